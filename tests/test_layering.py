@@ -1,0 +1,190 @@
+"""The layers of the code: a module imports only from its own layer and from lower ones."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+# Longest matching prefix wins. Two layers of one rank may not import each other.
+RANKS = {
+    "flintstream.errors": 0,
+    "flintstream.common": 1,
+    "flintstream.metrics": 1,
+    # The interfaces a user implements or is handed: no plan and no engine behind them.
+    "flintstream.datastream.functions": 2,
+    "flintstream.datastream.state": 2,
+    "flintstream.datastream.time_domain": 2,
+    "flintstream.datastream.timerservice": 2,
+    "flintstream.datastream.output_tag": 2,
+    "flintstream.datastream.window": 2,
+    "flintstream.datastream.utils": 2,
+    "flintstream.state": 3,
+    "flintstream.connectors": 3,
+    "flintstream.runtime": 4,
+    "flintstream.graph": 5,
+    "flintstream.datastream": 6,
+    "flintstream.coordinator": 7,
+    "flintstream.engine": 8,
+    "flintstream.testing": 9,
+    "flintstream.compat": 9,
+    "flintstream.cli": 10,
+    "flintstream": 0,
+}
+
+# Layers whose parts depend on each other freely although the table lists them apart.
+INTERFACES = {prefix for prefix, rank in RANKS.items() if rank == 2}
+
+# (importing module, what it may import inside a function although it lies higher): how a program reaches an engine.
+LAZY_UPWARD = {
+    ("flintstream.datastream.stream_execution_environment", "flintstream.engine"),
+    ("flintstream.datastream.stream_execution_environment", "flintstream.coordinator"),
+    # PyFlink re-exports the row formats from its common package.
+    ("flintstream.common", "flintstream.datastream.formats"),
+}
+
+PYSPARK_ONLY_IN = "flintstream.engine.spark"
+JVM_ONLY_IN = "flintstream.engine.spark.jvm"
+JVM_ATTRIBUTES = {"_jvm", "_jsc", "_gateway", "_jsparkSession", "_jdf", "_jrdd", "_jconf", "_jschema"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def within(module: str, prefix: str) -> bool:
+    return module == prefix or module.startswith(prefix + ".")
+
+
+def layer_of(module: str) -> str:
+    return max((prefix for prefix in RANKS if within(module, prefix)), key=len)
+
+
+class Imports(ast.NodeVisitor):
+    """Collects (imported module, line, inside a function) with names of submodules resolved."""
+
+    def __init__(self, path: Path) -> None:
+        self.module = module_name(path)
+        self.package = self.module if path.name == "__init__.py" else self.module.rpartition(".")[0]
+        self.depth = 0
+        self.found: list[tuple[str, int, bool]] = []
+        self.visit(ast.parse(path.read_text(encoding="utf-8")))
+
+    def add(self, target: str, line: int) -> None:
+        self.found.append((target, line, self.depth > 0))
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.add(alias.name, node.lineno)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        base = node.module or ""
+        if node.level:
+            parents = self.package.split(".")
+            kept = parents[: len(parents) - node.level + 1]
+            base = ".".join([*kept, base] if base else kept)
+        for alias in node.names:
+            target = f"{base}.{alias.name}"
+            is_module = (SOURCE / Path(*target.split("."))).with_suffix(".py").exists() or (
+                SOURCE / Path(*target.split("."))
+            ).is_dir()
+            self.add(target if is_module else base, node.lineno)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+
+
+def upward(module: str, target: str) -> bool:
+    """Whether importing ``target`` from ``module`` goes against the layers."""
+    mine, other = layer_of(module), layer_of(target)
+    if mine == other or {mine, other} <= INTERFACES:
+        return False
+    return RANKS[other] >= RANKS[mine]
+
+
+def violations(path: Path) -> list[str]:
+    imports = Imports(path)
+    module = imports.module
+    wrong = []
+    for target, line, lazy in imports.found:
+        top = target.partition(".")[0]
+        if top == "py4j" and not within(module, JVM_ONLY_IN):
+            wrong.append(f"{path}:{line}: py4j outside {JVM_ONLY_IN}")
+        elif top == "pyspark" and not within(module, PYSPARK_ONLY_IN):
+            wrong.append(f"{path}:{line}: pyspark outside {PYSPARK_ONLY_IN}")
+        elif top == "flintstream" and upward(module, target):
+            allowed = lazy and any(module == who and within(target, what) for who, what in LAZY_UPWARD)
+            if not allowed:
+                wrong.append(f"{path}:{line}: {module} ({RANKS[layer_of(module)]}) imports {target}")
+    return wrong
+
+
+def jvm_uses(path: Path) -> list[str]:
+    if within(module_name(path), JVM_ONLY_IN):
+        return []
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        f"{path}:{node.lineno}: .{node.attr} outside {JVM_ONLY_IN}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in JVM_ATTRIBUTES
+    ]
+
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def test_every_import_points_to_the_same_or_a_lower_layer():
+    assert [message for path in MODULES for message in violations(path)] == []
+
+
+def test_only_one_module_reaches_the_jvm():
+    assert [message for path in MODULES for message in jvm_uses(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "target"),
+    [
+        ("flintstream.common.types", "flintstream.datastream.functions"),
+        ("flintstream.runtime.operator", "flintstream.graph.plan"),
+        ("flintstream.runtime.operator", "flintstream.datastream.data_stream"),
+        ("flintstream.state.hashmap", "flintstream.runtime.operator"),
+        ("flintstream.common.types", "flintstream.metrics"),
+    ],
+)
+def test_the_table_refuses_what_design_forbids(module: str, target: str):
+    assert upward(module, target)
+
+
+@pytest.mark.parametrize(
+    ("module", "target"),
+    [
+        ("flintstream.runtime.operator", "flintstream.datastream.functions"),
+        ("flintstream.datastream.functions", "flintstream.datastream.state"),
+        ("flintstream.graph.plan", "flintstream.runtime.operator"),
+        ("flintstream.datastream.data_stream", "flintstream.graph.plan"),
+    ],
+)
+def test_the_table_allows_what_design_needs(module: str, target: str):
+    assert not upward(module, target)
+
+
+def test_a_relative_import_and_a_jvm_attribute_are_seen(tmp_path, monkeypatch):
+    package = tmp_path / "flintstream" / "state"
+    package.mkdir(parents=True)
+    (tmp_path / "flintstream" / "engine").mkdir()
+    bad = package / "bad.py"
+    bad.write_text("from ..engine import x\nimport pyspark.sql\n\ndef f(sc):\n    import py4j\n    return sc._jvm\n")
+    monkeypatch.setitem(globals(), "SOURCE", tmp_path)
+    assert [message.rsplit(":", 1)[0][-1] for message in violations(bad)] == ["1", "2", "5"]
+    assert len(jvm_uses(bad)) == 1
