@@ -1,0 +1,195 @@
+"""Which directory below a file sink's base path a record goes to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import tzinfo
+
+_TOKEN = re.compile(r"''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+|'")
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
+_UTC_NAMES = {"UTC", "GMT", "UT", "Z"}
+
+_NUMBERS: dict[str, Callable[[datetime], int]] = {
+    "d": lambda t: t.day,
+    "D": lambda t: t.timetuple().tm_yday,
+    "H": lambda t: t.hour,
+    "k": lambda t: t.hour or 24,
+    "K": lambda t: t.hour % 12,
+    "h": lambda t: t.hour % 12 or 12,
+    "m": lambda t: t.minute,
+    "s": lambda t: t.second,
+    "n": lambda t: t.microsecond * 1000,
+    "A": lambda t: ((t.hour * 60 + t.minute) * 60 + t.second) * 1000 + t.microsecond // 1000,
+}
+
+
+_TEXTS: dict[str, Callable[[datetime, int], str]] = {
+    "E": lambda t, width: t.strftime("%a" if width <= 3 else "%A"),
+    "a": lambda t, _: "AM" if t.hour < 12 else "PM",
+    "S": lambda t, width: f"{t.microsecond:06}000"[:width],
+    "z": lambda t, _: t.tzname() or "",
+    "V": lambda t, _: t.tzname() or "",
+}
+
+
+def _month(letters: str) -> Callable[[datetime], str]:
+    if len(letters) <= 2:
+        return lambda t: str(t.month).zfill(len(letters))
+    return lambda t: t.strftime("%b" if len(letters) == 3 else "%B")
+
+
+def _offset(letters: str) -> Callable[[datetime], str]:
+    def text(moment: datetime) -> str:
+        plain = moment.strftime("%z")[:5]
+        if letters[0] == "X" and plain in {"+0000", "-0000"}:
+            return "Z"
+        if len(letters) == 1 and letters != "Z" and plain.endswith("00"):
+            return plain[:3]
+        return f"{plain[:3]}:{plain[3:]}" if len(letters) == 3 and letters[0] != "Z" else plain
+
+    return text
+
+
+def _field(letters: str, pattern: str) -> Callable[[datetime], str]:
+    letter, width = letters[0], len(letters)
+    if letter in "yu":
+        return (lambda t: f"{t.year % 100:02}") if width == 2 else (lambda t: str(t.year).zfill(width))
+    if letter in "ML":
+        return _month(letters)
+    if letter in "xXZ" and width <= 3:
+        return _offset(letters)
+    if letter in _NUMBERS:
+        number = _NUMBERS[letter]
+        return lambda t: str(number(t)).zfill(width)
+    if letter in _TEXTS:
+        text = _TEXTS[letter]
+        return lambda t: text(t, width)
+    raise PlanError(
+        f"the date pattern {pattern!r} contains {letters!r}, which is not supported; quote text like 'this'"
+    )
+
+
+def java_date_format(pattern: str) -> Callable[[datetime], str]:
+    """Return a function that formats a time as Java's ``DateTimeFormatter`` of this pattern does (names in English).
+
+    >>> java_date_format("yyyy-MM-dd--HH")(datetime(2013, 1, 2, 3))
+    '2013-01-02--03'
+    >>> java_date_format("'dt='yyyyMMdd/'hour='H")(datetime(2013, 1, 2, 3))
+    'dt=20130102/hour=3'
+
+    Raises:
+        PlanError: The pattern contains a letter that is not supported.
+    """
+    parts: list[Callable[[datetime], str] | str] = []
+    for token in _TOKEN.finditer(pattern):
+        text = token[0]
+        if text == "''":
+            parts.append("'")
+        elif text == "'":
+            raise PlanError(f"the date pattern {pattern!r} has a quote that is not closed")
+        elif text[0] == "'":
+            parts.append(text[1:-1].replace("''", "'"))
+        elif token[1]:
+            parts.append(_field(text, pattern))
+        elif set(text) & set("[]{}#"):
+            raise PlanError(f"the date pattern {pattern!r} contains one of []{{}}#, which is not supported")
+        else:
+            parts.append(text)
+    return lambda moment: "".join(part if isinstance(part, str) else part(moment) for part in parts)
+
+
+def zone(timezone_id: str) -> tzinfo:
+    """Return the time zone of an id as Java knows them: ``Europe/Berlin``, ``UTC``, ``GMT-08:00``, ``+02:00``.
+
+    Raises:
+        PlanError: There is no such zone.
+    """
+    offset = _OFFSET.fullmatch(timezone_id)
+    if offset is not None:
+        amount = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
+        return timezone(-amount if offset[1] == "-" else amount, timezone_id)
+    if timezone_id in _UTC_NAMES:
+        return UTC
+    try:
+        return ZoneInfo(timezone_id)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise PlanError(
+            f"there is no time zone {timezone_id!r}; write it like 'Europe/Berlin' or 'GMT-08:00'"
+        ) from None
+
+
+@dataclass(frozen=True)
+class BucketContext:
+    """What a bucket assigner may look at beside the record (times in ms)."""
+
+    current_processing_time: int
+    current_watermark: int
+    timestamp: int | None
+
+
+class BucketAssigner:
+    """Decides which bucket, a directory below the base path, a record goes to.
+
+    Subclasses override :meth:`get_bucket_id`. (PyFlink knows the two built-in ones only.)
+    """
+
+    def get_bucket_id(self, element: Any, context: BucketContext) -> str:
+        """Return the bucket of a record: a relative path, or "" for the base path itself."""
+        raise NotImplementedError
+
+    def common_bucket_id(self, now: int) -> str | None:  # noqa: ARG002
+        """Return the bucket of all records that are written at ``now`` (ms), or None if it depends on the record."""
+        return None
+
+    @staticmethod
+    def base_path_bucket_assigner() -> BucketAssigner:
+        """Return the assigner that writes all files into the base path."""
+        return _BasePath()
+
+    @staticmethod
+    def date_time_bucket_assigner(format_str: str = "yyyy-MM-dd--HH", timezone_id: str | None = None) -> BucketAssigner:
+        """Return the assigner that names buckets by the time of writing.
+
+        Args:
+            format_str: A pattern of Java's ``DateTimeFormatter``.
+            timezone_id: The time zone; None is that of the machine.
+
+        Raises:
+            PlanError: The pattern or the time zone is not supported.
+        """
+        return _DateTime(format_str, timezone_id)
+
+
+class _BasePath(BucketAssigner):
+    def get_bucket_id(self, element: Any, context: BucketContext) -> str:  # noqa: ARG002
+        return ""
+
+    def common_bucket_id(self, now: int) -> str | None:  # noqa: ARG002
+        return ""
+
+
+class _DateTime(BucketAssigner):
+    def __init__(self, format_str: str, timezone_id: str | None) -> None:
+        self._arguments = (format_str, timezone_id)
+        self._format = java_date_format(format_str)
+        self._zone = None if timezone_id is None else zone(timezone_id)
+
+    def __reduce__(self) -> tuple[type[_DateTime], tuple[str, str | None]]:
+        return _DateTime, self._arguments
+
+    def get_bucket_id(self, element: Any, context: BucketContext) -> str:  # noqa: ARG002
+        return self.common_bucket_id(context.current_processing_time)
+
+    def common_bucket_id(self, now: int) -> str:
+        seconds, ms = divmod(now, 1000)
+        moment = datetime.fromtimestamp(seconds, UTC) + timedelta(milliseconds=ms)
+        return self._format(moment.astimezone(self._zone))

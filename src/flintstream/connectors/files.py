@@ -1,0 +1,144 @@
+"""Finds the files under a source's paths and cuts them into splits."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flintstream.connectors.byte_streams import compression_of
+from flintstream.connectors.source import SplitEnumerator
+from flintstream.connectors.text import FileSplit
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+SMALLEST_SPLIT = 4 << 20
+LARGEST_SPLIT = 64 << 20
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+
+
+def local_path(path: str | os.PathLike[str]) -> str:
+    """Return an absolute path of the local (or mounted) file system, given with or without ``file://``.
+
+    >>> local_path("file:///data/in"), local_path("file:/data/in"), local_path("/data/in/")
+    ('/data/in', '/data/in', '/data/in')
+
+    Raises:
+        TypeError: The path is neither a str nor a path object.
+        PlanError: It is empty, or of a file system that is not available.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"a path must be a str, not {path!r}")
+    text = os.fspath(path)
+    if not text:
+        raise PlanError("the path is empty")
+    scheme = _SCHEME.match(text)
+    if scheme is not None:
+        if scheme[1] != "file":
+            raise PlanError(f"cannot use {text}: this version knows local and mounted file systems only (file://)")
+        text = text[scheme.end() :]
+        if text.startswith("//"):
+            host, slash, rest = text[2:].partition("/")
+            if host not in {"", "localhost"} or not slash:
+                raise PlanError(f"cannot use {path}: write file:/// and an absolute path")
+            text = "/" + rest
+    return os.path.abspath(text)  # noqa: PTH100 - Path.absolute keeps '..'
+
+
+def existing_path(path: str | os.PathLike[str]) -> str:
+    """Return :func:`local_path` of something that exists.
+
+    Raises:
+        FileNotFoundError: It does not.
+    """
+    found = local_path(path)
+    if not Path(found).exists():
+        raise FileNotFoundError(f"the input path {found} does not exist (given as {os.fspath(path)!r})")
+    return found
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether Flink's file source passes over a file or directory of this name.
+
+    >>> is_hidden("/data/_SUCCESS"), is_hidden("/data/.part.inprogress"), is_hidden("/_data/part")
+    (True, True, False)
+    """
+    return os.path.basename(path).startswith((".", "_"))  # noqa: PTH119 - called for every file
+
+
+def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield path and size of all files under the paths, by name; what vanishes meanwhile is left out.
+
+    A path that is hidden itself is passed over like any other, as in Flink.
+    """
+    for path in paths:
+        if is_hidden(path):
+            continue
+        try:
+            if Path(path).is_dir():
+                yield from list_files(sorted(entry.path for entry in os.scandir(path)))
+            else:
+                yield path, os.stat(path).st_size  # noqa: PTH116 - called for every file
+        except FileNotFoundError:
+            continue
+
+
+def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittable: bool) -> list[FileSplit]:
+    """Cut files (path, size) into splits, as large as they may be while every subtask gets its share.
+
+    >>> [(s.split_id, s.start, s.end) for s in plan_splits([("/a", 10_000_000), ("/b.gz", 9)], 2, splittable=True)]
+    [('/a:0', 0, 5000000), ('/a:5000000', 5000000, None), ('/b.gz', 0, None)]
+    """
+    share = sum(size for _, size in files) // parallelism
+    largest = min(max(share, SMALLEST_SPLIT), LARGEST_SPLIT)
+    splits = []
+    for path, size in files:
+        if not splittable or compression_of(path) is not None:
+            splits.append(FileSplit(path, path))
+            continue
+        pieces = max(1, round(size / largest))
+        starts = [size * piece // pieces for piece in range(pieces)]
+        # The last piece has no end: the file may have grown when it is read.
+        splits.extend(FileSplit(f"{path}:{start}", path, start, end) for start, end in zip_longest(starts, starts[1:]))
+    return splits
+
+
+class FileMonitor(SplitEnumerator):
+    """Looks for new files again and again; a file is known by its path and read once."""
+
+    def __init__(self, paths: Sequence[str], parallelism: int, interval_ms: int, *, splittable: bool) -> None:
+        """Take where to look, and how many milliseconds to wait between two looks."""
+        self._paths = paths
+        self._parallelism = parallelism
+        self._interval = interval_ms / 1000
+        self._splittable = splittable
+        self._seen: set[str] = set()
+        self._next_look = time.monotonic()
+
+    def discover(self) -> Sequence[FileSplit]:
+        """Return the splits of the files that appeared since the last look, if it is time for one."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return []
+        self._next_look = now + self._interval
+        new = [(path, size) for path, size in list_files(self._paths) if path not in self._seen]
+        self._seen.update(path for path, _ in new)
+        return plan_splits(new, self._parallelism, splittable=self._splittable)
+
+    def is_finished(self) -> bool:
+        """Return False: there may always be another file."""
+        return False
+
+    def snapshot(self) -> object:
+        """Return the paths that were seen."""
+        return frozenset(self._seen)
+
+    def restore(self, state: object) -> None:
+        """Take back the paths that were seen."""
+        self._seen = set(state)  # type: ignore[call-overload]

@@ -1,0 +1,287 @@
+"""Writes records into part files that become visible all at once.
+
+A part file is written under a hidden name. When it is complete it is *prepared*: the committer gives it its final name
+once the epoch counts. Part files that stay open from one epoch to the next are known to the state by path and length:
+whoever goes on with one, perhaps after a failure, cuts it to that length first, so that nothing stays in it that does
+not count. What a lost attempt left behind under names that nobody knows is removed when the job ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import uuid
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.buckets import BucketContext
+from flintstream.connectors.sink import Committer, SinkWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common.serialization import Encoder
+    from flintstream.connectors.buckets import BucketAssigner
+    from flintstream.connectors.rolling import PartNames, RollingPolicy
+    from flintstream.connectors.sink import WriterContext
+
+FLUSH_BYTES = 1 << 20
+NO_WATERMARK = -(2**63)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PreparedFile:
+    """A complete part file that waits for its final name; what lies beyond ``length`` does not count."""
+
+    path: str
+    target: str
+    length: int
+
+
+@dataclass(frozen=True)
+class LastOf:
+    """Tells the committer that the writer ``uid`` prepares nothing any more."""
+
+    uid: str
+
+
+@dataclass(frozen=True)
+class OpenFile:
+    """A part file that goes on in the next epoch."""
+
+    bucket: str
+    path: str
+    target: str
+    length: int
+    created: int
+    updated: int
+
+
+@dataclass(frozen=True)
+class WriterState:
+    """What the writer of the next epoch needs."""
+
+    uid: str
+    next_number: int
+    files: tuple[OpenFile, ...]
+
+
+class _Part:
+    """A part file that this writer has open."""
+
+    def __init__(self, known: OpenFile) -> None:
+        self.known = known
+        self.length = known.length
+        self.updated = known.updated
+        self._buffered: list[bytes] = []
+        self._buffered_bytes = 0
+        # Appending, so that what a lost attempt may still write is seen as surplus.
+        self._descriptor = os.open(known.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+
+    def append(self, data: bytes, now: int) -> None:
+        self._buffered.append(data)
+        self._buffered_bytes += len(data)
+        self.length += len(data)
+        self.updated = now
+        if self._buffered_bytes >= FLUSH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        data = memoryview(b"".join(self._buffered))
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+        self._buffered.clear()
+        self._buffered_bytes = 0
+
+    def state(self) -> OpenFile:
+        self.flush()
+        size = os.fstat(self._descriptor).st_size
+        if size != self.length:
+            raise OSError(
+                f"{self.known.path} has {size} bytes where {self.length} were written: something else writes to it too"
+            )
+        return replace(self.known, length=self.length, updated=self.updated)
+
+    def prepare(self) -> PreparedFile:
+        self.state()
+        os.fsync(self._descriptor)
+        self.discard()
+        return PreparedFile(self.known.path, self.known.target, self.length)
+
+    def discard(self) -> None:
+        """Close without writing what is buffered."""
+        os.close(self._descriptor)
+
+
+class PartFileWriter(SinkWriter):
+    """Writes one subtask's records."""
+
+    def __init__(
+        self,
+        context: WriterContext,
+        base_path: str,
+        sink_uid: uuid.UUID,
+        encoder: Encoder,
+        assigner: BucketAssigner,
+        policy: RollingPolicy,
+        names: PartNames,
+    ) -> None:
+        """Take the sink's settings; ``sink_uid`` tells one sink's files from those of other sinks and earlier runs."""
+        self._context = context
+        self._base_path = base_path
+        self._uid = str(uuid.uuid5(sink_uid, str(context.subtask)))
+        self._encode = encoder.encode
+        self._assigner = assigner
+        self._policy = policy
+        self._names = names
+        self._parts: dict[str, _Part] = {}
+        self._next_number = 0
+        self._watermark = NO_WATERMARK
+        self._prepared: list[PreparedFile] = []
+        self._counted: set[str] = set()
+        """Open files that the last snapshot knows."""
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Write a block of records."""
+        now = int(time.time() * 1000)
+        encode, type_info = self._encode, self._context.input_type
+        bucket = self._assigner.common_bucket_id(now)
+        if bucket is not None:
+            self._append(bucket, [encode(value, type_info) for value in values], now)
+            return
+        by_bucket: dict[str, list[bytes]] = {}
+        for position, value in enumerate(values):
+            timestamp = None if timestamps is None else timestamps[position]
+            bucket = self._assigner.get_bucket_id(value, BucketContext(now, self._watermark, timestamp))
+            by_bucket.setdefault(bucket, []).append(encode(value, type_info))
+        for bucket, records in by_bucket.items():
+            self._append(bucket, records, now)
+
+    def on_watermark(self, timestamp: int) -> None:
+        """Remember the watermark for the bucket assigner."""
+        self._watermark = timestamp
+
+    def _append(self, bucket: str, records: list[bytes], now: int) -> None:
+        part = self._part(bucket, now)
+        data = b"".join(records)
+        if not self._policy.rolls_on_size(part.length + len(data)):
+            part.append(data, now)
+            return
+        for record in records:
+            self._part(bucket, now).append(record, now)
+
+    def _part(self, bucket: str, now: int) -> _Part:
+        """Return the bucket's open part file, a new one if there is none or the policy says so."""
+        part = self._parts.get(bucket)
+        if part is not None:
+            created = part.known.created
+            if not self._policy.rolls_on_size(part.length) and not self._policy.rolls_on_time(
+                created, part.updated, now
+            ):
+                return part
+            self._roll(bucket)
+        directory = os.path.normpath(f"{self._base_path}/{bucket}")
+        os.makedirs(directory, exist_ok=True)  # noqa: PTH103
+        target = ""
+        while not target or os.path.exists(target):  # noqa: PTH110 - a savepoint of long ago may be gone on from
+            number, self._next_number = self._next_number, self._next_number + 1
+            target = f"{directory}/{self._names.finished(self._uid, number)}"
+        path = f"{directory}/{self._names.in_progress(self._uid, number, self._context.attempt)}"
+        part = self._parts[bucket] = _Part(OpenFile(bucket, path, target, 0, now, now))
+        return part
+
+    def _roll(self, bucket: str) -> None:
+        self._prepared.append(self._parts[bucket].prepare())
+        del self._parts[bucket]
+
+    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:
+        """Close the files that are complete."""
+        now = int(time.time() * 1000)
+        for bucket, part in list(self._parts.items()):
+            if (
+                end_of_input
+                or self._policy.rolls_on_checkpoint()
+                or self._policy.rolls_on_size(part.length)
+                or self._policy.rolls_on_time(part.known.created, part.updated, now)
+            ):
+                self._roll(bucket)
+        prepared: list[object] = [*self._prepared]
+        self._prepared.clear()
+        if end_of_input:
+            prepared.append(LastOf(self._uid))
+        return prepared
+
+    def snapshot(self) -> object | None:
+        """Return the open files and their lengths."""
+        files = tuple(part.state() for part in self._parts.values())
+        self._counted = {file.path for file in files}
+        return WriterState(self._uid, self._next_number, files)
+
+    def restore(self, state: object) -> None:
+        """Go on with the open files of the previous epoch, cut to what counts."""
+        if not isinstance(state, WriterState):
+            raise TypeError(f"not the state of a file writer: {state!r}")
+        self._uid, self._next_number = state.uid, state.next_number
+        for file in state.files:
+            try:
+                size = Path(file.path).stat().st_size
+            except FileNotFoundError:
+                raise FileNotFoundError(
+                    f"{file.path} is gone, which this job had begun to write (as {file.target}); it was removed, "
+                    "or the job was started from a checkpoint that is older than its last one"
+                ) from None
+            if size < file.length:
+                raise OSError(f"{file.path} has {size} bytes, but {file.length} had been written to it")
+            os.truncate(file.path, file.length)
+            self._parts[file.bucket] = _Part(file)
+            self._counted.add(file.path)
+
+    def close(self) -> None:
+        """Forget what was not prepared; files that an earlier epoch counts on stay."""
+        for part in self._parts.values():
+            part.discard()
+            if part.known.path not in self._counted:
+                Path(part.known.path).unlink(missing_ok=True)
+        self._parts.clear()
+
+
+class PartFileCommitter(Committer):
+    """Gives complete part files their final names."""
+
+    def __init__(self, base_path: str, names: PartNames) -> None:
+        """Take where the files are and how they are called."""
+        self._base_path = base_path
+        self._names = names
+
+    def commit(self, committables: Sequence[object]) -> None:
+        """Rename; a file that has its name already is left alone."""
+        for prepared in committables:
+            if isinstance(prepared, PreparedFile):
+                _finish(prepared)
+        ended = {item.uid for item in committables if isinstance(item, LastOf)}
+        if ended:
+            self._remove_leftovers(ended)
+
+    def _remove_leftovers(self, uids: set[str]) -> None:
+        for directory, _, files in os.walk(self._base_path):
+            for name in files:
+                if name.startswith(".") and any(self._names.is_in_progress(name, uid) for uid in uids):
+                    Path(directory, name).unlink(missing_ok=True)
+
+
+def _finish(prepared: PreparedFile) -> None:
+    try:
+        size = Path(prepared.path).stat().st_size
+    except FileNotFoundError:
+        if not Path(prepared.target).exists():  # finished before a restart, and taken away by somebody since?
+            _log.warning("neither %s nor %s is there any more", prepared.path, prepared.target)
+        return
+    if size < prepared.length:
+        raise OSError(f"{prepared.path} has {size} bytes, but {prepared.length} had been written to it")
+    if size > prepared.length:
+        os.truncate(prepared.path, prepared.length)
+    Path(prepared.path).rename(prepared.target)

@@ -1,0 +1,96 @@
+"""When a file sink closes a part file and begins the next one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from flintstream.errors import PlanError
+
+
+class RollingPolicy:
+    """Decides when a part file is complete."""
+
+    def rolls_on_size(self, size: int) -> bool:  # noqa: ARG002
+        """Tell whether a file of this many bytes is closed before the next record."""
+        return False
+
+    def rolls_on_time(self, created: int, updated: int, now: int) -> bool:  # noqa: ARG002
+        """Tell whether a file is closed at ``now`` because of its age or of having been left alone (ms)."""
+        return False
+
+    def rolls_on_checkpoint(self) -> bool:
+        """Tell whether a file is closed at the end of every epoch."""
+        return False
+
+    @staticmethod
+    def default_rolling_policy(
+        part_size: int = 128 * 1024 * 1024, rollover_interval: int = 60_000, inactivity_interval: int = 60_000
+    ) -> DefaultRollingPolicy:
+        """Return the policy that closes a file by its size (bytes), its age (ms) or its last change (ms ago).
+
+        Raises:
+            PlanError: One of the numbers is not positive.
+        """
+        return DefaultRollingPolicy(part_size, rollover_interval, inactivity_interval)
+
+    @staticmethod
+    def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
+        """Return the policy that closes all files at every checkpoint, and never between."""
+        return OnCheckpointRollingPolicy()
+
+
+@dataclass(frozen=True)
+class DefaultRollingPolicy(RollingPolicy):
+    """Closes a file by its size (bytes), its age (ms), or the time (ms) since something was written to it."""
+
+    part_size: int
+    rollover_interval: int
+    inactivity_interval: int
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not isinstance(value, int) or value <= 0:
+                raise PlanError(f"{name} of a rolling policy must be a positive int, not {value!r}")
+
+    def rolls_on_size(self, size: int) -> bool:
+        """Tell whether the file has outgrown the part size."""
+        return size > self.part_size
+
+    def rolls_on_time(self, created: int, updated: int, now: int) -> bool:
+        """Tell whether the file is too old or too long unchanged."""
+        return now - created >= self.rollover_interval or now - updated >= self.inactivity_interval
+
+
+@dataclass(frozen=True)
+class OnCheckpointRollingPolicy(RollingPolicy):
+    """Closes all files at every checkpoint, and never between."""
+
+    def rolls_on_checkpoint(self) -> bool:
+        """Return True."""
+        return True
+
+
+@dataclass(frozen=True)
+class PartNames:
+    """How part files are called: ``<prefix>-<uid>-<number><suffix>``, hidden as long as they are written."""
+
+    prefix: str = "part"
+    suffix: str = ""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not isinstance(value, str) or re.search(r"[/\0]", value):
+                raise PlanError(f"the {name} of part files must be a str that can stand in a file name, not {value!r}")
+
+    def finished(self, uid: str, number: int) -> str:
+        """Return the name of a finished file."""
+        return f"{self.prefix}-{uid}-{number}{self.suffix}"
+
+    def in_progress(self, uid: str, number: int, attempt: str) -> str:
+        """Return the name of the file as long as it is written."""
+        return f".{self.finished(uid, number)}.inprogress.{attempt}"
+
+    def is_in_progress(self, name: str, uid: str) -> bool:
+        """Tell whether a file is one that the writer ``uid`` began and nobody finished."""
+        return name.startswith(f".{self.prefix}-{uid}-") and ".inprogress." in name

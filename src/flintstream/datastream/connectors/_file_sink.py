@@ -1,0 +1,293 @@
+"""The file sink."""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from typing import TYPE_CHECKING, Any, Self
+
+from flintstream.connectors.buckets import BucketAssigner
+from flintstream.connectors.files import local_path
+from flintstream.connectors.part_files import PartFileCommitter, PartFileWriter
+from flintstream.connectors.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
+from flintstream.datastream.connectors._file_source import NotAvailableError
+from flintstream.datastream.connectors.base import Sink, SupportsPreprocessing
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from flintstream.common.serialization import BulkWriterFactory, Encoder
+
+    from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
+    from flintstream.datastream.connectors.base import StreamTransformer
+
+
+class OutputFileConfig:
+    """How part files are called: ``<prefix>-<uuid>-<number><suffix>``.
+
+    Raises:
+        PlanError: The prefix or suffix cannot stand in a file name.
+    """
+
+    def __init__(self, part_prefix: str, part_suffix: str) -> None:
+        self._names = PartNames(part_prefix, part_suffix)
+
+    @staticmethod
+    def builder() -> OutputFileConfig.OutputFileConfigBuilder:
+        """Return a builder."""
+        return OutputFileConfig.OutputFileConfigBuilder()
+
+    def get_part_prefix(self) -> str:
+        """Return what the names begin with."""
+        return self._names.prefix
+
+    def get_part_suffix(self) -> str:
+        """Return what the names end with."""
+        return self._names.suffix
+
+    class OutputFileConfigBuilder:
+        """Builds an :class:`OutputFileConfig`; without further calls the prefix is "part" and the suffix empty."""
+
+        def __init__(self) -> None:
+            self.part_prefix = "part"
+            self.part_suffix = ""
+
+        def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """Set what the names begin with."""
+            self.part_prefix = prefix
+            return self
+
+        def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """Set what the names end with."""
+            self.part_suffix = suffix
+            return self
+
+        def build(self) -> OutputFileConfig:
+            """Return the configuration."""
+            return OutputFileConfig(self.part_prefix, self.part_suffix)
+
+
+class FileCompactStrategy:
+    """When small finished files are merged into larger ones."""
+
+    def __init__(self, checkpoints: int = -1, size_threshold: int = -1, threads: int = 1) -> None:
+        self.checkpoints = checkpoints
+        self.size_threshold = size_threshold
+        self.threads = threads
+
+    @staticmethod
+    def builder() -> FileCompactStrategy.Builder:
+        """Return a builder."""
+        return FileCompactStrategy.Builder()
+
+    class Builder:
+        """Builds a :class:`FileCompactStrategy`."""
+
+        def __init__(self) -> None:
+            self._checkpoints = -1
+            self._size_threshold = -1
+            self._threads = 1
+
+        def enable_compaction_on_checkpoint(
+            self, num_checkpoints_before_compaction: int
+        ) -> FileCompactStrategy.Builder:
+            """Merge after this many checkpoints."""
+            self._checkpoints = num_checkpoints_before_compaction
+            return self
+
+        def set_size_threshold(self, size_threshold: int) -> FileCompactStrategy.Builder:
+            """Merge when the files have this many bytes together."""
+            self._size_threshold = size_threshold
+            return self
+
+        def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
+            """Merge in this many threads."""
+            self._threads = num_compact_threads
+            return self
+
+        def build(self) -> FileCompactStrategy:
+            """Return the strategy.
+
+            Raises:
+                PlanError: Neither a number of checkpoints nor a size was set.
+            """
+            if self._checkpoints <= 0 and self._size_threshold <= 0:
+                raise PlanError("a FileCompactStrategy needs a number of checkpoints or a size threshold")
+            return FileCompactStrategy(self._checkpoints, self._size_threshold, self._threads)
+
+
+class FileCompactor:
+    """How small files are merged."""
+
+    def __init__(self, delimiter: bytes | None) -> None:
+        self.delimiter = delimiter
+
+    @staticmethod
+    def concat_file_compactor(file_delimiter: bytes | None = None) -> FileCompactor:
+        """Write the files one after the other, with ``file_delimiter`` in between."""
+        return FileCompactor(file_delimiter or b"")
+
+    @staticmethod
+    def identical_file_compactor() -> FileCompactor:
+        """Copy the only file."""
+        return FileCompactor(None)
+
+
+class FileSink(Sink, SupportsPreprocessing):
+    """Writes records into files in bucket directories, each record exactly once when checkpointing is on.
+
+    A part file has a hidden name until the checkpoint (without checkpointing: the epoch) that ends it counts. Built by
+    :meth:`for_row_format`; unless told otherwise, buckets are hours (``yyyy-MM-dd--HH``) and a file is closed at
+    128 MB, after a minute, or when nothing was written to it for a minute. That is looked at whenever records arrive
+    and at the end of each epoch.
+    """
+
+    def __init__(
+        self, base_path: str, encoder: Encoder, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
+    ) -> None:
+        self._base_path = base_path
+        self._encoder = encoder
+        self._assigner = assigner
+        self._policy = policy
+        self._names = names
+        self._uid = uuid.uuid4()
+
+    def get_transformer(self) -> StreamTransformer | None:
+        """Return None: the stream needs no change."""
+        return None
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        """Return a writer of part files."""
+        return PartFileWriter(
+            context, self._base_path, self._uid, self._encoder, self._assigner, self._policy, self._names
+        )
+
+    def create_committer(self) -> Committer:
+        """Return what gives part files their final names."""
+        return PartFileCommitter(self._base_path, self._names)
+
+    class BaseBuilder:
+        """What all builders of file sinks have in common."""
+
+        _made: type[FileSink]
+
+        def __init__(self, base_path: str, encoder: Encoder) -> None:
+            if type(encoder) is str or not callable(getattr(encoder, "encode", None)):
+                raise TypeError(
+                    f"a file sink needs an Encoder such as Encoder.simple_string_encoder(), not {encoder!r}"
+                )
+            self._base_path = local_path(base_path)
+            self._encoder = encoder
+            self._assigner = BucketAssigner.date_time_bucket_assigner()
+            self._policy: RollingPolicy = RollingPolicy.default_rolling_policy()
+            self._names = PartNames()
+
+        def with_bucket_check_interval(self, interval: int) -> Self:
+            """Say how often (ms) Flink looks whether a file is too old; here that is at the end of every epoch."""
+            if interval <= 0:
+                raise PlanError(f"the bucket check interval must be positive, not {interval}")
+            return self
+
+        def with_bucket_assigner(self, bucket_assigner: BucketAssigner) -> Self:
+            """Say which directory a record goes to."""
+            if not isinstance(bucket_assigner, BucketAssigner):
+                raise TypeError(f"with_bucket_assigner needs a BucketAssigner, not {bucket_assigner!r}")
+            self._assigner = bucket_assigner
+            return self
+
+        def with_output_file_config(self, output_file_config: OutputFileConfig) -> Self:
+            """Say how part files are called."""
+            if not isinstance(output_file_config, OutputFileConfig):
+                raise TypeError(f"with_output_file_config needs an OutputFileConfig, not {output_file_config!r}")
+            self._names = PartNames(output_file_config.get_part_prefix(), output_file_config.get_part_suffix())
+            return self
+
+        def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Self:
+            """Say when a file is closed."""
+            if not isinstance(rolling_policy, RollingPolicy):
+                raise TypeError(f"with_rolling_policy needs a RollingPolicy, not {rolling_policy!r}")
+            self._policy = rolling_policy
+            return self
+
+        def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Self:
+            """Merge small files: not available in this version."""
+            raise NotAvailableError(
+                f"FileSink cannot merge files in this version ({strategy!r}, {compactor!r}); for larger part files use "
+                "with_rolling_policy(RollingPolicy.default_rolling_policy(part_size, rollover_interval, ...))"
+            )
+
+        def disable_compact(self) -> Self:
+            """Do not merge files."""
+            return self
+
+        def build(self) -> Any:
+            """Return the sink."""
+            return self._made(self._base_path, self._encoder, self._assigner, self._policy, self._names)
+
+    class RowFormatBuilder(BaseBuilder):
+        """Builds a sink that encodes record by record."""
+
+    class BulkFormatBuilder(BaseBuilder):
+        """Builds a sink that writes batches of records."""
+
+        def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Self:
+            """Accept the one policy there is for such formats.
+
+            Raises:
+                PlanError: It is another one.
+            """
+            if not isinstance(rolling_policy, OnCheckpointRollingPolicy):
+                raise PlanError("a bulk format needs the rolling policy RollingPolicy.on_checkpoint_rolling_policy()")
+            return super().with_rolling_policy(rolling_policy)
+
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder) -> FileSink.RowFormatBuilder:
+        """Begin to build a sink that encodes record by record.
+
+        Args:
+            base_path: The directory to write to, with or without ``file://``; it is made when needed.
+            encoder: Such as ``Encoder.simple_string_encoder()``: one line for each record.
+
+        Raises:
+            PlanError: The path is of a file system that is not available.
+            TypeError: An argument is of a wrong type.
+        """
+        return FileSink.RowFormatBuilder(base_path, encoder)
+
+    @staticmethod
+    def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory) -> FileSink.BulkFormatBuilder:
+        """Begin to build a sink that writes batches of records: not available in this version.
+
+        Raises:
+            NotAvailableError: Always.
+        """
+        raise NotAvailableError(
+            f"cannot write to {local_path(base_path)}: the bulk format {type(writer_factory).__name__} is not "
+            "available in this version of flintstream; FileSink.for_row_format is"
+        )
+
+
+FileSink.BaseBuilder._made = FileSink  # noqa: SLF001 - the class does not exist yet where the builder is defined
+
+
+class StreamingFileSink(FileSink):
+    """The older name of :class:`FileSink`, for ``add_sink``."""
+
+    def __init__(
+        self, base_path: str, encoder: Encoder, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
+    ) -> None:
+        warnings.warn("StreamingFileSink is deprecated: use FileSink and sink_to", DeprecationWarning, stacklevel=3)
+        super().__init__(base_path, encoder, assigner, policy, names)
+
+    class DefaultRowFormatBuilder(FileSink.RowFormatBuilder):
+        """Builds a sink that encodes record by record."""
+
+    class DefaultBulkFormatBuilder(FileSink.BulkFormatBuilder):
+        """Builds a sink that writes batches of records."""
+
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder) -> StreamingFileSink.DefaultRowFormatBuilder:
+        """Begin to build a sink that encodes record by record, as :meth:`FileSink.for_row_format` does."""
+        return StreamingFileSink.DefaultRowFormatBuilder(base_path, encoder)
+
+
+StreamingFileSink.DefaultRowFormatBuilder._made = StreamingFileSink  # noqa: SLF001 - as above

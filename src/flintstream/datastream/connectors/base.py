@@ -1,0 +1,42 @@
+"""What all sources and sinks have in common; mirrors ``pyflink.datastream.connectors.base``."""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from flintstream.connectors.sink import Sink
+from flintstream.connectors.source import Source
+
+if TYPE_CHECKING:
+    from flintstream.datastream.data_stream import DataStream
+
+__all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "SupportsPreprocessing"]
+
+
+class DeliveryGuarantee(enum.Enum):
+    """How often a sink may deliver a record when the job fails and goes on."""
+
+    EXACTLY_ONCE = 0
+    """Once: nothing is lost and nothing is repeated."""
+    AT_LEAST_ONCE = 1
+    """Nothing is lost, records may be repeated."""
+    NONE = 2
+    """Records may be lost or repeated."""
+
+
+class StreamTransformer(ABC):
+    """Changes a stream before it reaches a sink."""
+
+    @abstractmethod
+    def apply(self, ds: DataStream) -> DataStream:
+        """Return the changed stream."""
+
+
+class SupportsPreprocessing(ABC):
+    """A sink that wants its stream changed first."""
+
+    @abstractmethod
+    def get_transformer(self) -> StreamTransformer | None:
+        """Return what changes the stream, or None."""

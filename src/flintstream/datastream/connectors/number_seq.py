@@ -1,0 +1,87 @@
+"""A source of numbers; mirrors ``pyflink.datastream.connectors.number_seq``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.source import Fetch, SplitEnumerator
+
+__all__ = ["NumberSequenceSource"]
+
+
+@dataclass
+class NumberSplit(SourceSplit):
+    """The numbers from ``next`` to ``last``, both included."""
+
+    next: int
+    last: int
+
+
+class NumberReader(SourceReader):
+    """Counts."""
+
+    def read(self, split: NumberSplit, fetch: Fetch) -> Generator[list[int], None, bool]:
+        """Yield the split's numbers."""
+        while split.next <= split.last:
+            first, split.next = split.next, min(split.next + max(1, fetch.size), split.last + 1)
+            yield list(range(first, split.next))
+        return True
+
+
+class NumberSequenceSource(Source):
+    """The numbers from ``start`` to ``end``, both included, spread over the subtasks.
+
+    Each subtask emits its share in order; with parallelism 1 that is the whole sequence. The type of the stream is
+    ``Types.LONG()``.
+
+    >>> from flintstream.connectors.source import Fetch
+    >>> source = NumberSequenceSource(1, 5)
+    >>> [list(source.create_reader().read(split, Fetch())) for split in source.create_enumerator(2).discover()]
+    [[[1, 2, 3]], [[4, 5]]]
+
+    Raises:
+        TypeError: A bound is not an int.
+        PlanError: ``start`` is larger than ``end``, or a bound has more than 64 bits.
+    """
+
+    def __init__(self, start: int, end: int) -> None:
+        bounds: dict[str, object] = {"start": start, "end": end}
+        for name, value in bounds.items():
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} of a NumberSequenceSource must be an int, not {value!r}")
+            if not -(2**63) <= value < 2**63:
+                raise PlanError(f"{name} of a NumberSequenceSource must be a 64-bit number, not {value}")
+        if start > end:
+            raise PlanError(f"a NumberSequenceSource must not end ({end}) before it starts ({start})")
+        self._start = start
+        self._end = end
+
+    def get_produced_type(self) -> TypeInformation:
+        """Return the type of the records."""
+        from flintstream.common.typeinfo import Types  # noqa: PLC0415
+
+        return Types.LONG()
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
+        """Return the enumerator of one split per subtask, fewer if there are fewer numbers."""
+        share, more = divmod(self._end - self._start + 1, parallelism)
+        splits: list[NumberSplit] = []
+        first = self._start
+        for index in range(parallelism):
+            size = share + (index < more)
+            if size:
+                splits.append(NumberSplit(str(index), first, first + size - 1))
+                first += size
+        return StaticEnumerator(splits)
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader."""
+        return NumberReader()
