@@ -1,0 +1,98 @@
+"""What ``DataStream.print`` writes to.
+
+A task's standard output is seen by nobody, so lines travel to the driver like anything else a sink wants to commit, and
+are printed there once: a retried task prints nothing twice.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.sink import Committer, Sink, SinkWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.connectors.sink import WriterContext
+
+
+def line_prefix(sink_identifier: str | None, subtask: int, parallelism: int) -> str:
+    """Return what Flink prints before each record.
+
+    >>> line_prefix("id", 1, 4), line_prefix("id", 0, 1), line_prefix(None, 1, 4), line_prefix(None, 0, 1)
+    ('id:2> ', 'id> ', '2> ', '')
+    """
+    number = str(subtask + 1) if parallelism > 1 else ""
+    parts = [part for part in (sink_identifier, number) if part]
+    return ":".join(parts) + "> " if parts else ""
+
+
+@dataclass(frozen=True)
+class PrintedLines:
+    """What one subtask prints in one epoch, each record with its line end."""
+
+    subtask: int
+    text: str
+
+
+class PrintWriter(SinkWriter):
+    """Brings records to text inside a task."""
+
+    def __init__(self, context: WriterContext, sink_identifier: str | None) -> None:
+        """Take where it runs and the sink's identifier."""
+        self._subtask = context.subtask
+        self._prefix = line_prefix(sink_identifier, context.subtask, context.parallelism)
+        self._to_text = str if context.input_type is None else context.input_type.to_text
+        self._texts: list[str] = []
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+        """Remember the lines."""
+        prefix, to_text = self._prefix, self._to_text
+        self._texts.extend([f"{prefix}{to_text(value)}\n" for value in values])
+
+    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
+        """Return the lines of this epoch."""
+        if not self._texts:
+            return ()
+        lines = PrintedLines(self._subtask, "".join(self._texts))
+        self._texts.clear()
+        return (lines,)
+
+
+class PrintCommitter(Committer):
+    """Prints in the driver."""
+
+    def __init__(self, *, to_stderr: bool) -> None:
+        """Take whether to print to standard error."""
+        self._to_stderr = to_stderr
+
+    def commit(self, committables: Sequence[object]) -> None:
+        """Print in the order of the subtasks."""
+        stream = sys.stderr if self._to_stderr else sys.stdout
+        printed = [lines for lines in committables if isinstance(lines, PrintedLines)]
+        for lines in sorted(printed, key=lambda lines: lines.subtask):
+            stream.write(lines.text)
+        stream.flush()
+
+
+class PrintSink(Sink):
+    """Prints records in the driver.
+
+    Args:
+        sink_identifier: What each line begins with, as in Flink; None for nothing.
+        to_stderr: Print to standard error.
+    """
+
+    def __init__(self, sink_identifier: str | None = None, *, to_stderr: bool = False) -> None:
+        self._sink_identifier = sink_identifier
+        self._to_stderr = to_stderr
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        """Return what brings records to text."""
+        return PrintWriter(context, self._sink_identifier)
+
+    def create_committer(self) -> Committer:
+        """Return what prints."""
+        return PrintCommitter(to_stderr=self._to_stderr)

@@ -1,0 +1,95 @@
+"""Help for tests of programs that run on flintstream."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import cloudpickle
+
+from flintstream.connectors.sink import Committer, Sink, SinkWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.sink import WriterContext
+
+__all__ = ["CollectSink"]
+
+
+class _Collected(NamedTuple):
+    values: list[Any]
+    type_info: TypeInformation | None
+
+    def texts(self) -> list[str]:
+        return list(map(str if self.type_info is None else self.type_info.stringify, self.values))
+
+
+_collected: dict[str, list[_Collected]] = {}
+"""By sink: tasks, and whoever pickles the sink on its way, have copies of the sink only."""
+
+
+class CollectSink(Sink):
+    """Brings all records of a stream to the test, like the sink of PyFlink's own tests.
+
+    >>> sink = CollectSink()
+    >>> sink.get_results()
+    []
+
+    Use it as ``stream.add_sink(sink)``, and call :meth:`get_results` after ``env.execute()``.
+    """
+
+    def __init__(self) -> None:
+        self._id = uuid.uuid4().hex
+
+    def get_results(self, is_python_object: bool = False, stringify: bool = True) -> list[Any]:
+        """Return what was collected since the last call, by epoch and subtask.
+
+        Args:
+            is_python_object: False: the text that the value's type gives, ``+I[be, 2]``. True: the value itself ...
+            stringify: ... or, if this is True, its ``str``.
+        """
+        blocks = _collected.pop(self._id, [])
+        if not is_python_object and stringify:
+            return [text for block in blocks for text in block.texts()]
+        values = [value for block in blocks for value in block.values]
+        return [str(value) for value in values] if stringify else values
+
+    def clear(self) -> None:
+        """Forget what was collected."""
+        _collected.pop(self._id, None)
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        """Return what collects inside a task."""
+        return _CollectWriter(context)
+
+    def create_committer(self) -> Committer:
+        """Return what receives the records in the driver."""
+        return _CollectCommitter(self._id)
+
+
+class _CollectWriter(SinkWriter):
+    def __init__(self, context: WriterContext) -> None:
+        self._context = context
+        self._values: list[Any] = []
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+        self._values.extend(values)
+
+    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
+        if not self._values:
+            return ()
+        # Pickled here: the values may be of classes that the test defines itself, which only cloudpickle brings back.
+        block = cloudpickle.dumps(_Collected(self._values, self._context.input_type))
+        self._values = []
+        return ((self._context.subtask, block),)
+
+
+class _CollectCommitter(Committer):
+    def __init__(self, sink_id: str) -> None:
+        self._sink_id = sink_id
+
+    def commit(self, committables: Sequence[Any]) -> None:
+        for _, block in sorted(committables, key=lambda committable: committable[0]):
+            _collected.setdefault(self._sink_id, []).append(cloudpickle.loads(block))
