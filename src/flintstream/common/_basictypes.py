@@ -1,0 +1,380 @@
+"""Types of single values: numbers, texts, booleans, dates and times."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._conversion import Inline, Scope, leaf, mismatch
+from flintstream.common._javatext import double_text, float_text, instant_text, narrow, timestamp_text
+from flintstream.common._typebase import TypeInformation
+from flintstream.common.time import Instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common._conversion import Converter
+
+
+class BasicType(Enum):
+    """The basic types; the value is the name Flink prints."""
+
+    STRING = "String"
+    BYTE = "Byte"
+    BOOLEAN = "Boolean"
+    SHORT = "Short"
+    INT = "Integer"
+    LONG = "Long"
+    FLOAT = "Float"
+    DOUBLE = "Double"
+    CHAR = "Char"
+    BIG_INT = "BigInteger"
+    BIG_DEC = "BigDecimal"
+    INSTANT = "Instant"
+
+
+_INTEGER_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+
+_FAST_TESTS = {
+    BasicType.STRING: "(type({x}) is str or {x} is None)",
+    BasicType.BOOLEAN: "({x} is True or {x} is False)",
+    BasicType.DOUBLE: "type({x}) is float",
+    BasicType.CHAR: "(type({x}) is str and len({x}) == 1)",
+    BasicType.BIG_INT: "(type({x}) is int or {x} is None)",
+    BasicType.BIG_DEC: "(type({x}) is Decimal or {x} is None)",
+    BasicType.INSTANT: "(type({x}) is Instant or {x} is None)",
+    **{
+        basic: f"(type({{x}}) is int and {-(1 << bits - 1)} <= {{x}} <= {(1 << bits - 1) - 1})"
+        for basic, bits in _INTEGER_BITS.items()
+    },
+}
+
+_NULLABLE = {BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicType.INSTANT}
+
+
+def _number(type_info: TypeInformation, value: Any, *methods: str) -> Any:
+    """Return ``value`` if it is a number in the eyes of Python (NumPy's included), never a text."""
+    if any(hasattr(type(value), method) for method in methods):
+        return value
+    raise mismatch(type_info, value)
+
+
+def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
+    try:
+        number = int(_number(type_info, value, "__int__", "__index__"))
+    except ValueError:  # a float that is not a number
+        raise mismatch(type_info, value) from None
+    bits = _INTEGER_BITS[type_info._basic_type]  # noqa: SLF001 - own kind
+    if not -(1 << bits - 1) <= number < 1 << bits - 1:
+        raise OverflowError(f"{number} does not fit the declared type {type_info} ({bits} bits)")
+    return number
+
+
+def _to_double(type_info: BasicTypeInfo, value: Any) -> float:
+    return float(_number(type_info, value, "__float__", "__index__"))
+
+
+def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
+    return narrow(_to_double(type_info, value))
+
+
+def _is_zero_or_one(value: Any) -> bool:
+    try:
+        return value in {0, 1}
+    except TypeError:  # not hashable, so no number
+        return False
+
+
+def _to_boolean(type_info: BasicTypeInfo, value: Any) -> bool:
+    if isinstance(value, (str, bytes)) or not _is_zero_or_one(value):
+        raise mismatch(type_info, value)
+    return bool(value)
+
+
+def _to_big_integer(type_info: BasicTypeInfo, value: Any) -> int:
+    return int(_number(type_info, value, "__index__"))
+
+
+def _to_decimal(type_info: BasicTypeInfo, value: Any) -> Decimal:
+    if isinstance(value, Decimal):
+        return value
+    return Decimal(str(_number(type_info, value, "__float__", "__index__")))
+
+
+def _to_text(type_info: BasicTypeInfo, value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    raise mismatch(type_info, value, "make a text of it with str(...)")
+
+
+def _to_character(type_info: BasicTypeInfo, value: Any) -> str:
+    if isinstance(value, str) and len(value) == 1:
+        return str(value)
+    raise mismatch(type_info, value)
+
+
+def _to_instant(type_info: BasicTypeInfo, value: Any) -> Instant:
+    if isinstance(value, Instant):
+        return value
+    raise mismatch(type_info, value)
+
+
+_SLOW: dict[BasicType, Callable[[BasicTypeInfo, Any], Any]] = {
+    BasicType.STRING: _to_text,
+    BasicType.BYTE: _to_integer,
+    BasicType.BOOLEAN: _to_boolean,
+    BasicType.SHORT: _to_integer,
+    BasicType.INT: _to_integer,
+    BasicType.LONG: _to_integer,
+    BasicType.FLOAT: _to_float,
+    BasicType.DOUBLE: _to_double,
+    BasicType.CHAR: _to_character,
+    BasicType.BIG_INT: _to_big_integer,
+    BasicType.BIG_DEC: _to_decimal,
+    BasicType.INSTANT: _to_instant,
+}
+
+
+class BasicTypeInfo(TypeInformation):
+    """The type of numbers, booleans, texts and instants."""
+
+    def __init__(self, basic_type: BasicType) -> None:
+        self._basic_type = basic_type
+
+    def _signature(self) -> tuple[object, ...]:
+        return (self._basic_type,)
+
+    def __repr__(self) -> str:
+        return self._basic_type.value
+
+    def _inline(self, scope: Scope) -> Inline:
+        scope.names |= {"Decimal": Decimal, "Instant": Instant}
+        if self._basic_type is BasicType.FLOAT:
+            return Inline("type({x}) is float", "narrow({x})", keeps=False)
+        return Inline.keep(_FAST_TESTS[self._basic_type])
+
+    def _compile(self) -> Converter:
+        if self._basic_type is BasicType.FLOAT:
+            return self._convert
+        scope = Scope()
+        return leaf(self._inline(scope), scope, self._convert)
+
+    def _convert(self, value: Any) -> Any:
+        if value is None:
+            if self._basic_type in _NULLABLE:
+                return None
+            raise mismatch(self, value, "only STRING, BIG_INT, BIG_DEC, INSTANT and the SQL types take None")
+        return _SLOW[self._basic_type](self, value)
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        if value is None:
+            return "null"
+        basic = self._basic_type
+        if basic is BasicType.DOUBLE:
+            return double_text(value)
+        if basic is BasicType.FLOAT:
+            return float_text(value)
+        if basic is BasicType.BOOLEAN:
+            return "true" if value else "false"
+        if basic is BasicType.INSTANT and isinstance(value, Instant):
+            return instant_text(value)
+        return str(value)
+
+    @staticmethod
+    def STRING_TYPE_INFO() -> BasicTypeInfo:
+        """The type of texts."""
+        return _BASIC[BasicType.STRING]
+
+    @staticmethod
+    def BOOLEAN_TYPE_INFO() -> BasicTypeInfo:
+        """The type of booleans."""
+        return _BASIC[BasicType.BOOLEAN]
+
+    @staticmethod
+    def BYTE_TYPE_INFO() -> BasicTypeInfo:
+        """The type of 8-bit integers."""
+        return _BASIC[BasicType.BYTE]
+
+    @staticmethod
+    def SHORT_TYPE_INFO() -> BasicTypeInfo:
+        """The type of 16-bit integers."""
+        return _BASIC[BasicType.SHORT]
+
+    @staticmethod
+    def INT_TYPE_INFO() -> BasicTypeInfo:
+        """The type of 32-bit integers."""
+        return _BASIC[BasicType.INT]
+
+    @staticmethod
+    def LONG_TYPE_INFO() -> BasicTypeInfo:
+        """The type of 64-bit integers."""
+        return _BASIC[BasicType.LONG]
+
+    @staticmethod
+    def FLOAT_TYPE_INFO() -> BasicTypeInfo:
+        """The type of 32-bit floating point numbers."""
+        return _BASIC[BasicType.FLOAT]
+
+    @staticmethod
+    def DOUBLE_TYPE_INFO() -> BasicTypeInfo:
+        """The type of 64-bit floating point numbers."""
+        return _BASIC[BasicType.DOUBLE]
+
+    @staticmethod
+    def CHAR_TYPE_INFO() -> BasicTypeInfo:
+        """The type of single characters."""
+        return _BASIC[BasicType.CHAR]
+
+    @staticmethod
+    def BIG_INT_TYPE_INFO() -> BasicTypeInfo:
+        """The type of integers of any size."""
+        return _BASIC[BasicType.BIG_INT]
+
+    @staticmethod
+    def BIG_DEC_TYPE_INFO() -> BasicTypeInfo:
+        """The type of decimal numbers."""
+        return _BASIC[BasicType.BIG_DEC]
+
+    @staticmethod
+    def INSTANT_TYPE_INFO() -> BasicTypeInfo:
+        """The type of points in time."""
+        return _BASIC[BasicType.INSTANT]
+
+
+class InstantTypeInfo(BasicTypeInfo):
+    """The type of :class:`~flintstream.common.time.Instant`."""
+
+    def __init__(self, basic_type: BasicType = BasicType.INSTANT) -> None:
+        super().__init__(basic_type)
+
+    def need_conversion(self) -> bool:
+        """See :meth:`TypeInformation.need_conversion`."""
+        return True
+
+
+_BASIC = {basic: InstantTypeInfo(basic) if basic is BasicType.INSTANT else BasicTypeInfo(basic) for basic in BasicType}
+
+
+class SqlTimeTypeInfo(TypeInformation):
+    """Gives access to the types of dates and times."""
+
+    @staticmethod
+    def DATE() -> DateTypeInfo:
+        """The type of dates."""
+        return _DATE
+
+    @staticmethod
+    def TIME() -> TimeTypeInfo:
+        """The type of times of day."""
+        return _TIME
+
+    @staticmethod
+    def TIMESTAMP() -> TimestampTypeInfo:
+        """The type of dates with a time of day."""
+        return _TIMESTAMP
+
+    def _signature(self) -> tuple[object, ...]:
+        return ()
+
+    def need_conversion(self) -> bool:
+        """See :meth:`TypeInformation.need_conversion`."""
+        return True
+
+
+class DateTypeInfo(SqlTimeTypeInfo):
+    """The type of :class:`datetime.date`; a datetime is cut to its date."""
+
+    EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
+
+    def __repr__(self) -> str:
+        return "DateTypeInfo"
+
+    def _convert(self, value: Any) -> dt.date | None:
+        if isinstance(value, dt.datetime):
+            return value.date()
+        if value is None or isinstance(value, dt.date):
+            return value
+        raise mismatch(self, value)
+
+
+class TimeTypeInfo(SqlTimeTypeInfo):
+    """The type of :class:`datetime.time`, to the millisecond and without time zone."""
+
+    EPOCH_ORDINAL = 0
+
+    def __repr__(self) -> str:
+        return "TimeTypeInfo"
+
+    def _convert(self, value: Any) -> dt.time | None:
+        if value is None:
+            return None
+        if not isinstance(value, dt.time):
+            raise mismatch(self, value)
+        if value.microsecond % 1000 == 0 and value.tzinfo is None:
+            return value
+        return value.replace(microsecond=value.microsecond // 1000 * 1000, tzinfo=None)
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`; java.sql.Time shows whole seconds."""
+        return f"{value:%H:%M:%S}" if isinstance(value, dt.time) else super().stringify(value)
+
+
+class TimestampTypeInfo(SqlTimeTypeInfo):
+    """The type of :class:`datetime.datetime`, to the millisecond; one with a time zone becomes UTC."""
+
+    def __repr__(self) -> str:
+        return "TimestampTypeInfo"
+
+    def _convert(self, value: Any) -> dt.datetime | None:
+        if value is None:
+            return None
+        if not isinstance(value, dt.datetime):
+            raise mismatch(self, value)
+        local = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+        return local if local.microsecond % 1000 == 0 else local.replace(microsecond=local.microsecond // 1000 * 1000)
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        return timestamp_text(value) if isinstance(value, dt.datetime) else super().stringify(value)
+
+
+_DATE, _TIME, _TIMESTAMP = DateTypeInfo(), TimeTypeInfo(), TimestampTypeInfo()
+
+
+class LocalTimeTypeInfo(TypeInformation):
+    """The type of a date, time or datetime as ``java.time`` has them: no time zone, to the microsecond."""
+
+    class TimeType(Enum):
+        """Which of the three."""
+
+        LOCAL_DATE = 0
+        LOCAL_TIME = 1
+        LOCAL_DATE_TIME = 2
+
+    def __init__(self, time_type: TimeType) -> None:
+        self._time_type = time_type
+
+    def _signature(self) -> tuple[object, ...]:
+        return (self._time_type,)
+
+    def __repr__(self) -> str:
+        return f"LocalTimeTypeInfo<{self._time_type.name}>"
+
+    def _convert(self, value: Any) -> Any:
+        expected = {
+            self.TimeType.LOCAL_DATE: dt.date,
+            self.TimeType.LOCAL_TIME: dt.time,
+            self.TimeType.LOCAL_DATE_TIME: dt.datetime,
+        }[self._time_type]
+        if expected is dt.date and isinstance(value, dt.datetime):
+            return value.date()
+        if value is None or isinstance(value, expected):
+            return value
+        raise mismatch(self, value)
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        return "null" if value is None else str(value.isoformat())

@@ -1,0 +1,364 @@
+"""Types of values made of values: rows, tuples, lists, arrays and maps; and the type of anything at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._basictypes import BasicType, BasicTypeInfo
+from flintstream.common._conversion import (
+    Scope,
+    convert_part,
+    list_converter,
+    map_converter,
+    mismatch,
+    row_converter,
+    tuple_converter,
+)
+from flintstream.common._typebase import TypeInformation
+from flintstream.common.types import Row, RowKind, _make_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._conversion import Converter
+
+_MAX_TUPLE_ARITY = 25
+
+
+def _checked(types: Sequence[TypeInformation], owner: str) -> tuple[TypeInformation, ...]:
+    for index, field_type in enumerate(types):
+        if not isinstance(field_type, TypeInformation):
+            raise TypeError(
+                f"field {index} of {owner} is {field_type!r}, which is no type; use Types.INT() and the like"
+            )
+    return tuple(types)
+
+
+def _nullable(type_info: TypeInformation) -> Converter | None:
+    converter = type_info.converter()
+    if converter is None:
+        return None
+    return lambda value: None if value is None else converter(value)
+
+
+class PickledBytesTypeInfo(TypeInformation):
+    """The type of any Python object; what a stream has when no type is declared."""
+
+    def _signature(self) -> tuple[object, ...]:
+        return ()
+
+    def __repr__(self) -> str:
+        return "PickledByteArrayTypeInfo"
+
+    def _compile(self) -> None:
+        return None
+
+    def stringify(self, value: Any) -> str:
+        """Return Python's own text of ``value``, which is what PyFlink prints of an untyped stream."""
+        return str(value)
+
+
+class RowTypeInfo(TypeInformation):
+    """The type of rows; every field may be None.
+
+    Accepts a ``Row``, a tuple, a list, a dict or an object with attributes, and makes a ``Row`` of it that has this
+    type's field names (``f0``, ``f1``, ... if none were given). As in PyFlink, two row types are equal when their field
+    types are, whatever the names.
+
+    >>> from flintstream.common import Types
+    >>> Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()]).converter()((1, "a"))
+    Row(id=1, name='a')
+    """
+
+    def __init__(self, field_types: Sequence[TypeInformation], field_names: Sequence[str] | None = None) -> None:
+        self._field_types = _checked(field_types, "a ROW")
+        self._named = bool(field_names)
+        if field_names and len(field_names) != len(self._field_types):
+            raise ValueError(
+                f"{len(field_names)} field names for {len(self._field_types)} field types: {list(field_names)}"
+            )
+        if field_names and len(set(field_names)) != len(field_names):
+            raise ValueError(f"a field name is used twice: {list(field_names)}")
+        self._field_names = tuple(field_names) if field_names else tuple(f"f{i}" for i in range(len(self._field_types)))
+
+    def get_field_names(self) -> list[str]:
+        """Return the field names, ``f0``, ``f1``, ... if none were given."""
+        return list(self._field_names)
+
+    def get_field_index(self, field_name: str) -> int:
+        """Return the position of a field; -1 if no names were given.
+
+        Raises:
+            ValueError: names were given, but not this one.
+        """
+        return self._field_names.index(field_name) if self._named else -1
+
+    def get_field_types(self) -> list[TypeInformation]:
+        """Return the field types."""
+        return list(self._field_types)
+
+    def _signature(self) -> tuple[object, ...]:
+        return self._field_types
+
+    def __repr__(self) -> str:
+        if self._named:
+            pairs = zip(self._field_names, self._field_types, strict=True)
+            return f"RowTypeInfo({', '.join(f'{name}: {field_type}' for name, field_type in pairs)})"
+        return f"RowTypeInfo({', '.join(map(str, self._field_types))})"
+
+    def need_conversion(self) -> bool:
+        """See :meth:`TypeInformation.need_conversion`."""
+        return True
+
+    def _compile(self) -> Converter:
+        scope = Scope()
+        inlines = [field_type._inline(scope).nullable() for field_type in self._field_types]  # noqa: SLF001 - own kind
+        return row_converter(inlines, self._field_names, scope, self._convert)
+
+    def _convert(self, value: Any) -> Row:
+        kind = value.get_row_kind() if isinstance(value, Row) else RowKind.INSERT
+        values = self._values_of(value)
+        if len(values) != len(self._field_types):
+            raise mismatch(self, value, f"it has {len(values)} fields instead of {len(self._field_types)}")
+        parts = zip(self._field_names, self._field_types, values, strict=True)
+        converted = [convert_part(_nullable(field_type), part, f"field '{name}'") for name, field_type, part in parts]
+        return _make_row(self._field_names, converted, kind)
+
+    def _values_of(self, value: Any) -> Sequence[Any]:
+        names = self._field_names
+        if isinstance(value, Row):
+            own = value._fields
+            if own is None:
+                return list(value)
+            if sorted(own) != sorted(names):
+                raise mismatch(self, value, f"its fields must be named {', '.join(names)}")
+            return value.get_fields_by_names(names)
+        if isinstance(value, (tuple, list)):
+            return value
+        fields = value if isinstance(value, Mapping) else getattr(value, "__dict__", None)
+        if fields is None or (names and not any(name in fields for name in names)):
+            raise mismatch(self, value)
+        return [fields.get(name) for name in names]
+
+    def _text_of(self, value: Any, separator: str, texts: list[str]) -> str:
+        kind = value.get_row_kind() if isinstance(value, Row) else RowKind.INSERT
+        return f"{kind}[{separator.join(texts)}]"
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        if value is None:
+            return "null"
+        texts = [field_type.stringify(part) for field_type, part in zip(self._field_types, value, strict=True)]
+        return self._text_of(value, ", ", texts)
+
+    def to_text(self, value: Any) -> str:
+        """See :meth:`TypeInformation.to_text`."""
+        return "null" if value is None else self._text_of(value, ",", [str(part) for part in value])
+
+
+class TupleTypeInfo(TypeInformation):
+    """The type of tuples of up to 25 fields; accepts a tuple, a list or a ``Row``."""
+
+    def __init__(self, field_types: Sequence[TypeInformation]) -> None:
+        self._field_types = _checked(field_types, "a TUPLE")
+        if len(self._field_types) > _MAX_TUPLE_ARITY:
+            raise ValueError(
+                f"a TUPLE has at most {_MAX_TUPLE_ARITY} fields, not {len(self._field_types)}; use Types.ROW"
+            )
+
+    def get_field_types(self) -> list[TypeInformation]:
+        """Return the field types."""
+        return list(self._field_types)
+
+    def _signature(self) -> tuple[object, ...]:
+        return self._field_types
+
+    def __repr__(self) -> str:
+        return f"TupleTypeInfo({', '.join(map(str, self._field_types))})"
+
+    def need_conversion(self) -> bool:
+        """See :meth:`TypeInformation.need_conversion`."""
+        return True
+
+    def _compile(self) -> Converter:
+        scope = Scope()
+        inlines = [field_type._inline(scope) for field_type in self._field_types]  # noqa: SLF001 - own kind
+        return tuple_converter(inlines, scope, self._convert)
+
+    def _convert(self, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, (tuple, list, Row)):
+            raise mismatch(self, value)
+        if len(value) != len(self._field_types):
+            raise mismatch(self, value, f"it has {len(value)} fields instead of {len(self._field_types)}")
+        return tuple(
+            convert_part(field_type.converter(), part, f"field {index}")
+            for index, (field_type, part) in enumerate(zip(self._field_types, value, strict=True))
+        )
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        if value is None:
+            return "null"
+        return f"({','.join([t.stringify(part) for t, part in zip(self._field_types, value, strict=True)])})"
+
+
+class _SequenceTypeInfo(TypeInformation):
+    """What lists and arrays have in common."""
+
+    _name: str
+    _elements_may_be_none = False
+
+    def __init__(self, element_type: TypeInformation) -> None:
+        (self._element_type,) = _checked([element_type], f"a {self._name}")
+
+    def _signature(self) -> tuple[object, ...]:
+        return (self._element_type,)
+
+    def __repr__(self) -> str:
+        return f"{self._name}<{self._element_type}>"
+
+    def _compile(self) -> Converter:
+        scope = Scope()
+        element = self._element_type._inline(scope)  # noqa: SLF001 - own kind
+        return list_converter(element.nullable() if self._elements_may_be_none else element, scope, self._convert)
+
+    def _convert(self, value: Any) -> Any:
+        if hasattr(value, "tolist"):  # an array of Python's or NumPy's
+            value = value.tolist()
+        if not isinstance(value, (list, tuple)):
+            raise mismatch(self, value)
+        converter = _nullable(self._element_type) if self._elements_may_be_none else self._element_type.converter()
+        return [convert_part(converter, part, f"element {index}") for index, part in enumerate(value)]
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        if value is None:
+            return "null"
+        return f"[{', '.join([self._element_type.stringify(part) for part in value])}]"
+
+
+class ListTypeInfo(_SequenceTypeInfo):
+    """The type of lists; accepts a list, a tuple or an array."""
+
+    _name = "ListTypeInfo"
+
+    @property
+    def elem_type(self) -> TypeInformation:
+        """The type of the elements."""
+        return self._element_type
+
+
+class PrimitiveArrayTypeInfo(_SequenceTypeInfo):
+    """The type of arrays of numbers or booleans, a list in Python; of ``BYTE``, it is ``bytes``."""
+
+    _name = "PrimitiveArrayTypeInfo"
+
+    def __init__(self, element_type: TypeInformation) -> None:
+        super().__init__(element_type)
+        basic = element_type._basic_type if isinstance(element_type, BasicTypeInfo) else None  # noqa: SLF001 - own kind
+        if basic is None or basic in _NOT_PRIMITIVE:
+            raise TypeError(f"no primitive array has elements of type {element_type}; use Types.OBJECT_ARRAY")
+        self._is_bytes = basic is BasicType.BYTE
+
+    def _compile(self) -> Converter:
+        return self._convert if self._is_bytes else super()._compile()
+
+    def _convert(self, value: Any) -> Any:
+        if not self._is_bytes:
+            return super()._convert(value)
+        if isinstance(value, bytes):
+            return value
+        if isinstance(value, (bytearray, memoryview)):
+            return bytes(value)
+        raise mismatch(self, value, "an array of BYTE is bytes in Python")
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`; Java's bytes are signed."""
+        if self._is_bytes and value is not None:
+            return f"[{', '.join(str(byte - 256 if byte > 127 else byte) for byte in value)}]"
+        return super().stringify(value)
+
+
+_NOT_PRIMITIVE = {BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicType.INSTANT}
+
+
+class BasicArrayTypeInfo(_SequenceTypeInfo):
+    """The type of arrays of basic values, a list in Python; elements may be None."""
+
+    _name = "BasicArrayTypeInfo"
+    _elements_may_be_none = True
+
+    def __init__(self, element_type: TypeInformation) -> None:
+        super().__init__(element_type)
+        if not isinstance(element_type, BasicTypeInfo):
+            raise TypeError(f"no basic array has elements of type {element_type}; use Types.OBJECT_ARRAY")
+
+
+class ObjectArrayTypeInfo(_SequenceTypeInfo):
+    """The type of arrays of anything, a list in Python; elements may be None."""
+
+    _name = "ObjectArrayTypeInfo"
+    _elements_may_be_none = True
+
+
+class MapTypeInfo(TypeInformation):
+    """The type of dicts; accepts a mapping or an object with attributes. Values may be None."""
+
+    def __init__(self, key_type_info: TypeInformation, value_type_info: TypeInformation) -> None:
+        self._key_type_info, self._value_type_info = _checked([key_type_info, value_type_info], "a MAP")
+
+    def _signature(self) -> tuple[object, ...]:
+        return self._key_type_info, self._value_type_info
+
+    def __repr__(self) -> str:
+        return f"MapTypeInfo<{self._key_type_info}, {self._value_type_info}>"
+
+    def _compile(self) -> Converter:
+        scope = Scope()
+        key, value = self._key_type_info._inline(scope), self._value_type_info._inline(scope)  # noqa: SLF001 - own kind
+        return map_converter(key, value.nullable(), scope, self._convert)
+
+    def _convert(self, value: Any) -> dict[Any, Any]:
+        entries = value if isinstance(value, Mapping) else getattr(value, "__dict__", None)
+        if entries is None:
+            raise mismatch(self, value)
+        key_converter, value_converter = self._key_type_info.converter(), _nullable(self._value_type_info)
+        return {
+            convert_part(key_converter, key, f"key {key!r}"): convert_part(value_converter, part, f"value of {key!r}")
+            for key, part in entries.items()
+        }
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        if value is None:
+            return "null"
+        entries = [
+            f"{self._key_type_info.stringify(key)}={self._value_type_info.stringify(part)}"
+            for key, part in value.items()
+        ]
+        return f"{{{', '.join(entries)}}}"
+
+
+class ExternalTypeInfo(TypeInformation):
+    """A type as the Table API wraps it; behaves as the wrapped one."""
+
+    def __init__(self, type_info: TypeInformation) -> None:
+        (self._type_info,) = _checked([type_info], "an ExternalTypeInfo")
+
+    def _signature(self) -> tuple[object, ...]:
+        return (self._type_info,)
+
+    def __repr__(self) -> str:
+        return f"ExternalTypeInfo<{self._type_info}>"
+
+    def _compile(self) -> Converter | None:
+        return self._type_info.converter()
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`."""
+        return self._type_info.stringify(value)
+
+    def to_text(self, value: Any) -> str:
+        """See :meth:`TypeInformation.to_text`."""
+        return self._type_info.to_text(value)

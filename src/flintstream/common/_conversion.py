@@ -1,0 +1,174 @@
+"""Compiles, for a type, the function that gives a value the form it has after crossing a serializer of that type.
+
+Conversion is on the path of every record, so the test "is it right already?" is generated as one straight piece of
+Python per type; only a value that fails it goes through the general, slow code that converts or explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from flintstream.common._javatext import narrow
+from flintstream.common.types import Row, _make_row
+from flintstream.errors import shorten
+
+Converter: TypeAlias = Callable[[Any], Any]
+
+
+@dataclass
+class Scope:
+    """The names that generated code may use."""
+
+    names: dict[str, Any] = field(default_factory=lambda: {"Row": Row, "make_row": _make_row, "narrow": narrow})
+
+    def add(self, value: object) -> str:
+        """Bind ``value`` and return its name."""
+        name = f"c{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def function(self, source: str) -> Converter:
+        """Compile ``source``, which defines ``convert``."""
+        names = dict(self.names)
+        exec(compile(source, "<flintstream converter>", "exec"), names)  # noqa: S102 - built here from types alone
+        return names["convert"]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Inline:
+    """Generated code for one field held in a local variable.
+
+    Attributes:
+        test: condition under which ``build`` may be used; empty for "always".
+        build: expression of the converted value.
+        keeps: whether ``build`` is the variable itself.
+    """
+
+    test: str
+    build: str
+    keeps: bool
+
+    @staticmethod
+    def keep(test: str) -> Inline:
+        """A field that stays as it is when ``test`` holds."""
+        return Inline(test, "{x}", keeps=True)
+
+    @staticmethod
+    def call(scope: Scope, converter: Converter | None) -> Inline:
+        """A field that is converted by a call, or not at all."""
+        return (
+            Inline("", "{x}", keeps=True)
+            if converter is None
+            else Inline("", scope.add(converter) + "({x})", keeps=False)
+        )
+
+    def nullable(self) -> Inline:
+        """The same, but None stays None."""
+        test = f"({{x}} is None or {self.test})" if self.test else ""
+        build = self.build if self.keeps else f"(None if {{x}} is None else {self.build})"
+        return Inline(test, build, keeps=self.keeps)
+
+
+def _join_tests(inlines: list[Inline], variables: list[str]) -> str:
+    tests = [inline.test.format(x=x) for inline, x in zip(inlines, variables, strict=True) if inline.test]
+    return " and ".join(tests) or "True"
+
+
+def _unpack(variables: list[str], source: str) -> str:
+    return f"{', '.join(variables)}, = {source}" if variables else "pass"
+
+
+def leaf(inline: Inline, scope: Scope, slow: Converter) -> Converter:
+    """Return a converter that keeps values for which the test of ``inline`` holds and gives the others to ``slow``."""
+    slow_name = scope.add(slow)
+    test = inline.test.format(x="v")
+    return scope.function(f"def convert(v):\n    if {test}:\n        return v\n    return {slow_name}(v)\n")
+
+
+def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Converter:
+    """Return the converter of a tuple whose fields are described by ``inlines``."""
+    variables = [f"a{i}" for i in range(len(inlines))]
+    built = [inline.build.format(x=x) for inline, x in zip(inlines, variables, strict=True)]
+    slow_name = scope.add(slow)
+    result = "v" if all(inline.keeps for inline in inlines) else f"({', '.join(built)},)"
+    return scope.function(
+        f"def convert(v):\n"
+        f"    if type(v) is tuple and len(v) == {len(inlines)}:\n"
+        f"        {_unpack(variables, 'v')}\n"
+        f"        if {_join_tests(inlines, variables)}:\n"
+        f"            try:\n"
+        f"                return {result}\n"
+        f"            except (TypeError, ValueError, OverflowError):\n"
+        f"                pass  # the slow path fails again and says where\n"
+        f"    return {slow_name}(v)\n"
+    )
+
+
+def row_converter(inlines: list[Inline], names: tuple[str, ...], scope: Scope, slow: Converter) -> Converter:
+    """Return the converter of a row whose fields are described by ``inlines``."""
+    variables = [f"a{i}" for i in range(len(inlines))]
+    built = [inline.build.format(x=x) for inline, x in zip(inlines, variables, strict=True)]
+    names_name, slow_name, size = scope.add(names), scope.add(slow), len(inlines)
+    keep = "            if f is not None:\n                return v\n" if all(i.keeps for i in inlines) else ""
+    return scope.function(
+        f"def convert(v):\n"
+        f"    if type(v) is Row and len(v._values) == {size} and ((f := v._fields) == {names_name} or f is None):\n"
+        f"        {_unpack(variables, 'v._values')}\n"
+        f"        if {_join_tests(inlines, variables)}:\n"
+        f"{keep}"
+        f"            try:\n"
+        f"                return make_row({names_name}, [{', '.join(built)}], v._row_kind)\n"
+        f"            except (TypeError, ValueError, OverflowError):\n"
+        f"                pass  # the slow path fails again and says where\n"
+        f"    return {slow_name}(v)\n"
+    )
+
+
+def list_converter(element: Inline, scope: Scope, slow: Converter) -> Converter:
+    """Return the converter of a list."""
+    if not element.keeps:
+        return slow
+    slow_name = scope.add(slow)
+    return scope.function(
+        f"def convert(v):\n"
+        f"    if type(v) is list:\n"
+        f"        for x in v:\n"
+        f"            if not ({element.test.format(x='x') or 'True'}):\n"
+        f"                return {slow_name}(v)\n"
+        f"        return v\n"
+        f"    return {slow_name}(v)\n"
+    )
+
+
+def map_converter(key: Inline, value: Inline, scope: Scope, slow: Converter) -> Converter:
+    """Return the converter of a dict."""
+    if not (key.keeps and value.keeps):
+        return slow
+    slow_name = scope.add(slow)
+    return scope.function(
+        f"def convert(v):\n"
+        f"    if type(v) is dict:\n"
+        f"        for k, x in v.items():\n"
+        f"            if not (({key.test.format(x='k') or 'True'}) and ({value.test.format(x='x') or 'True'})):\n"
+        f"                return {slow_name}(v)\n"
+        f"        return v\n"
+        f"    return {slow_name}(v)\n"
+    )
+
+
+def mismatch(expected: object, value: object, hint: str = "") -> TypeError:
+    """Return the error for a value that does not fit its declared type."""
+    text = f"the declared type is {expected}, but the value is {shorten(value)} of type {type(value).__name__}"
+    return TypeError(f"{text}; {hint}" if hint else text)
+
+
+def convert_part(converter: Converter | None, value: object, where: str) -> Any:
+    """Convert a part of a record; an error says which part it was."""
+    if converter is None:
+        return value
+    try:
+        return converter(value)
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"{where}: {error}") from None

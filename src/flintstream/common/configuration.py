@@ -1,0 +1,247 @@
+"""Settings by key, as Flink's configuration file has them.
+
+For example ``parallelism.default`` and ``execution.checkpointing.interval``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from flintstream.common._javatext import double_text
+from flintstream.common.time import Duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
+
+    from flintstream.common.config_options import ConfigOption
+
+__all__ = ["Configuration"]
+
+T = TypeVar("T")
+
+
+class Configuration:
+    """Keys and values. A value keeps the type it was set with and is converted when it is read as another one.
+
+    >>> config = Configuration().set_string("parallelism.default", "4").set_boolean("pipeline.object-reuse", True)
+    >>> config.get_integer("parallelism.default", 1)
+    4
+    >>> config.to_dict()
+    {'parallelism.default': '4', 'pipeline.object-reuse': 'true'}
+    """
+
+    def __init__(self, other: Configuration | None = None) -> None:
+        self._values: dict[str, Any] = {}
+        if other is not None:
+            other.add_all_to_dict(self._values)
+
+    @classmethod
+    def from_dict(cls, map: Mapping[str, str]) -> Configuration:
+        """Return a configuration with the entries of ``map``."""
+        configuration = cls()
+        for key, value in map.items():
+            configuration.set(key, value)
+        return configuration
+
+    def get(self, option: ConfigOption[T], default: T | None = None) -> T | None:
+        """Return the value of ``option``, else ``default``, else the option's own default.
+
+        PyFlink has no such method.
+
+        Raises:
+            ValueError: the value cannot be read as the option's type.
+        """
+        if option.key in self._values:
+            return cast("T", self._read(option.key, option.value_type))
+        return option.default if default is None else default
+
+    def set(self, option: ConfigOption[Any] | str, value: Any) -> Configuration:
+        """Set the value of an option or key; None is refused. PyFlink has no such method."""
+        key = option if isinstance(option, str) else option.key
+        if not isinstance(key, str):
+            raise TypeError(f"a configuration key is a text, got {key!r}")
+        if value is None:
+            raise ValueError(f"the value of '{key}' is None; use remove_config('{key}') to unset it")
+        self._values[key] = value
+        return self
+
+    def _set_as(self, key: str, value: Any, *types: type) -> Configuration:
+        if isinstance(value, types) and not (isinstance(value, bool) and bool not in types):
+            return self.set(key, value)
+        names = " or ".join(t.__name__ for t in types)
+        raise TypeError(f"the value of '{key}' must be {names}, got {value!r} of type {type(value).__name__}")
+
+    def _read(self, key: str, value_type: type[Any]) -> Any:
+        value = self._values[key]
+        try:
+            return _CONVERT[value_type](value)
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(
+                f"the value of '{key}', {value!r}, is not of type {value_type.__name__}: {error}"
+            ) from None
+
+    def get_string(self, key: str, default_value: str) -> str:
+        """Return the value as text, or the default."""
+        return self._read(key, str) if key in self._values else default_value
+
+    def set_string(self, key: str, value: str) -> Configuration:
+        """Set a text."""
+        return self._set_as(key, value, str)
+
+    def get_integer(self, key: str, default_value: int) -> int:
+        """Return the value as integer, or the default.
+
+        Raises:
+            ValueError: the value is no integer.
+        """
+        return self._read(key, int) if key in self._values else default_value
+
+    def set_integer(self, key: str, value: int) -> Configuration:
+        """Set an integer."""
+        return self._set_as(key, value, int)
+
+    def get_boolean(self, key: str, default_value: bool) -> bool:
+        """Return the value as boolean (``true`` and ``false`` in any case), or the default.
+
+        Raises:
+            ValueError: the value is neither.
+        """
+        return self._read(key, bool) if key in self._values else default_value
+
+    def set_boolean(self, key: str, value: bool) -> Configuration:
+        """Set a boolean."""
+        return self._set_as(key, value, bool)
+
+    def get_float(self, key: str, default_value: float) -> float:
+        """Return the value as floating point number, or the default.
+
+        Raises:
+            ValueError: the value is no number.
+        """
+        return self._read(key, float) if key in self._values else default_value
+
+    def set_float(self, key: str, value: float) -> Configuration:
+        """Set a floating point number."""
+        return self._set_as(key, value, float, int)
+
+    def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
+        """Return the value, which must have been set by :meth:`set_bytearray`, or the default.
+
+        Raises:
+            ValueError: the value is of another type.
+        """
+        return self._read(key, bytearray) if key in self._values else default_value
+
+    def set_bytearray(self, key: str, value: bytearray) -> Configuration:
+        """Set bytes."""
+        return self._set_as(key, value, bytearray, bytes)
+
+    def get_duration(self, key: str, default_value: Duration) -> Duration:
+        """Return the value as a span of time (``10 s``; a bare number is ms), or the default.
+
+        PyFlink has no such method.
+
+        Raises:
+            ValueError: the value is no duration.
+        """
+        return self._read(key, Duration) if key in self._values else default_value
+
+    @staticmethod
+    def parse_list_value(value: str) -> list[str]:
+        """Return the items of a list setting: ``a;b``, or ``[a, b]`` as YAML writes it.
+
+        >>> Configuration.parse_list_value("a;b"), Configuration.parse_list_value("['a', b]")
+        (['a', 'b'], ['a', 'b'])
+        """
+        if not value:
+            return []
+        stripped = value.strip()
+        if stripped.startswith("[") and stripped.endswith("]"):
+            items = [item.strip() for item in stripped[1:-1].split(",")]
+            return [item[1:-1] if item[:1] in {"'", '"'} and item[-1:] == item[:1] else item for item in items if item]
+        return value.split(";")
+
+    def key_set(self) -> AbstractSet[str]:
+        """Return the keys."""
+        return set(self._values)
+
+    def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
+        """Put all entries, values as they were set, into ``target_dict``."""
+        target_dict.update(self._values)
+
+    def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
+        """Take over all entries of ``other``, with ``prefix`` put before each key."""
+        for key, value in other._values.items():
+            self._values[(prefix or "") + key] = value
+        return self
+
+    def contains_key(self, key: str) -> bool:
+        """Return whether the key is set."""
+        return key in self._values
+
+    def to_dict(self) -> dict[str, str]:
+        """Return all entries as texts."""
+        return {key: _to_text(value) for key, value in self._values.items()}
+
+    def remove_config(self, key: str) -> bool:
+        """Unset the key; returns whether it was set."""
+        return self._values.pop(key, None) is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Configuration):
+            return NotImplemented
+        return self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._values))
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(f'{key}={text}' for key, text in sorted(self.to_dict().items()))}}}"
+
+    def __repr__(self) -> str:
+        return f"Configuration({self})"
+
+
+def _to_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return double_text(value)
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    return str(value)
+
+
+def _to_bool(value: Any) -> bool:
+    return value if isinstance(value, bool) else {"true": True, "false": False}[str(value).lower()]
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise TypeError("no integer")
+    if isinstance(value, str) and value != value.strip():
+        raise ValueError("spaces around a number")
+    return int(value)
+
+
+def _to_float(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise TypeError("no number")
+    return float(value)
+
+
+def _to_bytes(value: Any) -> bytearray:
+    if not isinstance(value, (bytes, bytearray)):
+        raise TypeError("no bytes")
+    return bytearray(value)
+
+
+_CONVERT = {
+    str: _to_text,
+    bool: _to_bool,
+    int: _to_int,
+    float: _to_float,
+    bytearray: _to_bytes,
+    Duration: Duration.of,
+}

@@ -1,0 +1,255 @@
+"""How a program runs, apart from what it computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flintstream.common.configuration import Configuration
+from flintstream.common.execution_mode import ExecutionMode
+from flintstream.common.time import Duration
+
+__all__ = ["ExecutionConfig"]
+
+_MAX_PARALLELISM_LIMIT = 32_768
+
+
+def _milliseconds(configuration: Configuration, key: str, default: int) -> int:
+    return configuration.get_duration(key, Duration.of_millis(default)).to_millis()
+
+
+class ExecutionConfig:
+    """Settings of one environment.
+
+    It is a view of a :class:`~flintstream.common.configuration.Configuration`: what a method here sets can be read
+    there under Flink's key, and the other way round. All intervals are in milliseconds. What concerns Java's
+    serializers (Kryo, Avro, generic types, closures) is remembered and has no effect.
+
+    >>> config = ExecutionConfig()
+    >>> config.set_auto_watermark_interval(50).get_auto_watermark_interval()
+    50
+    """
+
+    PARALLELISM_DEFAULT = -1
+    """Stands for: the parallelism the environment would use by itself."""
+
+    PARALLELISM_UNKNOWN = -2
+    """Stands for: leave the parallelism as it is."""
+
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        self._configuration = Configuration() if configuration is None else configuration
+        self._global_job_parameters: dict[str, str] | None = None
+
+    def _flag(self, key: str, value: bool) -> ExecutionConfig:
+        self._configuration.set_boolean(key, value)
+        return self
+
+    def _interval(self, key: str, value: int, minimum: int | None = 0) -> ExecutionConfig:
+        if minimum is not None and value < minimum:
+            raise ValueError(f"'{key}' must be at least {minimum} ms, got {value}")
+        self._configuration.set(key, Duration.of_millis(value))
+        return self
+
+    def enable_closure_cleaner(self) -> ExecutionConfig:
+        """Remember it; without effect: Python functions are pickled as they are."""
+        self._configuration.set_string("pipeline.closure-cleaner-level", "RECURSIVE")
+        return self
+
+    def disable_closure_cleaner(self) -> ExecutionConfig:
+        """Take back :meth:`enable_closure_cleaner`."""
+        self._configuration.set_string("pipeline.closure-cleaner-level", "NONE")
+        return self
+
+    def is_closure_cleaner_enabled(self) -> bool:
+        """Return what was set; on by default."""
+        return self._configuration.get_string("pipeline.closure-cleaner-level", "RECURSIVE") != "NONE"
+
+    def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
+        """Set how often (ms) watermark generators are asked for a watermark; 0 for never.
+
+        Raises:
+            ValueError: the interval is negative.
+        """
+        return self._interval("pipeline.auto-watermark-interval", interval)
+
+    def get_auto_watermark_interval(self) -> int:
+        """Return how often (ms) watermark generators are asked; 200 by default."""
+        return _milliseconds(self._configuration, "pipeline.auto-watermark-interval", 200)
+
+    def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
+        """Set how often (ms) latency is measured; 0 or less for never."""
+        return self._interval("metrics.latency.interval", interval, None)
+
+    def get_latency_tracking_interval(self) -> int:
+        """Return how often (ms) latency is measured; 0 (never) by default."""
+        return _milliseconds(self._configuration, "metrics.latency.interval", 0)
+
+    def get_parallelism(self) -> int:
+        """Return the parallelism of operators that set none; :data:`PARALLELISM_DEFAULT` if it is not set."""
+        return self._configuration.get_integer("parallelism.default", self.PARALLELISM_DEFAULT)
+
+    def set_parallelism(self, parallelism: int) -> ExecutionConfig:
+        """Set the parallelism of operators that set none of their own.
+
+        Raises:
+            ValueError: it is neither positive nor :data:`PARALLELISM_DEFAULT`.
+        """
+        if parallelism == self.PARALLELISM_UNKNOWN:
+            return self
+        if parallelism < 1 and parallelism != self.PARALLELISM_DEFAULT:
+            raise ValueError(
+                f"the parallelism must be at least 1, or {self.PARALLELISM_DEFAULT} for the default, got {parallelism}"
+            )
+        self._configuration.set_integer("parallelism.default", parallelism)
+        return self
+
+    def get_max_parallelism(self) -> int:
+        """Return the number of key groups; -1 if it is not set."""
+        return self._configuration.get_integer("pipeline.max-parallelism", -1)
+
+    def set_max_parallelism(self, max_parallelism: int) -> ExecutionConfig:
+        """Set the number of key groups, which no operator's parallelism may exceed, now or after rescaling.
+
+        Raises:
+            ValueError: it is not between 1 and 32768.
+        """
+        if not 1 <= max_parallelism <= _MAX_PARALLELISM_LIMIT:
+            raise ValueError(
+                f"the maximum parallelism must be from 1 to {_MAX_PARALLELISM_LIMIT}, got {max_parallelism}"
+            )
+        self._configuration.set_integer("pipeline.max-parallelism", max_parallelism)
+        return self
+
+    def get_task_cancellation_interval(self) -> int:
+        """Return how long (ms) to wait between two attempts to cancel a task; 30000 by default."""
+        return _milliseconds(self._configuration, "task.cancellation.interval", 30_000)
+
+    def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
+        """Set how long (ms) to wait between two attempts to cancel a task."""
+        return self._interval("task.cancellation.interval", interval)
+
+    def get_task_cancellation_timeout(self) -> int:
+        """Return after how long (ms) a task that cannot be cancelled is given up; 180000 by default, 0 for never."""
+        return _milliseconds(self._configuration, "task.cancellation.timeout", 180_000)
+
+    def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
+        """Set after how long (ms) a task that cannot be cancelled is given up; 0 for never."""
+        return self._interval("task.cancellation.timeout", timeout)
+
+    def set_execution_mode(self, execution_mode: ExecutionMode) -> ExecutionConfig:
+        """Remember it; it concerned Flink's DataSet API and is gone from Flink 2.
+
+        See ``set_runtime_mode`` of the environment.
+        """
+        self._configuration.set_string("execution.mode", execution_mode.name)
+        return self
+
+    def get_execution_mode(self) -> ExecutionMode:
+        """Return what :meth:`set_execution_mode` set; ``PIPELINED`` by default."""
+        return ExecutionMode[self._configuration.get_string("execution.mode", ExecutionMode.PIPELINED.name)]
+
+    def enable_force_kryo(self) -> ExecutionConfig:
+        """Remember it; without effect."""
+        return self._flag("pipeline.force-kryo", True)
+
+    def disable_force_kryo(self) -> ExecutionConfig:
+        """Take back :meth:`enable_force_kryo`."""
+        return self._flag("pipeline.force-kryo", False)
+
+    def is_force_kryo_enabled(self) -> bool:
+        """Return what was set; off by default."""
+        return self._configuration.get_boolean("pipeline.force-kryo", False)
+
+    def enable_generic_types(self) -> ExecutionConfig:
+        """Remember it; without effect."""
+        return self._flag("pipeline.generic-types", True)
+
+    def disable_generic_types(self) -> ExecutionConfig:
+        """Remember it; without effect."""
+        return self._flag("pipeline.generic-types", False)
+
+    def has_generic_types_disabled(self) -> bool:
+        """Return what was set; generic types are on by default."""
+        return not self._configuration.get_boolean("pipeline.generic-types", True)
+
+    def enable_auto_generated_uids(self) -> ExecutionConfig:
+        """Let operators without ``uid(...)`` have one made from their place in the program."""
+        return self._flag("pipeline.auto-generate-uids", True)
+
+    def disable_auto_generated_uids(self) -> ExecutionConfig:
+        """Refuse programs with operators that have no ``uid(...)``.
+
+        Without one, their state can get lost when the program changes.
+        """
+        return self._flag("pipeline.auto-generate-uids", False)
+
+    def has_auto_generated_uids_enabled(self) -> bool:
+        """Return what was set; on by default."""
+        return self._configuration.get_boolean("pipeline.auto-generate-uids", True)
+
+    def enable_force_avro(self) -> ExecutionConfig:
+        """Remember it; without effect."""
+        return self._flag("pipeline.force-avro", True)
+
+    def disable_force_avro(self) -> ExecutionConfig:
+        """Take back :meth:`enable_force_avro`."""
+        return self._flag("pipeline.force-avro", False)
+
+    def is_force_avro_enabled(self) -> bool:
+        """Return what was set; off by default."""
+        return self._configuration.get_boolean("pipeline.force-avro", False)
+
+    def enable_object_reuse(self) -> ExecutionConfig:
+        """Remember it; chained Python functions hand over the object itself in any case, as in PyFlink."""
+        return self._flag("pipeline.object-reuse", True)
+
+    def disable_object_reuse(self) -> ExecutionConfig:
+        """Take back :meth:`enable_object_reuse`."""
+        return self._flag("pipeline.object-reuse", False)
+
+    def is_object_reuse_enabled(self) -> bool:
+        """Return what was set; off by default."""
+        return self._configuration.get_boolean("pipeline.object-reuse", False)
+
+    def get_global_job_parameters(self) -> dict[str, str]:
+        """Return the parameters that ``RuntimeContext.get_job_parameter`` gives to functions."""
+        if self._global_job_parameters is not None:
+            return dict(self._global_job_parameters)
+        text = self._configuration.get_string("pipeline.global-job-parameters", "")
+        pairs = (entry.partition(":") for entry in text.split(",") if entry.strip())
+        return {key.strip(): value.strip() for key, _, value in pairs}
+
+    def set_global_job_parameters(self, global_job_parameters_dict: dict[str, Any]) -> ExecutionConfig:
+        """Set the parameters that functions can ask for; values become texts."""
+        self._global_job_parameters = {key: str(value) for key, value in global_job_parameters_dict.items()}
+        return self
+
+    def get_default_kryo_serializer_classes(self) -> dict[str, str]:
+        """Return nothing: there is no Kryo."""
+        return {}
+
+    def get_registered_kryo_types(self) -> list[str]:
+        """Return nothing: there is no Kryo."""
+        return []
+
+    def get_registered_pojo_types(self) -> list[str]:
+        """Return nothing: there are no POJOs."""
+        return []
+
+    def is_use_snapshot_compression(self) -> bool:
+        """Return whether full checkpoints and savepoints are compressed; off by default."""
+        return self._configuration.get_boolean("execution.checkpointing.snapshot-compression", False)
+
+    def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
+        """Set whether full checkpoints and savepoints are compressed."""
+        return self._flag("execution.checkpointing.snapshot-compression", use_snapshot_compression)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ExecutionConfig):
+            return NotImplemented
+        return (
+            self._configuration == other._configuration
+            and self.get_global_job_parameters() == other.get_global_job_parameters()
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._configuration)

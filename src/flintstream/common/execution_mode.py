@@ -1,0 +1,16 @@
+"""The execution mode of Flink 1's batch programs."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["ExecutionMode"]
+
+
+class ExecutionMode(Enum):
+    """How a DataSet program exchanged data; here only so that programs written for Flink 1 still import it."""
+
+    PIPELINED = 0
+    PIPELINED_FORCED = 1
+    BATCH = 2
+    BATCH_FORCED = 3

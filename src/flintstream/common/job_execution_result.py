@@ -1,0 +1,42 @@
+"""What is left of a job when it is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.common.job_id import JobID
+
+__all__ = ["JobExecutionResult"]
+
+
+class JobExecutionResult:
+    """The id, the run time and the accumulators of a finished job."""
+
+    def __init__(self, job_id: JobID, net_runtime_ms: int, accumulators: Mapping[str, Any] | None = None) -> None:
+        self._job_id = job_id
+        self._net_runtime_ms = net_runtime_ms
+        self._accumulators = dict(accumulators or {})
+
+    def get_job_id(self) -> JobID:
+        """Return the id of the job."""
+        return self._job_id
+
+    def get_net_runtime(self) -> int:
+        """Return how long the job ran, in milliseconds."""
+        return self._net_runtime_ms
+
+    def get_accumulator_result(self, accumulator_name: str) -> Any:
+        """Return the value of an accumulator; None if there is none of that name."""
+        return self._accumulators.get(accumulator_name)
+
+    def get_all_accumulator_results(self) -> dict[str, Any]:
+        """Return all accumulators by name."""
+        return dict(self._accumulators)
+
+    def __str__(self) -> str:
+        lines = [f"Job {self._job_id} finished after {self._net_runtime_ms} ms."]
+        lines += [f"- {name}: {value}" for name, value in self._accumulators.items()]
+        return "\n".join(lines)

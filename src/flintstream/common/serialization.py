@@ -1,0 +1,196 @@
+"""From records to bytes and back, for sources and sinks."""
+
+from __future__ import annotations
+
+import codecs
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from flintstream.common.typeinfo import Types
+from flintstream.errors import shorten
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
+
+__all__ = [
+    "BulkWriter",
+    "BulkWriterFactory",
+    "ByteArraySchema",
+    "DeserializationSchema",
+    "Encoder",
+    "RowDataBulkWriterFactory",
+    "RowFieldExtractorSchema",
+    "SerializationSchema",
+    "SimpleStringSchema",
+]
+
+
+class SerializationSchema(ABC):
+    """Turns a record into the bytes of a message. In PyFlink it wraps a Java object; here a user may write one."""
+
+    @abstractmethod
+    def serialize(self, element: Any) -> bytes | None:
+        """Return the bytes of ``element``."""
+
+
+class DeserializationSchema(ABC):
+    """Turns the bytes of a message into a record. In PyFlink it wraps a Java object; here a user may write one."""
+
+    @abstractmethod
+    def deserialize(self, message: bytes) -> Any:
+        """Return the record in ``message``; None to skip the message."""
+
+    def is_end_of_stream(self, element: Any) -> bool:  # noqa: ARG002 - the contract
+        """Return whether ``element`` says that nothing follows."""
+        return False
+
+    def get_produced_type(self) -> TypeInformation | None:
+        """Return the type of the records; None for any Python object."""
+        return None
+
+
+class SimpleStringSchema(SerializationSchema, DeserializationSchema):
+    """Messages are texts.
+
+    >>> SimpleStringSchema().deserialize(SimpleStringSchema().serialize("naïve"))
+    'naïve'
+    """
+
+    def __init__(self, charset: str = "UTF-8") -> None:
+        codecs.lookup(charset)  # an unknown name shall fail here
+        self._charset = charset
+
+    def serialize(self, element: Any) -> bytes:
+        """Return the encoded text.
+
+        Raises:
+            TypeError: ``element`` is no text.
+        """
+        if not isinstance(element, str):
+            raise TypeError(f"SimpleStringSchema takes texts, got {shorten(element)}; map the stream to Types.STRING()")
+        return element.encode(self._charset)
+
+    def deserialize(self, message: bytes) -> str:
+        """Return the decoded text."""
+        return message.decode(self._charset)
+
+    def get_produced_type(self) -> TypeInformation:
+        """Return ``Types.STRING()``."""
+        return Types.STRING()
+
+
+class ByteArraySchema(SerializationSchema, DeserializationSchema):
+    """Messages are the bytes themselves."""
+
+    def serialize(self, element: Any) -> bytes:
+        """Return the bytes.
+
+        Raises:
+            TypeError: ``element`` is not bytes.
+        """
+        if not isinstance(element, (bytes, bytearray, memoryview)):
+            raise TypeError(f"ByteArraySchema takes bytes, got {shorten(element)}")
+        return bytes(element)
+
+    def deserialize(self, message: bytes) -> bytes:
+        """Return the message."""
+        return message
+
+    def get_produced_type(self) -> TypeInformation:
+        """Return ``Types.PRIMITIVE_ARRAY(Types.BYTE())``."""
+        return Types.PRIMITIVE_ARRAY(Types.BYTE())
+
+
+class RowFieldExtractorSchema(SerializationSchema):
+    """The message is one field of a row, which must be bytes; used for message keys.
+
+    >>> RowFieldExtractorSchema(0).serialize((b"key", b"value"))
+    b'key'
+    """
+
+    def __init__(self, field_index: int) -> None:
+        if field_index < 0:
+            raise ValueError(f"the field index must not be negative, got {field_index}")
+        self._field_index = field_index
+
+    def serialize(self, element: Any) -> bytes | None:
+        """Return the field; None stays None.
+
+        Raises:
+            TypeError: the field is not bytes.
+            IndexError: there are not so many fields.
+        """
+        value = element[self._field_index]
+        if value is None or isinstance(value, bytes):
+            return value
+        if isinstance(value, (bytearray, memoryview)):
+            return bytes(value)
+        raise TypeError(f"field {self._field_index} must be bytes, got {shorten(value)} in {shorten(element)}")
+
+
+class Encoder(ABC):
+    """Writes records into a file of a row-format file sink, one after the other."""
+
+    @abstractmethod
+    def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
+        """Return what to write for ``value``.
+
+        Args:
+            value: the record.
+            type_info: the type of the stream; None if it has none.
+        """
+
+    @staticmethod
+    def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:
+        r"""Return the encoder of one line of text per record, as Java's ``toString`` has it.
+
+        >>> from flintstream.common import Types
+        >>> Encoder.simple_string_encoder().encode(("hi", 1.0), Types.TUPLE([Types.STRING(), Types.DOUBLE()]))
+        b'(hi,1.0)\n'
+        """
+        return _SimpleStringEncoder(charset_name)
+
+
+class _SimpleStringEncoder(Encoder):
+    def __init__(self, charset_name: str) -> None:
+        codecs.lookup(charset_name)  # an unknown name shall fail here
+        self._charset = charset_name
+
+    def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
+        text = str(value) if type_info is None else type_info.stringify(value)
+        return (text + "\n").encode(self._charset)
+
+
+class BulkWriter(ABC):
+    """Writes records into one file that is only readable as a whole (Parquet, ORC, Avro)."""
+
+    @abstractmethod
+    def add_element(self, element: Any) -> None:
+        """Write one record."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Hand what is buffered to the stream, as far as the format allows."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Write what the format needs at the end; the caller closes the stream."""
+
+
+class BulkWriterFactory(ABC):
+    """Makes the writers of a bulk-format file sink."""
+
+    @abstractmethod
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        """Return a writer of a new file."""
+
+
+class RowDataBulkWriterFactory(BulkWriterFactory):
+    """Makes writers of rows of a known type."""
+
+    def __init__(self, row_type: TypeInformation) -> None:
+        self._row_type = row_type
+
+    def get_row_type(self) -> TypeInformation:
+        """Return the type of the rows."""
+        return self._row_type

@@ -1,0 +1,253 @@
+"""Spans and points of time. Everything that is a plain number elsewhere in the API is in milliseconds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+__all__ = ["Duration", "Instant", "Time"]
+
+_NANOS_PER_MILLI = 1_000_000
+_NANOS_PER_SECOND = 1_000_000_000
+
+# Flink's spellings, as in "checkpoint interval = 10 s"
+_UNITS = {
+    _NANOS_PER_SECOND * 86_400: ("d", "day", "days"),
+    _NANOS_PER_SECOND * 3_600: ("h", "hour", "hours"),
+    _NANOS_PER_SECOND * 60: ("m", "min", "minute", "minutes"),
+    _NANOS_PER_SECOND: ("s", "sec", "secs", "second", "seconds"),
+    _NANOS_PER_MILLI: ("ms", "milli", "millis", "millisecond", "milliseconds"),
+    1_000: ("us", "µs", "micro", "micros", "microsecond", "microseconds"),
+    1: ("ns", "nano", "nanos", "nanosecond", "nanoseconds"),
+}
+_NANOS_OF_UNIT = {name: nanos for nanos, names in _UNITS.items() for name in names}
+_PLAIN = re.compile(r"(\d+)\s*([a-zµ]*)", re.IGNORECASE)
+_ISO = re.compile(
+    r"([+-]?)P(?:([+-]?\d+)D)?(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?(?:([+-]?\d+)(?:\.(\d{1,9}))?S)?)?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, order=True)
+class Duration:
+    """A span of time with nanosecond precision.
+
+    >>> Duration.of_seconds(90) == Duration.of_minutes(1) + Duration.of_millis(30_000)
+    True
+    >>> Duration.of_millis(1500)
+    Duration('1500 ms')
+    """
+
+    nanos: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.nanos, bool) or not isinstance(self.nanos, int):
+            raise TypeError(
+                f"a Duration counts whole units, got {self.nanos!r}; use Duration.of_millis(...) or a smaller unit"
+            )
+
+    @staticmethod
+    def of_days(days: int) -> Duration:
+        """Return ``days`` times 24 hours."""
+        return Duration(days * 86_400 * _NANOS_PER_SECOND)
+
+    @staticmethod
+    def of_hours(hours: int) -> Duration:
+        """Return that many hours."""
+        return Duration(hours * 3_600 * _NANOS_PER_SECOND)
+
+    @staticmethod
+    def of_minutes(minutes: int) -> Duration:
+        """Return that many minutes."""
+        return Duration(minutes * 60 * _NANOS_PER_SECOND)
+
+    @staticmethod
+    def of_seconds(seconds: int) -> Duration:
+        """Return that many seconds."""
+        return Duration(seconds * _NANOS_PER_SECOND)
+
+    @staticmethod
+    def of_millis(millis: int) -> Duration:
+        """Return that many milliseconds."""
+        return Duration(millis * _NANOS_PER_MILLI)
+
+    @staticmethod
+    def of_nanos(nanos: int) -> Duration:
+        """Return that many nanoseconds."""
+        return Duration(nanos)
+
+    @staticmethod
+    def of(value: Duration | Time | timedelta | int | str) -> Duration:
+        """Return the duration ``value`` stands for: a number is milliseconds, a text is read by :meth:`parse`.
+
+        >>> Duration.of("10 s") == Duration.of(10_000) == Duration.of(timedelta(seconds=10))
+        True
+        """
+        if isinstance(value, Duration):
+            return value
+        if isinstance(value, Time):
+            return Duration.of_millis(value.to_milliseconds())
+        if isinstance(value, timedelta):
+            return Duration((value // timedelta(microseconds=1)) * 1_000)
+        if isinstance(value, str):
+            return Duration.parse(value)
+        return Duration.of_millis(value)
+
+    @staticmethod
+    def parse(text: str) -> Duration:
+        """Read a duration as Flink's configuration writes it: ``10 s``, ``5min``, ``250`` (ms), or ISO ``PT1M30S``.
+
+        Raises:
+            ValueError: the text is neither.
+
+        >>> Duration.parse("1 min"), Duration.parse("250"), Duration.parse("PT1.5S")
+        (Duration('60000 ms'), Duration('250 ms'), Duration('1500 ms'))
+        """
+        stripped = text.strip()
+        plain = _PLAIN.fullmatch(stripped)
+        if plain:
+            unit = plain[2].lower() or "ms"
+            if unit in _NANOS_OF_UNIT:
+                return Duration(int(plain[1]) * _NANOS_OF_UNIT[unit])
+        iso = _ISO.fullmatch(stripped)
+        if iso and any(iso.groups()[1:]):
+            sign, days, hours, minutes, seconds, fraction = iso.groups()
+            whole = int(days or 0) * 86_400 + int(hours or 0) * 3_600 + int(minutes or 0) * 60 + int(seconds or 0)
+            nanos = int((fraction or "").ljust(9, "0"))
+            if (seconds or "").startswith("-"):
+                nanos = -nanos
+            total = whole * _NANOS_PER_SECOND + nanos
+            return Duration(-total if sign == "-" else total)
+        raise ValueError(f"{text!r} is no duration; write it like '10 s', '5 min', '250 ms' or 'PT1M30S'")
+
+    def to_millis(self) -> int:
+        """Return the whole milliseconds, rounded down."""
+        return self.nanos // _NANOS_PER_MILLI
+
+    def to_nanos(self) -> int:
+        """Return the nanoseconds."""
+        return self.nanos
+
+    def to_timedelta(self) -> timedelta:
+        """Return the same span as a :class:`datetime.timedelta`, to the microsecond, rounded down."""
+        return timedelta(microseconds=self.nanos // 1_000)
+
+    def __add__(self, other: object) -> Duration:
+        return Duration(self.nanos + other.nanos) if isinstance(other, Duration) else NotImplemented
+
+    def __sub__(self, other: object) -> Duration:
+        return Duration(self.nanos - other.nanos) if isinstance(other, Duration) else NotImplemented
+
+    def __bool__(self) -> bool:
+        return self.nanos != 0
+
+    def __str__(self) -> str:
+        if self.nanos % _NANOS_PER_MILLI:
+            return f"{self.nanos} ns"
+        return f"{self.nanos // _NANOS_PER_MILLI} ms"
+
+    def __repr__(self) -> str:
+        return f"Duration('{self}')"
+
+
+class Instant:
+    """A point on the time line: seconds since the epoch (1970-01-01T00:00:00Z) and nanoseconds within that second.
+
+    Unlike PyFlink's, instants are hashable and ordered, and :meth:`to_epoch_milli` is right before 1970 as well.
+
+    >>> Instant.of_epoch_milli(1500)
+    Instant<1, 500000000>
+    >>> Instant.of_epoch_milli(-1).to_epoch_milli()
+    -1
+    """
+
+    __slots__ = ("nanos", "seconds")
+
+    def __init__(self, seconds: int, nanos: int) -> None:
+        self.seconds = seconds
+        self.nanos = nanos
+
+    @staticmethod
+    def of_epoch_milli(epoch_milli: int) -> Instant:
+        """Return the instant ``epoch_milli`` milliseconds after the epoch."""
+        seconds, millis = divmod(epoch_milli, 1_000)
+        return Instant(seconds, millis * _NANOS_PER_MILLI)
+
+    def to_epoch_milli(self) -> int:
+        """Return the milliseconds since the epoch, rounded down."""
+        return self.seconds * 1_000 + self.nanos // _NANOS_PER_MILLI
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return (self.seconds, self.nanos) == (other.seconds, other.nanos)
+
+    def __lt__(self, other: Instant) -> bool:
+        return (self.seconds, self.nanos) < (other.seconds, other.nanos)
+
+    def __le__(self, other: Instant) -> bool:
+        return (self.seconds, self.nanos) <= (other.seconds, other.nanos)
+
+    def __hash__(self) -> int:
+        return hash((self.seconds, self.nanos))
+
+    def __repr__(self) -> str:
+        return f"Instant<{self.seconds}, {self.nanos}>"
+
+
+class Time:
+    """The length of a window, a session gap or a time to live.
+
+    >>> Time.seconds(5).to_milliseconds()
+    5000
+    >>> str(Time.minutes(1))
+    '60000 ms'
+    """
+
+    __slots__ = ("_milliseconds",)
+
+    def __init__(self, milliseconds: int) -> None:
+        self._milliseconds = milliseconds
+
+    def to_milliseconds(self) -> int:
+        """Return the length in milliseconds."""
+        return self._milliseconds
+
+    @staticmethod
+    def milliseconds(milliseconds: int) -> Time:
+        """Return that many milliseconds."""
+        return Time(milliseconds)
+
+    @staticmethod
+    def seconds(seconds: int) -> Time:
+        """Return that many seconds."""
+        return Time(seconds * 1_000)
+
+    @staticmethod
+    def minutes(minutes: int) -> Time:
+        """Return that many minutes."""
+        return Time(minutes * 60_000)
+
+    @staticmethod
+    def hours(hours: int) -> Time:
+        """Return that many hours."""
+        return Time(hours * 3_600_000)
+
+    @staticmethod
+    def days(days: int) -> Time:
+        """Return that many times 24 hours."""
+        return Time(days * 86_400_000)
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._milliseconds == other._milliseconds
+
+    def __hash__(self) -> int:
+        return hash(self._milliseconds)
+
+    def __str__(self) -> str:
+        return f"{self._milliseconds} ms"
+
+    def __repr__(self) -> str:
+        return f"Time('{self}')"

@@ -1,0 +1,230 @@
+"""Rows: fixed-length records whose fields may have names, and which say what kind of change they are."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Row", "RowKind"]
+
+
+class RowKind(Enum):
+    """What change to a table a row describes; in a plain stream every row is an ``INSERT``."""
+
+    INSERT = 0
+    UPDATE_BEFORE = 1
+    UPDATE_AFTER = 2
+    DELETE = 3
+
+    def __str__(self) -> str:
+        return _KIND_TEXT[self]
+
+
+_KIND_TEXT = {
+    RowKind.INSERT: "+I",
+    RowKind.UPDATE_BEFORE: "-U",
+    RowKind.UPDATE_AFTER: "+U",
+    RowKind.DELETE: "-D",
+}
+
+
+class Row:
+    """A record with a fixed number of fields, made from values or from named values.
+
+    >>> row = Row(name="Alice", age=11)
+    >>> row.name, row["age"], row[0]
+    ('Alice', 11, 'Alice')
+    >>> "name" in row
+    True
+    >>> row
+    Row(name='Alice', age=11)
+
+    Without names, ``in`` looks at the values:
+
+    >>> 11 in Row("Alice", 11)
+    True
+
+    A row of names makes rows that have these names:
+
+    >>> Person = Row("name", "age")
+    >>> Person("Bob", 5).age
+    5
+
+    A row never equals a tuple. Rows with the same names in another order are equal (and have the same hash, unlike in
+    PyFlink). Fields are set by index or name (``row["age"] = 12``), not as attributes.
+    """
+
+    __slots__ = ("_fields", "_row_kind", "_values")
+
+    _fields: tuple[str, ...] | None
+    _row_kind: RowKind
+    _values: list[Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if kwargs:
+            if args:
+                raise ValueError("a Row takes values or named values, not both")
+            _set_fields(self, tuple(kwargs))
+            _set_values(self, list(kwargs.values()))
+        else:
+            _set_fields(self, None)
+            _set_values(self, list(args))
+        _set_kind(self, RowKind.INSERT)
+
+    @staticmethod
+    def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
+        """Return a row of the given kind.
+
+        >>> Row.of_kind(RowKind.DELETE, 1).get_row_kind()
+        <RowKind.DELETE: 3>
+        """
+        row = Row(*args, **kwargs)
+        _set_kind(row, row_kind)
+        return row
+
+    def as_dict(self, recursive: bool = False) -> dict[str, Any]:
+        """Return the fields by name; with ``recursive``, rows inside become dicts too, also those in lists and dicts.
+
+        Raises:
+            TypeError: the row has no field names.
+
+        >>> Row(a=1, b=Row(c=2)).as_dict(recursive=True)
+        {'a': 1, 'b': {'c': 2}}
+        """
+        if self._fields is None:
+            raise TypeError(f"{self!r} has no field names, so it cannot become a dict; see set_field_names")
+        values = [_plain(value) for value in self._values] if recursive else self._values
+        return dict(zip(self._fields, values, strict=False))
+
+    def get_row_kind(self) -> RowKind:
+        """Return the kind of change."""
+        return self._row_kind
+
+    def set_row_kind(self, row_kind: RowKind) -> None:
+        """Set the kind of change."""
+        _set_kind(self, row_kind)
+
+    def set_field_names(self, field_names: Sequence[str]) -> None:
+        """Name the fields, in order."""
+        _set_fields(self, tuple(field_names))
+
+    def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
+        """Return the values of the named fields; of a row without names, all values.
+
+        Raises:
+            ValueError: there is no field of such a name.
+        """
+        fields = self._fields
+        if fields is None or tuple(names) == fields:
+            return self._values
+        missing = [name for name in names if name not in fields]
+        if missing:
+            raise ValueError(f"no fields {missing} in a row of {list(fields)}")
+        return [self._values[fields.index(name)] for name in names]
+
+    def __call__(self, *args: Any) -> Row:
+        """Return a row whose field names are this row's values."""
+        if len(args) > len(self._values):
+            raise ValueError(f"{self!r} names {len(self._values)} fields, got {len(args)} values: {args!r}")
+        return _make_row(tuple(self._values), list(args), self._row_kind)
+
+    def __contains__(self, item: object) -> bool:
+        return item in (self._values if self._fields is None else self._fields)
+
+    def _index(self, name: str) -> int:
+        if self._fields is None:
+            raise KeyError(f"{name!r}: {self!r} has no field names")
+        try:
+            return self._fields.index(name)
+        except ValueError:
+            raise ValueError(f"no field {name!r} in a row of {list(self._fields)}") from None
+
+    def __getitem__(self, item: int | str | slice) -> Any:
+        if isinstance(item, (int, slice)):
+            return self._values[item]
+        return self._values[self._index(item)]
+
+    def __setitem__(self, key: int | str | slice, value: Any) -> None:
+        if isinstance(key, (int, slice)):
+            self._values[key] = value
+        else:
+            self._values[self._index(key)] = value
+
+    def __getattr__(self, name: str) -> Any:
+        # only called when there is no real attribute of that name
+        if not name.startswith("_") and self._fields is not None and name in self._fields:
+            index = self._fields.index(name)
+            if index < len(self._values):
+                return self._values[index]
+        raise AttributeError(f"no field {name!r}" if name.startswith("_") else f"no field {name!r} in {self!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a field is set by row[{name!r}] = ..., not as an attribute")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Row):
+            return NotImplemented
+        mine, theirs = self._fields, other._fields
+        if self._row_kind is not other._row_kind:
+            return False
+        if mine == theirs:
+            return self._values == other._values
+        if mine is None or theirs is None or sorted(mine) != sorted(theirs):
+            return False
+        return self._by_name() == other._by_name()
+
+    def _by_name(self) -> list[Any]:
+        fields = self._fields or ()
+        return [value for _, value in sorted(zip(fields, self._values, strict=False), key=lambda pair: pair[0])]
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values if self._fields is None else self._by_name()))
+
+    def __repr__(self) -> str:
+        if self._fields is None:
+            return f"<Row({', '.join(map(repr, self._values))})>"
+        pairs = zip(self._fields, self._values, strict=False)
+        return f"Row({', '.join(f'{name}={value!r}' for name, value in pairs)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._row_kind is RowKind.INSERT:  # nearly always; an enum is the costliest part to pickle
+            return _make_row, (self._fields, self._values)
+        return _make_row, (self._fields, self._values, self._row_kind)
+
+    def __copy__(self) -> Row:
+        return _make_row(self._fields, list(self._values), self._row_kind)
+
+
+# __setattr__ of a Row refuses everything, so the slots are set through their descriptors (also the fastest way)
+_set_fields = Row.__dict__["_fields"].__set__
+_set_values = Row.__dict__["_values"].__set__
+_set_kind = Row.__dict__["_row_kind"].__set__
+_new_row = object.__new__
+
+
+def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind = RowKind.INSERT) -> Row:
+    """Return a row over ``values`` itself (no copy): for the engine's hot paths and for unpickling."""
+    row = _new_row(Row)
+    _set_fields(row, fields)
+    _set_values(row, values)
+    _set_kind(row, kind)
+    return row
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Row):
+        return value.as_dict(recursive=True)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value

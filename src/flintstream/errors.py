@@ -1,0 +1,100 @@
+"""The exceptions of flintstream.
+
+All of them derive from :class:`FlintstreamError`, so that one ``except`` clause can tell the project's own complaints
+from the errors of user code. Where PyFlink raises a built-in exception for the same mistake, ours is of that built-in
+type too.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "FlintstreamError",
+    "JobCancelledError",
+    "JobFailedError",
+    "MissingDependencyError",
+    "PlanError",
+    "UnsupportedByDesignError",
+    "UserCodeError",
+    "shorten",
+]
+
+
+def shorten(value: object, limit: int = 120) -> str:
+    """Return ``repr(value)`` cut to at most ``limit`` characters; never raises, whatever the value's ``__repr__`` does.
+
+    >>> shorten("abc")
+    "'abc'"
+    >>> shorten("a" * 50, limit=12)
+    "'aaaaaaaa..."
+    """
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001 - a broken __repr__ must not hide the error that is being reported
+        text = f"<{type(value).__name__}, whose __repr__ raises {type(error).__name__}>"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+class FlintstreamError(Exception):
+    """Base of everything flintstream raises on its own account."""
+
+
+class PlanError(FlintstreamError, ValueError):
+    """The program asks for something that cannot be built; raised while the program is built, before anything runs."""
+
+
+class UnsupportedByDesignError(FlintstreamError, NotImplementedError):
+    """The feature needs what flintstream deliberately does without (a JVM class, a Flink cluster).
+
+    Says what to use instead.
+    """
+
+
+class MissingDependencyError(FlintstreamError, ImportError):
+    """An optional package is not installed.
+
+    >>> raise MissingDependencyError("rocksdict", extra="rocksdb", purpose="EmbeddedRocksDBStateBackend")
+    Traceback (most recent call last):
+    flintstream.errors.MissingDependencyError: EmbeddedRocksDBStateBackend needs the package rocksdict: pip install
+    'flintstream[rocksdb]'
+    """
+
+    def __init__(self, package: str, *, purpose: str, extra: str | None = None) -> None:
+        command = f"pip install 'flintstream[{extra}]'" if extra else f"pip install {package}"
+        super().__init__(f"{purpose} needs the package {package}: {command}", name=package)
+
+
+class UserCodeError(FlintstreamError):
+    """A user function raised; the original exception is the ``__cause__`` where it could be brought along.
+
+    Attributes:
+        operator: name of the operator whose function raised.
+        record: the record it was given, shortened; None where no record was involved (``open``, a timer).
+    """
+
+    def __init__(self, operator: str, message: str, record: str | None = None) -> None:
+        self.operator = operator
+        self.message = message
+        self.record = record
+        where = f" for record {record}" if record is not None else ""
+        super().__init__(f"operator '{operator}' failed{where}: {message}")
+
+    def __reduce__(self) -> tuple[type[UserCodeError], tuple[str, str, str | None]]:
+        # the default would call the constructor with the finished text alone
+        return UserCodeError, (self.operator, self.message, self.record)
+
+    @classmethod
+    def of(cls, operator: str, error: BaseException, record: object = None) -> UserCodeError:
+        """Wrap ``error``, raised by the function of ``operator``.
+
+        Use it as ``raise UserCodeError.of(...) from error``.
+        """
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return cls(operator, text, None if record is None else shorten(record))
+
+
+class JobFailedError(FlintstreamError):
+    """The job failed for good: its restart strategy gave up, or the failure is of a kind that no restart mends."""
+
+
+class JobCancelledError(FlintstreamError):
+    """The job was cancelled before it finished; also what waiting for its result raises."""
