@@ -156,8 +156,6 @@ class BasicTypeInfo(TypeInformation):
         return Inline.keep(_FAST_TESTS[self._basic_type])
 
     def _compile(self) -> Converter:
-        if self._basic_type is BasicType.FLOAT:
-            return self._convert
         scope = Scope()
         return leaf(self._inline(scope), scope, self._convert)
 

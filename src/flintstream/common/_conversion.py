@@ -81,10 +81,10 @@ def _unpack(variables: list[str], source: str) -> str:
 
 
 def leaf(inline: Inline, scope: Scope, slow: Converter) -> Converter:
-    """Return a converter that keeps values for which the test of ``inline`` holds and gives the others to ``slow``."""
+    """Return a converter of values for which the test of ``inline`` holds; the others are given to ``slow``."""
     slow_name = scope.add(slow)
-    test = inline.test.format(x="v")
-    return scope.function(f"def convert(v):\n    if {test}:\n        return v\n    return {slow_name}(v)\n")
+    test, build = inline.test.format(x="v"), inline.build.format(x="v")
+    return scope.function(f"def convert(v):\n    if {test}:\n        return {build}\n    return {slow_name}(v)\n")
 
 
 def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Converter:

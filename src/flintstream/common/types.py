@@ -23,6 +23,8 @@ class RowKind(Enum):
         return _KIND_TEXT[self]
 
 
+_INSERT = RowKind.INSERT
+
 _KIND_TEXT = {
     RowKind.INSERT: "+I",
     RowKind.UPDATE_BEFORE: "-U",
@@ -57,7 +59,7 @@ class Row:
     PyFlink). Fields are set by index or name (``row["age"] = 12``), not as attributes.
     """
 
-    __slots__ = ("_fields", "_row_kind", "_values")
+    __slots__ = ("_fields", "_row_kind", "_values")  # and no others: assigning to a field's name is an error
 
     _fields: tuple[str, ...] | None
     _row_kind: RowKind
@@ -67,12 +69,12 @@ class Row:
         if kwargs:
             if args:
                 raise ValueError("a Row takes values or named values, not both")
-            _set_fields(self, tuple(kwargs))
-            _set_values(self, list(kwargs.values()))
+            self._fields = tuple(kwargs)
+            self._values = list(kwargs.values())
         else:
-            _set_fields(self, None)
-            _set_values(self, list(args))
-        _set_kind(self, RowKind.INSERT)
+            self._fields = None
+            self._values = list(args)
+        self._row_kind = _INSERT
 
     @staticmethod
     def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
@@ -82,7 +84,7 @@ class Row:
         <RowKind.DELETE: 3>
         """
         row = Row(*args, **kwargs)
-        _set_kind(row, row_kind)
+        row._row_kind = row_kind
         return row
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
@@ -105,11 +107,11 @@ class Row:
 
     def set_row_kind(self, row_kind: RowKind) -> None:
         """Set the kind of change."""
-        _set_kind(self, row_kind)
+        self._row_kind = row_kind
 
     def set_field_names(self, field_names: Sequence[str]) -> None:
         """Name the fields, in order."""
-        _set_fields(self, tuple(field_names))
+        self._fields = tuple(field_names)
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
         """Return the values of the named fields; of a row without names, all values.
@@ -161,9 +163,6 @@ class Row:
                 return self._values[index]
         raise AttributeError(f"no field {name!r}" if name.startswith("_") else f"no field {name!r} in {self!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a field is set by row[{name!r}] = ..., not as an attribute")
-
     def __iter__(self) -> Iterator[Any]:
         return iter(self._values)
 
@@ -196,7 +195,7 @@ class Row:
         return f"Row({', '.join(f'{name}={value!r}' for name, value in pairs)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._row_kind is RowKind.INSERT:  # nearly always; an enum is the costliest part to pickle
+        if self._row_kind is _INSERT:  # nearly always; an enum is the costliest part to pickle
             return _make_row, (self._fields, self._values)
         return _make_row, (self._fields, self._values, self._row_kind)
 
@@ -204,19 +203,15 @@ class Row:
         return _make_row(self._fields, list(self._values), self._row_kind)
 
 
-# __setattr__ of a Row refuses everything, so the slots are set through their descriptors (also the fastest way)
-_set_fields = Row.__dict__["_fields"].__set__
-_set_values = Row.__dict__["_values"].__set__
-_set_kind = Row.__dict__["_row_kind"].__set__
-_new_row = object.__new__
+_new = object.__new__
 
 
-def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind = RowKind.INSERT) -> Row:
+def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind = _INSERT) -> Row:
     """Return a row over ``values`` itself (no copy): for the engine's hot paths and for unpickling."""
-    row = _new_row(Row)
-    _set_fields(row, fields)
-    _set_values(row, values)
-    _set_kind(row, kind)
+    row = _new(Row)
+    row._fields = fields
+    row._values = values  # noqa: SLF001
+    row._row_kind = kind  # noqa: SLF001
     return row
 
 
