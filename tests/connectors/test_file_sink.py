@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
@@ -29,7 +30,7 @@ from flintstream.errors import PlanError
 PART = re.compile(r"part-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+")
 
 
-class Lines:
+class Lines(Encoder):
     def encode(self, value, type_info):
         return f"{value}\n".encode()
 
@@ -307,7 +308,7 @@ def test_wrong_settings_are_refused_when_the_sink_is_built(tmp_path):
     with pytest.raises(PlanError, match="prefix of part files"):
         OutputFileConfig.builder().with_part_prefix("a/b").build()
     with pytest.raises(TypeError, match="needs an Encoder"):
-        FileSink.for_row_format(str(tmp_path), "utf-8")
+        FileSink.for_row_format(str(tmp_path), "utf-8")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="needs a RollingPolicy"):
         builder(tmp_path).with_rolling_policy(5)
     with pytest.raises(PlanError, match="local and mounted file systems only"):
@@ -317,11 +318,15 @@ def test_wrong_settings_are_refused_when_the_sink_is_built(tmp_path):
 
 
 def test_what_comes_later_says_so(tmp_path):
+    class Parquet(BulkWriterFactory):
+        def create(self, stream):
+            raise AssertionError(stream)
+
     strategy = FileCompactStrategy.builder().set_size_threshold(1024).build()
     with pytest.raises(NotAvailableError, match="cannot merge files"):
         builder(tmp_path).enable_compact(strategy, FileCompactor.concat_file_compactor(b"\n"))
     with pytest.raises(NotAvailableError, match="for_row_format is"):
-        FileSink.for_bulk_format(str(tmp_path), Lines())
+        FileSink.for_bulk_format(str(tmp_path), Parquet())
 
 
 def test_the_older_sink_is_a_file_sink_with_a_warning(tmp_path):

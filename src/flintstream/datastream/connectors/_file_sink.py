@@ -6,6 +6,7 @@ import uuid
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
+from flintstream.common.serialization import Encoder
 from flintstream.connectors.buckets import BucketAssigner
 from flintstream.connectors.files import local_path
 from flintstream.connectors.part_files import PartFileCommitter, PartFileWriter
@@ -15,8 +16,7 @@ from flintstream.datastream.connectors.base import Sink, SupportsPreprocessing
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from flintstream.common.serialization import BulkWriterFactory, Encoder
-
+    from flintstream.common.serialization import BulkWriterFactory
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
     from flintstream.datastream.connectors.base import StreamTransformer
 
@@ -171,7 +171,7 @@ class FileSink(Sink, SupportsPreprocessing):
         _made: type[FileSink]
 
         def __init__(self, base_path: str, encoder: Encoder) -> None:
-            if type(encoder) is str or not callable(getattr(encoder, "encode", None)):
+            if not isinstance(encoder, Encoder):
                 raise TypeError(
                     f"a file sink needs an Encoder such as Encoder.simple_string_encoder(), not {encoder!r}"
                 )

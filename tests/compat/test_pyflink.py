@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from flintstream.compat import pyflink as compat
+from flintstream.errors import FlintstreamError
+
+
+@pytest.fixture
+def installed():
+    compat.install()
+    yield
+    compat.uninstall()
+
+
+@pytest.mark.usefixtures("installed")
+def test_modules_are_the_very_same_objects():
+    from flintstream.common import time as our_time
+    from flintstream.common.time import Duration as OurDuration
+
+    from_import = importlib.import_module("pyflink.common.time")
+    assert from_import is our_time
+    assert from_import.Duration is OurDuration
+    assert importlib.import_module("pyflink.datastream.connectors.file_system") is importlib.import_module(
+        "flintstream.datastream.connectors.file_system"
+    )
+    assert sys.modules["pyflink"].common is sys.modules["flintstream.common"]
+
+
+@pytest.mark.usefixtures("installed")
+def test_our_modules_keep_their_identity():
+    import flintstream.common.time
+
+    importlib.import_module("pyflink.common.time")
+    spec = flintstream.common.time.__spec__
+    assert spec is not None
+    assert spec.name == "flintstream.common.time"
+    assert spec.parent == flintstream.common.time.__package__
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_version_is_that_of_the_api():
+    assert importlib.import_module("pyflink.version").__version__ == "2.3.0"
+    assert importlib.import_module("pyflink").__version__ == "2.3.0"
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("pyflink.table", "use Spark SQL"),
+        ("pyflink.table.expressions", "use Spark SQL"),
+        ("pyflink.java_gateway", "no JVM of Flink"),
+        ("pyflink.testing.test_case_utils", "use flintstream.testing"),
+        ("pyflink.datastream.connectors.kinesis", "this connector is not available"),
+        ("pyflink.nonsense", "not part of flintstream"),
+        ("pyflink.common.nonsense", "not part of flintstream"),
+    ],
+)
+def test_what_is_not_there_is_an_import_error_with_advice(name, advice):
+    with pytest.raises(compat.PyflinkModuleError, match=advice) as raised:
+        importlib.import_module(name)
+    assert isinstance(raised.value, ModuleNotFoundError)
+
+
+def test_installing_twice_is_installing_once():
+    compat.install()
+    compat.install()
+    assert compat.is_installed()
+    compat.uninstall()
+    assert not compat.is_installed()
+    compat.uninstall()
+    with pytest.raises(ModuleNotFoundError) as raised:
+        importlib.import_module("pyflink.common")
+    assert not isinstance(raised.value, compat.PyflinkModuleError)
+
+
+def test_real_pyflink_that_is_imported_already_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyflink", sys)
+    with pytest.raises(FlintstreamError, match="imported already"):
+        compat.install()
+    assert not compat.is_installed()
+
+
+def test_other_imports_are_left_alone(installed):
+    assert importlib.import_module("json").__name__ == "json"
+    with pytest.raises(ModuleNotFoundError, match="No module named 'pyflinkx'"):
+        importlib.import_module("pyflinkx")
+
+
+def test_pyflink_can_be_the_first_import_of_a_process():
+    program = (
+        "from flintstream.compat.pyflink import install; install()\n"
+        "import pyflink.common.time as t, flintstream.common.time as f\n"
+        "from pyflink.common import time\n"
+        "assert t is f is time\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)  # noqa: S603 - a fixed program
