@@ -1,0 +1,22 @@
+"""The command line: ``flintstream run``, ``flintstream doctor``."""
+
+from __future__ import annotations
+
+import click
+
+from flintstream import __version__
+from flintstream.cli.doctor import doctor_command
+from flintstream.cli.run import run_command
+from flintstream.compat.pyflink import PYFLINK_VERSION
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message=f"%(prog)s %(version)s (API of PyFlink {PYFLINK_VERSION})")
+def main() -> None:
+    """Run PyFlink DataStream programs on Apache Spark."""
+
+
+main.add_command(run_command)
+main.add_command(doctor_command)

@@ -1,0 +1,7 @@
+"""``python -m flintstream.cli``."""
+
+from __future__ import annotations
+
+from flintstream.cli import main
+
+main(prog_name="flintstream")

@@ -1,0 +1,146 @@
+"""``flintstream run``: runs a PyFlink program in this process."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
+
+import click
+
+from flintstream.cli.progress import progress_line
+from flintstream.cli.tracebacks import describe
+from flintstream.compat.pyflink import install
+from flintstream.datastream._defaults import set_defaults
+
+INTERRUPTED = 130
+
+
+class _ProgramCommand(click.Command):
+    """A command whose own options end where the program's arguments begin, as in ``flink run``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Part the arguments before click looks at them: it would take the program's options for its own."""
+        border = self._end_of_own(args)
+        rest = args[border:]
+        if rest[:1] == ["--"]:
+            rest = rest[1:]
+        return super().parse_args(ctx, [*args[:border], "--", *rest] if rest else args[:border])
+
+    def _end_of_own(self, args: list[str]) -> int:
+        options = {name: param for param in self.params if isinstance(param, click.Option) for name in param.opts}
+        programs = {name for name, param in options.items() if param.name in {"script_option", "module"}}
+        has_program = False
+        index = 0
+        while index < len(args):
+            argument = args[index]
+            name = argument.partition("=")[0] if argument.startswith("--") else argument
+            known = options.get(name)
+            if known is None and argument[:2] in options and len(argument) > 2:
+                known, name = options[argument[:2]], argument[:2]  # -p4, -Dkey=value
+            if argument == "--" or not argument.startswith("-") or (known is None and has_program):
+                break
+            has_program = has_program or name in programs
+            takes_next = known is not None and not known.is_flag and name == argument
+            index += 2 if takes_next else 1
+        return min(index, len(args))
+
+
+def _settings(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    settings = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or not key.strip():
+            raise click.BadParameter(f"write key=value, not {value!r}", context, parameter)
+        settings[key.strip()] = text.strip()
+    return settings
+
+
+def _py_files(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
+    paths = [os.path.abspath(path) for path in (value or "").split(",") if path]  # noqa: PTH100 - keeps links
+    for path in paths:
+        if not Path(path).exists():
+            raise click.BadParameter(f"{path} does not exist", context, parameter)
+    return paths
+
+
+@click.command("run", cls=_ProgramCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--master", metavar="URL", help="Spark master, such as local[4] or spark://host:7077.")
+@click.option("-p", "--parallelism", type=click.IntRange(min=1), help="Default parallelism of the program.")
+@click.option("-D", "settings", multiple=True, metavar="KEY=VALUE", callback=_settings, help="A configuration option.")
+@click.option(
+    "-pyfs",
+    "--pyFiles",
+    "py_files",
+    metavar="PATHS",
+    callback=_py_files,
+    help="Python files, directories and zip archives to import from, separated by commas; they are sent to the tasks.",
+)
+@click.option("-py", "--python", "script_option", metavar="SCRIPT", help="The program, as in 'flink run'.")
+@click.option("-pym", "--pyModule", "module", metavar="MODULE", help="The program, as the name of a module.")
+@click.option("-v", "--verbose", is_flag=True, help="Show whole tracebacks.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
+def run_command(
+    master: str | None,
+    parallelism: int | None,
+    settings: dict[str, str],
+    py_files: list[str],
+    script_option: str | None,
+    module: str | None,
+    verbose: bool,
+    arguments: tuple[str, ...],
+) -> NoReturn:
+    """Run a PyFlink program.
+
+    Its own arguments follow the script and reach it untouched. What the program sets itself wins over the options.
+    """
+    if script_option is not None and module is not None:
+        raise click.UsageError("give a script or a module, not both")
+    script = script_option
+    if script is None and module is None:
+        if not arguments:
+            raise click.UsageError("which program? Give a script, -py SCRIPT or -pym MODULE")
+        script, arguments = arguments[0], arguments[1:]
+    if script is not None and not Path(script).is_file():
+        raise click.UsageError(f"there is no script {script}")
+    install()
+    sys.path[:0] = [
+        path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
+    ]
+    with progress_line() as progress:
+        set_defaults(settings, master, parallelism, py_files, progress=progress)
+        code = _execute(script, module, arguments, verbose=verbose)
+    sys.exit(code)
+
+
+def _execute(script: str | None, module: str | None, arguments: tuple[str, ...], *, verbose: bool) -> int:
+    try:
+        if script is not None:
+            _run_script(script, arguments)
+        elif module is not None:
+            sys.argv = [module, *arguments]
+            sys.path.insert(0, str(Path.cwd()))
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - whatever the program raises
+        click.echo(describe(error, verbose=verbose), err=True, nl=False)
+        return 1
+    return 0
+
+
+def _run_script(script: str, arguments: tuple[str, ...]) -> None:
+    """Do what ``python script`` does. Pickled objects refer to ``__main__``, so that is what the module stays."""
+    path = os.path.abspath(script)  # noqa: PTH100 - keeps links
+    code = compile(Path(path).read_bytes(), path, "exec")
+    main = ModuleType("__main__")
+    main.__file__ = path
+    main.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = main
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, str(Path(path).parent))
+    exec(code, main.__dict__)  # noqa: S102 - running the program is what the command is for

@@ -1,0 +1,68 @@
+"""What the command line says about the environment that a program is going to make.
+
+A PyFlink program calls ``StreamExecutionEnvironment.get_execution_environment()`` and knows nothing of the command that
+started it; what the program sets itself wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Defaults", "ProgressListener", "get_defaults", "reset_defaults", "set_defaults"]
+
+
+class ProgressListener(Protocol):
+    """Told how far a running job is."""
+
+    def update(self, epochs: int, records_in: int, records_out: int, watermark_ms: int) -> None:
+        """Receive totals since the job started, and the lowest watermark (ms since the epoch)."""
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Where every new environment starts from."""
+
+    config: Mapping[str, str] = field(default_factory=dict)
+    """Flink or flintstream options by key."""
+    master: str | None = None
+    """Spark master URL; None leaves the choice to the environment."""
+    parallelism: int | None = None
+    py_files: Sequence[str] = ()
+    """Absolute paths of Python files, directories and archives that the tasks must be able to import from."""
+    progress: ProgressListener | None = None
+
+
+_defaults = Defaults()
+
+
+def set_defaults(
+    config: Mapping[str, str],
+    master: str | None,
+    parallelism: int | None,
+    py_files: Sequence[str],
+    *,
+    progress: ProgressListener | None = None,
+) -> None:
+    """Replace the defaults.
+
+    >>> set_defaults({"pipeline.name": "counts"}, "local[2]", 2, [])
+    >>> get_defaults().config["pipeline.name"]
+    'counts'
+    >>> reset_defaults()
+    """
+    global _defaults  # noqa: PLW0603 - one command starts one program
+    _defaults = Defaults(dict(config), master, parallelism, tuple(py_files), progress)
+
+
+def get_defaults() -> Defaults:
+    """Return what was set last."""
+    return _defaults
+
+
+def reset_defaults() -> None:
+    """Forget what was set."""
+    set_defaults({}, None, None, [])

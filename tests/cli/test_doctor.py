@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from flintstream import __version__
+from flintstream.cli import doctor, main
+
+
+def java_that_says(tmp_path, text):
+    home = tmp_path / "jdk"
+    (home / "bin").mkdir(parents=True)
+    java = home / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho '{text}' >&2\n")
+    java.chmod(0o755)
+    return str(home)
+
+
+@pytest.mark.parametrize(
+    ("told", "code", "line"),
+    [
+        ('openjdk version "21.0.2" 2024-01-16', 0, "ok       Java: 21"),
+        ('java version "1.8.0_392"', 1, "MISSING  Java: 8"),
+        ("no version at all", 1, "does not run"),
+    ],
+)
+def test_java_is_judged_by_its_version(tmp_path, monkeypatch, told, code, line):
+    monkeypatch.setenv("JAVA_HOME", java_that_says(tmp_path, told))
+    result = CliRunner().invoke(main, ["doctor"])
+    assert line in result.output
+    assert result.exit_code == code
+    assert ("pip install 'flintstream[java]'" in result.output) == (code == 1)
+
+
+def test_what_is_missing_comes_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(doctor, "_package", lambda _: None)
+    result = CliRunner().invoke(main, ["doctor"])
+    assert result.exit_code == 1
+    assert re.search(r"MISSING  PySpark: not found\n *-> pip install 'pyspark", result.output)
+    assert re.search(r"MISSING  Java: not found\n *-> install Java 17", result.output)
+    assert re.search(r"optional  rocksdict .*\n *-> pip install 'flintstream\[rocksdb\]'", result.output)
+
+
+def test_java_is_looked_for_where_spark_would_find_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", "/opt/jdk")
+    assert doctor.find_java() == Path("/opt/jdk/bin/java")
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(Path(java_that_says(tmp_path, "x")) / "bin"))
+    assert doctor.find_java() == tmp_path / "jdk" / "bin" / "java"
+
+
+def test_the_version_is_told():
+    result = CliRunner().invoke(main, ["--version"])
+    assert result.output.endswith(f" {__version__} (API of PyFlink 2.3.0)\n")

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import flintstream
+from flintstream.cli import main, run
+
+SOURCE = str(Path(flintstream.__file__).parents[1])
+ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCE}
+
+
+def flintstream_run(*arguments, **options):
+    return subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", "flintstream.cli", "run", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+        **options,
+    )
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text, name="job.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """What the command made of its arguments; no program runs."""
+    seen: dict[str, Any] = {}
+
+    def execute(script, module, arguments, *, verbose):
+        seen.update(script=script, module=module, arguments=arguments, verbose=verbose)
+        return 0
+
+    def set_defaults(config, master, parallelism, py_files, *, progress):
+        seen.update(config=config, master=master, parallelism=parallelism, py_files=py_files, progress=progress)
+
+    monkeypatch.setattr(run, "_execute", execute)
+    monkeypatch.setattr(run, "set_defaults", set_defaults)
+    monkeypatch.setattr(run, "install", lambda: None)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+    def parse(*arguments):
+        result = CliRunner().invoke(main, ["run", *arguments])
+        assert result.exit_code == 0, result.output
+        return seen
+
+    return parse
+
+
+def test_a_script_runs_as_main_with_pyflink_and_its_own_arguments(script):
+    path = script(
+        "import sys, pyflink.common, flintstream.common, helper_beside_it\n"
+        "class Thing: pass\n"
+        "import pickle\n"
+        "assert isinstance(pickle.loads(pickle.dumps(Thing())), Thing)\n"
+        "print(__name__, __file__, pyflink.common is flintstream.common, sys.argv)\n"
+    )
+    script("", "helper_beside_it.py")
+    done = flintstream_run(path, "-p", "3", "--help", "--", "x")
+    assert done.stdout == f"__main__ {path} True {[path, '-p', '3', '--help', '--', 'x']}\n"
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_settings_reach_the_environment_to_be(script):
+    path = script("from flintstream.datastream._defaults import get_defaults\nprint(get_defaults())\n")
+    done = flintstream_run("--master", "local[3]", "-p", "2", "-D", "a.b=c=d", "-Dx= y ", path)
+    assert done.stdout == (
+        "Defaults(config={'a.b': 'c=d', 'x': 'y'}, master='local[3]', parallelism=2, py_files=(), progress=None)\n"
+    ), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "script_arguments"),
+    [
+        (["-p4", "SCRIPT", "-p", "5"], ("-p", "5")),
+        (["--parallelism=4", "-py", "SCRIPT", "--input", "x", "-p", "5"], ("--input", "x", "-p", "5")),
+        (["--python", "SCRIPT", "-p", "4", "first", "--verbose"], ("first", "--verbose")),
+        (["--parallelism", "4", "SCRIPT", "--", "--help"], ("--", "--help")),
+        (["-p", "4", "-py", "SCRIPT", "--", "--help"], ("--help",)),
+    ],
+)
+def test_the_programs_arguments_are_its_own(parsed, script, arguments, script_arguments):
+    path = script("")
+    seen = parsed(*(path if argument == "SCRIPT" else argument for argument in arguments))
+    assert (seen["script"], seen["parallelism"], seen["arguments"], seen["verbose"]) == (
+        path,
+        4,
+        script_arguments,
+        False,
+    )
+
+
+def test_python_files_are_put_on_the_path_and_handed_on(parsed, tmp_path, script):
+    with zipfile.ZipFile(tmp_path / "lib.zip", "w") as archive:
+        archive.writestr("zipped.py", "")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "one.py").touch()
+    given = [f"{tmp_path}/lib.zip", f"{tmp_path}/folder", f"{tmp_path}/elsewhere/one.py"]
+    seen = parsed("-pyfs", ",".join(given), script(""))
+    assert seen["py_files"] == given
+    assert sys.path[:3] == [given[0], given[1], f"{tmp_path}/elsewhere"]
+
+
+def test_a_module_runs_too(script, tmp_path):
+    script("import sys\nprint(__name__, sys.argv[1:])\n", "my_job.py")
+    done = flintstream_run("-pyfs", str(tmp_path), "-pym", "my_job", "--input", "x")
+    assert (done.stdout, done.stderr, done.returncode) == ("__main__ ['--input', 'x']\n", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "which program?"),
+        (["nothing.py"], "there is no script nothing.py"),
+        (["-py", "a.py", "-pym", "b"], "not both"),
+        (["-D", "novalue", "x.py"], "write key=value, not 'novalue'"),
+        (["-pyfs", "/does/not/exist", "x.py"], "/does/not/exist does not exist"),
+        (["--unknown", "x.py"], "--unknown"),
+        (["-p", "0", "x.py"], "0 is not in the range"),
+        (["-p"], "requires an argument"),
+    ],
+)
+def test_wrong_use_is_explained(arguments, message):
+    result = CliRunner().invoke(main, ["run", *arguments])
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+FAILING = """
+from flintstream.common.time import Duration
+
+def parse(text):
+    return Duration.parse(text)
+
+try:
+    parse("ten seconds")
+except ValueError as error:
+    raise RuntimeError("no such time") from error
+"""
+
+
+def test_a_failure_shows_the_programs_lines_and_exit_code_1(script):
+    path = script(FAILING)
+    done = flintstream_run(path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f'File "{path}", line 5, in parse' in done.stderr
+    assert f'File "{path}", line 10, in <module>' in done.stderr
+    assert "RuntimeError: no such time\n(run with --verbose for the whole traceback)\n" in done.stderr
+    assert done.stderr.count("  File ") == 3
+    assert "is no duration" in done.stderr
+    assert "flintstream/common/time.py" not in done.stderr
+    assert "flintstream/common/time.py" in flintstream_run("--verbose", path).stderr
+
+
+def test_a_syntax_error_is_shown_where_it_is(script):
+    path = script("x = = 1\n")
+    done = flintstream_run(path)
+    assert done.returncode == 1
+    assert f'File "{path}", line 1' in done.stderr
+    assert "SyntaxError" in done.stderr
+
+
+def test_the_programs_own_exit_code_is_kept(script):
+    assert flintstream_run(script("import sys; sys.exit(7)")).returncode == 7
+
+
+def test_ctrl_c_ends_with_130(script):
+    path = script("import time\nprint('up', flush=True)\ntime.sleep(60)\n")
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-m", "flintstream.cli", "run", path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "interrupted\n")
