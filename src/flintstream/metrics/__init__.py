@@ -1,0 +1,7 @@
+"""Counts and measurements that user functions report. Mirrors ``pyflink.metrics``."""
+
+from __future__ import annotations
+
+from flintstream.metrics.metricbase import Counter, Distribution, Meter, Metric, MetricGroup
+
+__all__ = ["Counter", "Distribution", "Meter", "Metric", "MetricGroup"]
