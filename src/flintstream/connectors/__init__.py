@@ -1,0 +1,1 @@
+"""Sources and sinks: their contracts, and those that need no other system."""

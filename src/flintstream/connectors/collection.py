@@ -1,0 +1,48 @@
+"""A source of records that the program itself holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from flintstream.connectors.source import Fetch, SplitEnumerator
+
+
+@dataclass
+class CollectionSplit(SourceSplit):
+    """The rest of the collection."""
+
+    position: int = 0
+
+
+class CollectionSource(Source):
+    """Emits the elements of a list in order; always in one subtask, as in Flink."""
+
+    def __init__(self, elements: Sequence[Any]) -> None:
+        """Take the elements, which are pickled to the task."""
+        self.elements = list(elements)
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
+        """Return the enumerator of the only split."""
+        return StaticEnumerator([CollectionSplit("collection")])
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of the elements."""
+        return _Reader(self.elements)
+
+
+class _Reader(SourceReader):
+    def __init__(self, elements: list[Any]) -> None:
+        self.elements = elements
+
+    def read(self, split: CollectionSplit, fetch: Fetch) -> Generator[list[Any], None, bool]:
+        while split.position < len(self.elements):
+            start = split.position
+            split.position = min(start + fetch.size, len(self.elements))
+            yield self.elements[start : split.position]
+        return True

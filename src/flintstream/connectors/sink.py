@@ -1,0 +1,86 @@
+"""The sink model: a writer in each task and, for exactly-once output, a committer in the driver.
+
+At the end of every epoch a writer turns what it has finished into *committables* (:meth:`SinkWriter.prepare_commit`).
+They travel to the driver with the epoch's acknowledgement and are committed there once the epoch counts: when its
+checkpoint completes, or, without checkpointing, when the epoch ends. A writer whose task is retried is simply forgotten
+with everything it did not get to prepare.
+
+>>> class Shout(Sink):
+...     def create_writer(self, context):
+...         return ShoutWriter()
+>>> class ShoutWriter(SinkWriter):
+...     def write(self, values, timestamps):
+...         for value in values:
+...             print(str(value).upper())
+>>> Shout().create_writer(None).write(["hello"], None)
+HELLO
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common.typeinfo import TypeInformation
+
+
+@dataclass(frozen=True)
+class WriterContext:
+    """What a sink writer may know about where it runs."""
+
+    subtask: int
+    parallelism: int
+    attempt: str
+    """Unique for every attempt to run this subtask's epoch: use it in names of files that a retry must not meet again.
+    """
+    input_type: TypeInformation | None = None
+    """The type of the records, None for an untyped stream."""
+
+
+class SinkWriter(ABC):
+    """Writes records inside a task."""
+
+    @abstractmethod
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Write one block; ``timestamps`` (ms) is None when the records have none."""
+
+    def on_watermark(self, timestamp: int) -> None:
+        """See that event time has reached ``timestamp`` (ms)."""
+
+    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
+        """Flush, and return what the committer shall make visible (picklable); called at the end of each epoch."""
+        return ()
+
+    def snapshot(self) -> object | None:
+        """Return what the writer of the next epoch, perhaps in another process, needs to go on (picklable)."""
+        return None
+
+    def restore(self, state: object) -> None:
+        """Take back what :meth:`snapshot` returned at the end of the previous epoch."""
+
+    def close(self) -> None:
+        """Release what the writer holds; what was not prepared is lost on purpose."""
+
+
+class Committer(ABC):
+    """Makes prepared output visible; lives in the driver. Committing twice must be the same as committing once."""
+
+    @abstractmethod
+    def commit(self, committables: Sequence[object]) -> None:
+        """Commit what :meth:`SinkWriter.prepare_commit` of all subtasks returned in one epoch."""
+
+
+class Sink(ABC):
+    """Where records go. Instances are pickled to the tasks."""
+
+    @abstractmethod
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        """Return a writer; called once per subtask and worker, in the task."""
+
+    def create_committer(self) -> Committer | None:
+        """Return the committer, which runs in the driver, or None when there is nothing to commit."""
+        return None

@@ -1,0 +1,149 @@
+"""The source model: a split enumerator in the driver, readers in the tasks, both Python (Flink's FLIP-27 in shape).
+
+A source is written in three small parts. The *enumerator* discovers splits (a file, a partition, a range); the engine
+hands each split to a subtask; the *reader* there yields batches of records and moves the split's own position on, so
+that the split, pickled as it is after a batch, is all that is needed to go on after exactly those records.
+
+>>> class Countdown(Source):
+...     def create_enumerator(self, parallelism):
+...         return StaticEnumerator([CountdownSplit("0", 3)])
+...
+...     def create_reader(self):
+...         return CountdownReader()
+>>> @dataclass
+... class CountdownSplit(SourceSplit):
+...     left: int = 0
+>>> class CountdownReader(SourceReader):
+...     def read(self, split, fetch):
+...         while split.left:
+...             split.left -= 1
+...             yield [split.left + 1]
+...         return True  # this split is used up for good
+>>> split = Countdown().create_enumerator(1).discover()[0]
+>>> list(Countdown().create_reader().read(split, Fetch()))
+[[3], [2], [1]]
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from flintstream.datastream.functions import RuntimeContext
+
+
+class Boundedness(enum.Enum):
+    """Whether a source ends by itself."""
+
+    BOUNDED = "BOUNDED"
+    CONTINUOUS_UNBOUNDED = "CONTINUOUS_UNBOUNDED"
+
+
+@dataclass
+class SourceSplit:
+    """A part of the input that one subtask reads. Subclasses add the position; instances must be picklable."""
+
+    split_id: str
+
+
+@dataclass
+class Timestamped:
+    """A batch whose records carry timestamps (ms since the epoch), as long as ``values``."""
+
+    values: list[Any]
+    timestamps: list[int]
+
+
+@dataclass
+class Fetch:
+    """What the engine wishes for the next batch; a reader may look at it before each ``yield``."""
+
+    size: int = 1024
+    """Records in a batch. It starts small and grows while downstream keeps up; a hint, not a limit."""
+
+
+class SourceReader(ABC):
+    """Reads splits inside a task."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Prepare the reader; called once per subtask and worker."""
+
+    @abstractmethod
+    def read(self, split: Any, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:
+        """Yield batches from the split's position on and move that position before each ``yield``.
+
+        The engine may stop after any batch (the generator is closed then) and go on later, perhaps in another process,
+        from the split as it was after that batch.
+
+        Returns:
+            True when the split is used up for good, False when there is nothing more to read at the moment.
+        """
+
+    def close(self) -> None:
+        """Release what :meth:`open` took."""
+
+
+class SplitEnumerator(ABC):
+    """Discovers splits; lives in the driver."""
+
+    @abstractmethod
+    def discover(self) -> Sequence[SourceSplit]:
+        """Return the splits found since the last call; called before every epoch, so it must be quick."""
+
+    def is_finished(self) -> bool:
+        """Tell whether no further split will ever be discovered."""
+        return True
+
+    def snapshot(self) -> object:
+        """Return what :meth:`restore` needs to go on after a restart (picklable)."""
+        return None
+
+    def restore(self, state: object) -> None:
+        """Take back what :meth:`snapshot` returned."""
+
+    def close(self) -> None:
+        """Release what the enumerator holds."""
+
+
+class Source(ABC):
+    """Where records come from. Instances are pickled to the tasks."""
+
+    boundedness: Boundedness = Boundedness.BOUNDED
+
+    def get_boundedness(self) -> Boundedness:
+        """Return whether the source ends by itself."""
+        return self.boundedness
+
+    @abstractmethod
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
+        """Return the enumerator, which runs in the driver, for a source of this many subtasks."""
+
+    @abstractmethod
+    def create_reader(self) -> SourceReader:
+        """Return a reader; called once per subtask, in the task."""
+
+
+class StaticEnumerator(SplitEnumerator):
+    """Hands out a fixed list of splits once."""
+
+    def __init__(self, splits: Sequence[SourceSplit]) -> None:
+        """Take the splits; the engine spreads them over the subtasks in this order."""
+        self._splits: list[SourceSplit] = list(splits)
+
+    def discover(self) -> Sequence[SourceSplit]:
+        """Return all splits the first time, none afterwards."""
+        splits, self._splits = self._splits, []
+        return splits
+
+    def snapshot(self) -> object:
+        """Return the splits that were not handed out yet."""
+        return self._splits
+
+    def restore(self, state: object) -> None:
+        """Take back the splits that were not handed out yet."""
+        self._splits = list(state)  # type: ignore[call-overload]

@@ -1,0 +1,1 @@
+"""The coordinator: runs a job epoch by epoch, in the driver."""

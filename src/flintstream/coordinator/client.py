@@ -1,0 +1,71 @@
+"""Starts a job in a thread of its own and lets others watch and stop it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from flintstream.coordinator.coordinator import Coordinator
+from flintstream.errors import JobCancelledError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.coordinator.engine import Engine
+    from flintstream.coordinator.job import Job, Progress
+
+
+class RunningJob:
+    """A job that was started; what a ``JobClient`` talks to."""
+
+    def __init__(self, job: Job, engine: Engine, listeners: Sequence[Callable[[Progress], None]] = ()) -> None:
+        """Prepare to run ``job`` on ``engine``."""
+        self.job = job
+        self.coordinator = Coordinator(job, engine, listeners)
+        self.result: Future[Progress] = Future()
+        self.finished = threading.Event()
+        self.started_at = time.monotonic()
+        self.runtime_ms = 0
+
+    def run(self) -> None:
+        """Run the job to its end in this thread; :attr:`result` tells how it went."""
+        self.result.set_running_or_notify_cancel()
+        try:
+            progress = self.coordinator.run()
+        except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
+            self._end()
+            if self.coordinator.cancelled and not isinstance(error, JobCancelledError):
+                error = JobCancelledError(f"the job '{self.job.plan.job_name}' was cancelled")
+            self.result.set_exception(error)
+        else:
+            self._end()
+            self.result.set_result(progress)
+        self.finished.set()
+
+    def _end(self) -> None:
+        self.runtime_ms = int((time.monotonic() - self.started_at) * 1000)
+
+    def start(self) -> None:
+        """Run the job in a thread."""
+        threading.Thread(target=self.run, name=f"flintstream-{self.job.plan.job_name}", daemon=True).start()
+
+    def wait(self) -> Any:
+        """Wait for the end; Ctrl-C cancels the job first.
+
+        Raises:
+            Exception: What made the job fail.
+        """
+        try:
+            while not self.finished.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            self.cancel()
+            self.finished.wait(10)
+            raise
+        return self.result.result()
+
+    def cancel(self) -> None:
+        """Stop the job."""
+        self.coordinator.cancel()

@@ -1,0 +1,90 @@
+"""What users hold of a job: its client and its result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.job_client import JobClient
+from flintstream.common.job_execution_result import JobExecutionResult
+from flintstream.common.job_id import JobID
+from flintstream.common.job_status import JobStatus
+from flintstream.errors import FlintstreamError, JobCancelledError
+
+if TYPE_CHECKING:
+    import threading
+
+    from flintstream.coordinator.client import RunningJob
+
+
+class JobHandle:
+    """What a ``JobClient`` asks about a running job."""
+
+    def __init__(self, job: RunningJob) -> None:
+        self._job = job
+
+    @property
+    def job_id(self) -> JobID:
+        """The id of the job."""
+        return JobID(self._job.job.plan.job_id)
+
+    @property
+    def finished(self) -> threading.Event:
+        """Set when the job is over."""
+        return self._job.finished
+
+    def status(self) -> JobStatus:
+        """Return what the job is doing."""
+        if not self._job.finished.is_set():
+            return JobStatus.CANCELLING if self._job.coordinator.cancelled else JobStatus.RUNNING
+        error = self._job.result.exception()
+        if error is None:
+            return JobStatus.FINISHED
+        return JobStatus.CANCELED if isinstance(error, JobCancelledError) else JobStatus.FAILED
+
+    def cancel(self) -> None:
+        """Stop the job; returns when it has stopped."""
+        self._job.cancel()
+        self._job.finished.wait()
+
+    def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> str:
+        """Not in this version."""
+        raise FlintstreamError(
+            "savepoints are not part of this version: "
+            f"stop_with_savepoint({advance_to_end_of_event_time}, {savepoint_directory!r}); use cancel()",
+        )
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Not in this version."""
+        raise FlintstreamError(f"savepoints are not part of this version: trigger_savepoint({savepoint_directory!r})")
+
+    def accumulators(self) -> dict[str, Any]:
+        """Return the accumulators as they are now."""
+        return accumulators_of(self._job)
+
+    def result(self) -> JobExecutionResult:
+        """Wait until the job is over and return its result, or raise why it failed."""
+        self._job.wait()
+        return result_of(self._job)
+
+
+def accumulators_of(job: RunningJob) -> dict[str, Any]:
+    """Return the engine's own counters and those of the operators, as ``operator.metric``."""
+    progress = job.coordinator.progress
+    values: dict[str, Any] = {
+        "numEpochs": progress.epochs,
+        "numRecordsIn": progress.records_in,
+        "numRecordsOut": progress.records_out,
+    }
+    for operator, metrics in progress.metrics.items():
+        values.update({f"{operator}.{name}": value for name, value in metrics.items()})
+    return values
+
+
+def result_of(job: RunningJob) -> JobExecutionResult:
+    """Return the result of a job that finished."""
+    return JobExecutionResult(JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job))
+
+
+def client_of(job: RunningJob) -> JobClient:
+    """Return the client of a job that was started."""
+    return JobClient(JobHandle(job))

@@ -1,0 +1,1 @@
+"""The stream classes; public under :mod:`flintstream.datastream.data_stream`."""

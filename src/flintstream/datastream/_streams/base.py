@@ -1,0 +1,387 @@
+"""``DataStream``: the operations every stream has."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, cast
+
+from flintstream.datastream.functions import (
+    FilterFunction,
+    FlatMapFunction,
+    KeyedProcessFunction,
+    MapFunction,
+    Partitioner,
+    ProcessFunction,
+    SinkFunction,
+)
+from flintstream.datastream.output_tag import OutputTag
+
+from flintstream.common.typeinfo import TupleTypeInfo, Types
+from flintstream.connectors.sink import Sink
+from flintstream.datastream._streams.functions import as_function, as_selector, as_type, is_plain
+from flintstream.graph.transformation import (
+    OperatorTransformation,
+    PartitionTransformation,
+    SideOutputTransformation,
+    SinkTransformation,
+    UnionTransformation,
+)
+from flintstream.runtime import partitioners
+from flintstream.runtime.operators import FilterOperator, FlatMapOperator, MapOperator, ProcessOperator, ProjectOperator
+from flintstream.runtime.sink_operator import SinkOperator
+from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.datastream.window import WindowAssigner
+
+    from flintstream.common.execution_config import ExecutionConfig
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.common.watermark_strategy import WatermarkStrategy
+    from flintstream.datastream._streams.collect import CloseableIterator
+    from flintstream.datastream._streams.keyed import KeyedStream
+    from flintstream.datastream._streams.windowed import AllWindowedStream
+    from flintstream.datastream.slot_sharing_group import SlotSharingGroup
+    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from flintstream.graph.transformation import Transformation
+    from flintstream.runtime.operator import Operator
+
+
+class Settings:
+    """The settings of a step, shared by streams and sinks."""
+
+    _transformation: Transformation
+    _env: StreamExecutionEnvironment
+
+    def get_name(self) -> str:
+        """Return the name of this step."""
+        return self._transformation.name
+
+    def name(self, name: str) -> Any:
+        """Name this step, for plans, metrics and errors."""
+        self._transformation.name = name
+        return self
+
+    def uid(self, uid: str) -> Any:
+        """Give this step an id that survives changes of the program, so that its state is found again."""
+        self._transformation.uid = uid
+        return self
+
+    def set_uid_hash(self, uid_hash: str) -> Any:
+        """Give this step the hash itself by which its state is found."""
+        self._transformation.uid_hash = uid_hash
+        return self
+
+    def set_parallelism(self, parallelism: int) -> Any:
+        """Set the number of subtasks of this step.
+
+        Raises:
+            ValueError: ``parallelism`` is not a positive number.
+        """
+        if not isinstance(parallelism, int) or parallelism < 1:
+            raise ValueError(
+                f"The parallelism of operator '{self._transformation.name}' must be at least 1, got {parallelism!r}",
+            )
+        self._transformation.parallelism = parallelism
+        return self
+
+    def set_description(self, description: str) -> Any:
+        """Describe this step for the execution plan."""
+        self._transformation.description = description
+        return self
+
+    def disable_chaining(self) -> Any:
+        """Keep this step out of chains; shown in the plan, and results are converted to their types at its borders."""
+        self._transformation.chaining = "NEVER"
+        return self
+
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Any:
+        """Set the slot sharing group; Spark places tasks by itself, so it is only shown in the plan."""
+        if isinstance(slot_sharing_group, str):
+            self._transformation.slot_sharing_group = slot_sharing_group
+        else:
+            self._transformation.slot_sharing_group = slot_sharing_group.get_name()
+        return self
+
+
+class DataStreamSink(Settings):
+    """The end of a stream (PyFlink's ``DataStreamSink``)."""
+
+    def __init__(self, env: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        """Wrap the sink's transformation."""
+        self._env = env
+        self._transformation = transformation
+
+
+class DataStream(Settings):
+    """A stream of records (PyFlink's ``DataStream``)."""
+
+    def __init__(self, env: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        """Wrap the transformation that produces the records; users get streams from an environment."""
+        self._env = env
+        self._transformation = transformation
+
+    # -- settings ----------------------------------------------------------------------------------------------------
+
+    def set_max_parallelism(self, max_parallelism: int) -> DataStream:
+        """Set the number of key groups, the bound to which this step can ever be rescaled (1 to 32768).
+
+        Raises:
+            ValueError: ``max_parallelism`` is out of range.
+        """
+        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 32768:
+            raise ValueError(
+                f"The max parallelism of operator '{self._transformation.name}' must be within 1 to 32768, "
+                f"but got {max_parallelism!r}",
+            )
+        self._transformation.max_parallelism = max_parallelism
+        return self
+
+    def force_non_parallel(self) -> DataStream:
+        """Run this step in one subtask."""
+        self._transformation.parallelism = 1
+        self._transformation.max_parallelism = 1
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
+        """Set how long (ms) results may wait before they move on; bounds the length of an epoch."""
+        self._transformation.buffer_timeout_ms = timeout_millis
+        return self
+
+    def start_new_chain(self) -> DataStream:
+        """Start a chain with this step."""
+        self._transformation.chaining = "HEAD"
+        return self
+
+    def get_type(self) -> TypeInformation:
+        """Return the declared type of the records, ``Types.PICKLED_BYTE_ARRAY()`` when there is none."""
+        return self._transformation.output_type or Types.PICKLED_BYTE_ARRAY()
+
+    def get_execution_environment(self) -> StreamExecutionEnvironment:
+        """Return the environment this stream belongs to."""
+        return self._env
+
+    def get_execution_config(self) -> ExecutionConfig:
+        """Return the configuration of the environment."""
+        return self._env.get_config()
+
+    # -- one record at a time ----------------------------------------------------------------------------------------
+
+    def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply a function to each record; whatever it returns is one record, ``None`` included.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> with env.from_collection([1, 2]).map(lambda x: x * 10).execute_and_collect() as results:
+        ...     sorted(results)
+        [10, 20]
+        """
+        function = as_function(func, MapFunction, "map", "map")
+        return self._then("Map", MapOperator(function, plain=is_plain(func, MapFunction)), output_type)
+
+    def flat_map(
+        self, func: Callable[[Any], Any] | FlatMapFunction, output_type: TypeInformation | None = None
+    ) -> DataStream:
+        """Apply a function that returns any number of records for each record, as an iterable or generator."""
+        return self._then(
+            "FlatMap", FlatMapOperator(as_function(func, FlatMapFunction, "flat_map", "flat_map")), output_type
+        )
+
+    def filter(self, func: Callable[[Any], bool] | FilterFunction) -> DataStream:
+        """Keep the records for which the function is true; their type stays."""
+        operator = FilterOperator(as_function(func, FilterFunction, "filter", "filter"))
+        return self._then("Filter", operator, self._transformation.output_type)
+
+    def process(self, func: ProcessFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply a :class:`ProcessFunction`, which sees timestamps and may write to side outputs.
+
+        Raises:
+            TypeError: ``func`` is not a ``ProcessFunction``; keyed ones need ``key_by`` first.
+        """
+        if not isinstance(func, ProcessFunction):
+            hint = "; call key_by() first" if isinstance(func, KeyedProcessFunction) else ""
+            raise TypeError(f"process() on a DataStream needs a ProcessFunction, but got {type(func).__name__}{hint}")
+        return self._then("PROCESS", ProcessOperator(func), output_type)
+
+    def project(self, *field_indexes: int) -> DataStream:
+        """Keep the given fields of a stream of tuples, in this order.
+
+        Raises:
+            Exception: The stream's type is not a tuple type, or an index is out of range.
+        """
+        declared = self._transformation.output_type
+        if not isinstance(declared, TupleTypeInfo):
+            raise Exception("Only Tuple DataStreams can be projected.")  # noqa: TRY002, TRY004 - as in PyFlink
+        types = declared.get_field_types()
+        for index in field_indexes:
+            if not 0 <= index < len(types):
+                raise ValueError(f"project({index}) is out of range: the tuples have fields 0 to {len(types) - 1}")
+        projected = Types.TUPLE([types[index] for index in field_indexes])
+        return self._then("Projection", ProjectOperator(field_indexes), projected, kind="ENGINE")
+
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
+        """Give records their event time (ms) and generate watermarks from it."""
+        if not hasattr(watermark_strategy, "create_generator"):
+            raise TypeError(
+                "assign_timestamps_and_watermarks() needs a WatermarkStrategy, "
+                f"but got {type(watermark_strategy).__name__}",
+            )
+        operator = TimestampsAndWatermarksOperator(copy.copy(watermark_strategy))
+        return self._then("Timestamps/Watermarks", operator, self._transformation.output_type, kind="ENGINE")
+
+    # -- keys, windows, several streams ------------------------------------------------------------------------------
+
+    def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
+        """Partition the stream by key: records of one key meet in one subtask, where they share keyed state."""
+        from flintstream.datastream._streams.keyed import KeyedStream  # noqa: PLC0415
+
+        selector = as_selector(key_selector)
+        declared = as_type(key_type)
+        converter = declared.converter() if declared is not None else None
+        partitioner = partitioners.KeyGroupPartitioner(selector, converter)
+        return KeyedStream(self._env, self._partitioned(partitioner, "Key by"), self, selector, declared)
+
+    def window_all(self, window_assigner: WindowAssigner[Any, Any]) -> AllWindowedStream:
+        """Window the whole stream, not keyed: everything meets in one subtask."""
+        from flintstream.datastream._streams.windowed import AllWindowedStream  # noqa: PLC0415
+
+        return AllWindowedStream(self, window_assigner)
+
+    def union(self, *streams: DataStream) -> DataStream:
+        """Merge this stream with others of the same type."""
+        for stream in streams:
+            if not isinstance(stream, DataStream):
+                raise TypeError(f"union() needs DataStreams, but got {type(stream).__name__}")
+        parts = (self._values_transformation(), *(stream._values_transformation() for stream in streams))  # noqa: SLF001
+        return DataStream(self._env, UnionTransformation("Union", parts, parts[0].output_type))
+
+    def _values_transformation(self) -> Transformation:
+        return self._transformation
+
+    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+        """Return the records that this step sent to a side output.
+
+        Raises:
+            TypeError: ``output_tag`` is not an ``OutputTag``.
+        """
+        if not isinstance(output_tag, OutputTag):
+            raise TypeError(f"get_side_output() needs an OutputTag, but got {type(output_tag).__name__}")
+        declared = as_type(output_tag.type_info)
+        side = SideOutputTransformation("Side output", (self._transformation,), declared, tag_id=output_tag.tag_id)
+        self._env._register(side)  # noqa: SLF001 - asking for it is enough to keep its records out of the main stream
+        return DataStream(self._env, side)
+
+    # -- partitioning ------------------------------------------------------------------------------------------------
+
+    def shuffle(self) -> DataStream:
+        """Send each record to a random subtask."""
+        return self._repartitioned(partitioners.ShufflePartitioner())
+
+    def rescale(self) -> DataStream:
+        """Deal records out to the subtasks that belong to the sender."""
+        return self._repartitioned(partitioners.RescalePartitioner())
+
+    def rebalance(self) -> DataStream:
+        """Deal records out to all subtasks in turn."""
+        return self._repartitioned(partitioners.RebalancePartitioner())
+
+    def forward(self) -> DataStream:
+        """Keep records in the subtask of the same index; both ends need the same parallelism."""
+        return self._repartitioned(partitioners.ForwardPartitioner())
+
+    def broadcast(self, broadcast_state_descriptor: Any = None, *other_broadcast_state_descriptors: Any) -> Any:
+        """Send every record to every subtask; with descriptors, to be connected as broadcast state."""
+        if broadcast_state_descriptor is not None:
+            from flintstream.errors import FlintstreamError  # noqa: PLC0415
+
+            raise FlintstreamError(
+                "broadcast state (broadcast() with a MapStateDescriptor) is not part of this version; "
+                f"got {[broadcast_state_descriptor, *other_broadcast_state_descriptors]}",
+            )
+        return self._repartitioned(partitioners.BroadcastPartitioner())
+
+    def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:
+        """Send each record to the subtask that ``partitioner(key, number of subtasks)`` names."""
+        if isinstance(partitioner, Partitioner):
+            partition = partitioner.partition
+        elif callable(partitioner):
+            partition = partitioner
+        else:
+            raise TypeError(f"Parameter partitioner should be a callable or a Partitioner, but got {partitioner!r}")
+        selector = as_selector(key_selector, "partition_custom")
+        return self._repartitioned(partitioners.CustomPartitioner(cast("Any", partition), selector))
+
+    # -- ends --------------------------------------------------------------------------------------------------------
+
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Print each record in the driver, in the textual form Flink gives its type."""
+        from flintstream.runtime.print_sink import PrintSink  # noqa: PLC0415
+
+        return self._sink("Print to Std. Out", PrintSink(sink_identifier))
+
+    def add_sink(self, sink_func: SinkFunction | Sink) -> DataStreamSink:
+        """Send each record to a :class:`SinkFunction` written in Python, or to a sink.
+
+        Raises:
+            TypeError: ``sink_func`` is neither.
+        """
+        if isinstance(sink_func, Sink):
+            return self._sink("Unnamed", sink_func)
+        if not isinstance(sink_func, SinkFunction):
+            raise TypeError(f"add_sink() needs a SinkFunction or a Sink, but got {type(sink_func).__name__}")
+        from flintstream.runtime.function_sink import FunctionSink  # noqa: PLC0415
+
+        return self._sink("Unnamed", FunctionSink(sink_func))
+
+    def sink_to(self, sink: Sink) -> DataStreamSink:
+        """Send each record to a sink.
+
+        Raises:
+            TypeError: ``sink`` is not a ``Sink``.
+        """
+        if not isinstance(sink, Sink):
+            raise TypeError(f"sink_to() needs a Sink, but got {type(sink).__name__}; use add_sink() for SinkFunctions")
+        return self._sink("Sink", sink)
+
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: int | None = None
+    ) -> CloseableIterator | list[Any]:
+        """Run the program and return this stream's records: an iterator (a context manager), or with ``limit`` a list."""
+        from flintstream.datastream._streams.collect import CloseableIterator, collect_into  # noqa: PLC0415
+
+        sink = collect_into(self._sink_transformed)
+        client = self._env.execute_async(job_execution_name or "DataStream Collect")
+        iterator = CloseableIterator(sink, client)
+        if limit is None:
+            return iterator
+        with iterator:
+            return [record for _, record in zip(range(limit), iterator, strict=False)]
+
+    # -- construction ------------------------------------------------------------------------------------------------
+
+    def _then(self, name: str, operator: Operator, output_type: Any, *, kind: str = "PROCESS") -> DataStream:
+        transformation = OperatorTransformation(
+            name, (self._transformation,), as_type(output_type), operator=operator, kind=kind
+        )
+        if isinstance(self._transformation.parallelism, int) and kind == "ENGINE":
+            transformation.parallelism = self._transformation.parallelism
+        self._env._register(transformation)  # noqa: SLF001
+        return DataStream(self._env, transformation)
+
+    def _partitioned(self, partitioner: partitioners.Partitioner, name: str) -> PartitionTransformation:
+        origin = self._values_transformation()
+        return PartitionTransformation(name, (origin,), origin.output_type, partitioner=partitioner)
+
+    def _repartitioned(self, partitioner: partitioners.Partitioner) -> DataStream:
+        return DataStream(self._env, self._partitioned(partitioner, "Partition"))
+
+    def _sink_transformed(self, name: str, sink: Sink) -> SinkTransformation:
+        origin = self._values_transformation()
+        operator = SinkOperator(sink, origin.output_type)
+        transformation = SinkTransformation(name, (origin,), None, operator=operator, kind="ENGINE")
+        self._env._register(transformation)  # noqa: SLF001
+        return transformation
+
+    def _sink(self, name: str, sink: Sink) -> DataStreamSink:
+        return DataStreamSink(self._env, self._sink_transformed(name, sink))

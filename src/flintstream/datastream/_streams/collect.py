@@ -1,0 +1,112 @@
+"""Brings a running job's records to the program: ``execute_and_collect``."""
+
+from __future__ import annotations
+
+import queue
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.sink import Committer, Sink, SinkWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Self
+
+    from flintstream.common.job_client import JobClient
+    from flintstream.connectors.sink import WriterContext
+
+
+class CollectQueueSink(Sink):
+    """Sends every record to a queue in the driver once its epoch counts."""
+
+    def __init__(self) -> None:
+        """Create the queue; it stays in the driver."""
+        self.queue: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the queue behind."""
+        return {}
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+        """Return a writer that keeps the epoch's records."""
+        return _Writer()
+
+    def create_committer(self) -> Committer:
+        """Return what fills the queue."""
+        return _Committer(self.queue)
+
+
+class _Writer(SinkWriter):
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+        self.values += values
+
+    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
+        values, self.values = self.values, []
+        return values
+
+
+class _Committer(Committer):
+    def __init__(self, target: queue.SimpleQueue[list[Any]]) -> None:
+        self.target = target
+
+    def commit(self, committables: Sequence[object]) -> None:
+        self.target.put(list(committables))
+
+
+def collect_into(add: Callable[[str, Sink], Any]) -> CollectQueueSink:
+    """Add a collecting sink with ``add`` and return it."""
+    sink = CollectQueueSink()
+    add("Collect", sink)
+    return sink
+
+
+class CloseableIterator:
+    """Iterates over the records of a job while it runs; closing it cancels the job if that still runs."""
+
+    def __init__(self, sink: CollectQueueSink, client: JobClient) -> None:
+        """Read what ``sink`` collects from the job of ``client``."""
+        self._sink = sink
+        self._client = client
+        self._ready: Iterator[Any] = iter(())
+        self._done = client._handle.finished  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def __iter__(self) -> CloseableIterator:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """Return the next record; waits for it.
+
+        Raises:
+            Exception: What made the job fail.
+        """
+        while True:
+            for record in self._ready:
+                return record
+            ended = self._done.is_set()  # looked at before the queue: what was committed before the end is in the queue
+            try:
+                self._ready = iter(self._sink.queue.get(block=not ended, timeout=0.05))
+            except queue.Empty:
+                if ended:
+                    self._client.get_job_execution_result().result()
+                    raise StopIteration from None
+
+    def next(self) -> Any:
+        """Return the next record; see :meth:`__next__`."""
+        return self.__next__()
+
+    def close(self) -> None:
+        """Stop reading; cancels the job if it still runs."""
+        if not self._done.is_set():
+            self._client.cancel().result()
+            self._done.wait()
+
+    def __enter__(self) -> Self:
+        """Use as a context manager."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close."""
+        self.close()

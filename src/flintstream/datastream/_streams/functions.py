@@ -1,0 +1,65 @@
+"""Checks what users hand to stream operations and gives it the face that operators expect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
+from flintstream.runtime.adapters import PlainFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def is_plain(function: object, base: type) -> bool:
+    """Tell whether ``function`` is a plain callable rather than a function object of class ``base``."""
+    return not isinstance(function, base)
+
+
+def as_function(function: Any, base: type, method: str, operation: str) -> Any:
+    """Return an object with ``open``, ``close`` and ``method``.
+
+    Raises:
+        TypeError: ``function`` is neither callable nor a ``base``.
+    """
+    if isinstance(function, base):
+        return function
+    if callable(function):
+        return PlainFunction(method, function)
+    raise TypeError(
+        f"The input of {operation}() must be a {base.__name__} or a callable, but got {function!r} "
+        f"of type {type(function).__name__}",
+    )
+
+
+def as_selector(selector: Any, operation: str = "key_by") -> Callable[[Any], Any]:
+    """Return a key selector as a plain callable.
+
+    Raises:
+        TypeError: ``selector`` is neither callable nor a ``KeySelector``.
+    """
+    from flintstream.datastream.functions import KeySelector  # noqa: PLC0415 - functions import streams in annotations
+
+    if isinstance(selector, KeySelector):
+        return selector.get_key
+    if callable(selector):
+        return selector  # type: ignore[no-any-return]
+    raise TypeError(
+        f"Parameter key_selector of {operation}() should be a callable or a KeySelector, but got {selector!r} "
+        f"of type {type(selector).__name__}",
+    )
+
+
+def as_type(given: Any) -> TypeInformation | None:
+    """Return a declared type, None for untyped streams; a list of types stands for a row, as in PyFlink.
+
+    Raises:
+        TypeError: ``given`` is no type information.
+    """
+    if given is None or isinstance(given, PickledBytesTypeInfo):
+        return None
+    if isinstance(given, (list, tuple)):
+        return RowTypeInfo(list(given))
+    if isinstance(given, TypeInformation):
+        return given
+    raise TypeError(f"output_type must be a TypeInformation such as Types.STRING(), but got {given!r}")

@@ -1,0 +1,184 @@
+"""``WindowedStream`` and ``AllWindowedStream``: what happens inside windows."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.functions import (
+    AggregateFunction,
+    AllWindowFunction,
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+    ReduceFunction,
+    WindowFunction,
+)
+from flintstream.datastream.output_tag import OutputTag
+from flintstream.datastream.state import AggregatingStateDescriptor, ListStateDescriptor, ReducingStateDescriptor
+from flintstream.datastream.window import MergingWindowAssigner, Trigger, WindowAssigner
+
+from flintstream.datastream._streams.functions import as_function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.datastream._streams.base import DataStream
+    from flintstream.datastream._streams.keyed import KeyedStream
+    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+
+WINDOW_STATE = "window-contents"
+
+
+class _Windowed:
+    """What both kinds of windowed stream share."""
+
+    _window_functions: tuple[type, ...]
+
+    def __init__(self, keyed: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
+        if not isinstance(window_assigner, WindowAssigner):
+            raise TypeError(f"window() needs a WindowAssigner, but got {type(window_assigner).__name__}")
+        self._keyed_stream = keyed
+        self._window_assigner = window_assigner
+        self._allowed_lateness = 0
+        self._late_data_output_tag: OutputTag | None = None
+        self._window_trigger: Trigger[Any, Any] | None = None
+
+    def get_execution_environment(self) -> StreamExecutionEnvironment:
+        """Return the environment this stream belongs to."""
+        return self._keyed_stream.get_execution_environment()
+
+    def get_input_type(self) -> TypeInformation:
+        """Return the type of the records that go into the windows."""
+        return self._keyed_stream.get_type()
+
+    def trigger(self, trigger: Trigger[Any, Any]) -> Any:
+        """Replace the assigner's default trigger.
+
+        Raises:
+            TypeError: ``trigger`` is not a ``Trigger``, or cannot merge although the windows do.
+        """
+        if not isinstance(trigger, Trigger):
+            raise TypeError(f"trigger() needs a Trigger, but got {type(trigger).__name__}")
+        if isinstance(self._window_assigner, MergingWindowAssigner) and not trigger.can_merge():
+            raise TypeError("A merging window assigner cannot be used with a trigger that does not support merging.")
+        self._window_trigger = trigger
+        return self
+
+    def allowed_lateness(self, time_ms: int) -> Any:
+        """Keep windows this long (ms) after the watermark passed their end; late records within it fire them again."""
+        if time_ms < 0:
+            raise ValueError(f"allowed_lateness() cannot be negative, but got {time_ms}")
+        self._allowed_lateness = time_ms
+        return self
+
+    def side_output_late_data(self, output_tag: OutputTag) -> Any:
+        """Send records that come too late to a side output instead of dropping them."""
+        if not isinstance(output_tag, OutputTag):
+            raise TypeError(f"side_output_late_data() needs an OutputTag, but got {type(output_tag).__name__}")
+        self._late_data_output_tag = output_tag
+        return self
+
+    def reduce(
+        self,
+        reduce_function: Callable[[Any, Any], Any] | ReduceFunction,
+        window_function: Any = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Combine the records of a window pairwise as they come; optionally hand the result to a window function."""
+        function = as_function(reduce_function, ReduceFunction, "reduce", "reduce")
+        descriptor = ReducingStateDescriptor(WINDOW_STATE, function.reduce, self.get_input_type())
+        if window_function is None:
+            output_type = self.get_input_type()
+        return self._windowed(descriptor, self._checked(window_function, "reduce"), output_type, function)
+
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction,
+        window_function: Any = None,
+        accumulator_type: TypeInformation | None = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Aggregate the records of a window as they come; optionally hand the result to a window function.
+
+        Raises:
+            TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
+        """
+        if not isinstance(aggregate_function, AggregateFunction):
+            raise TypeError(f"aggregate() needs an AggregateFunction, but got {type(aggregate_function).__name__}")
+        descriptor = AggregatingStateDescriptor(WINDOW_STATE, aggregate_function, accumulator_type)  # type: ignore[arg-type]
+        checked = self._checked(window_function, "aggregate")
+        return self._windowed(descriptor, checked, output_type, aggregate_function)
+
+    def apply(
+        self,
+        window_function: Any,
+        output_type: TypeInformation | None = None,
+        result_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Hand all records of a window to a window function when the window fires (``result_type``: older spelling)."""
+        return self._whole(window_function, output_type or result_type, "apply", self._window_functions[0])
+
+    def process(
+        self,
+        process_window_function: Any,
+        output_type: TypeInformation | None = None,
+        result_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Hand a window's records and context to a function when it fires (``result_type``: older spelling)."""
+        return self._whole(process_window_function, output_type or result_type, "process", self._window_functions[1])
+
+    def _whole(self, function: Any, output_type: TypeInformation | None, operation: str, wanted: type) -> DataStream:
+        if not isinstance(function, wanted):
+            raise TypeError(f"{operation}() needs a {wanted.__name__}, but got {type(function).__name__}")
+        descriptor = ListStateDescriptor(WINDOW_STATE, self.get_input_type())
+        return self._windowed(descriptor, function, output_type, None)
+
+    def _checked(self, function: Any, operation: str) -> Any:
+        if function is not None and not isinstance(function, self._window_functions):
+            names = " or ".join(wanted.__name__ for wanted in self._window_functions)
+            raise TypeError(
+                f"The window function of {operation}() must be a {names}, but got {type(function).__name__}"
+            )
+        return function
+
+    def _windowed(self, descriptor: Any, function: Any, output_type: Any, incremental: Any) -> DataStream:
+        from flintstream.runtime.window_operator import WindowOperator  # noqa: PLC0415
+
+        assigner = copy.copy(self._window_assigner)
+        trigger = self._window_trigger or assigner.get_default_trigger(self.get_execution_environment())
+        operator = WindowOperator(
+            self._keyed_stream._selector,  # noqa: SLF001
+            assigner,
+            trigger,
+            descriptor,
+            function,
+            self._allowed_lateness,
+            self._late_data_output_tag,
+            incremental,
+        )
+        return self._keyed_stream._keyed("WINDOW", operator, output_type, kind="WINDOW")  # noqa: SLF001
+
+
+class WindowedStream(_Windowed):
+    """The windows of each key (PyFlink's ``WindowedStream``)."""
+
+    _window_functions = (WindowFunction, ProcessWindowFunction)
+
+    def __init__(self, keyed_stream: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
+        """Window ``keyed_stream``; users get this from :meth:`KeyedStream.window`."""
+        super().__init__(keyed_stream, window_assigner)
+
+
+def _everything(value: Any) -> int:  # noqa: ARG001
+    return 0
+
+
+class AllWindowedStream(_Windowed):
+    """The windows of a whole stream (PyFlink's ``AllWindowedStream``)."""
+
+    _window_functions = (AllWindowFunction, ProcessAllWindowFunction)
+
+    def __init__(self, data_stream: DataStream, window_assigner: WindowAssigner[Any, Any]) -> None:
+        """Window ``data_stream``; users get this from :meth:`DataStream.window_all`."""
+        super().__init__(data_stream.key_by(_everything), window_assigner)

@@ -1,0 +1,10 @@
+"""The stream classes (PyFlink's ``pyflink.datastream.data_stream``)."""
+
+from __future__ import annotations
+
+from flintstream.datastream._streams.base import DataStream, DataStreamSink
+from flintstream.datastream._streams.collect import CloseableIterator
+from flintstream.datastream._streams.keyed import KeyedStream
+from flintstream.datastream._streams.windowed import AllWindowedStream, WindowedStream
+
+__all__ = ["AllWindowedStream", "CloseableIterator", "DataStream", "DataStreamSink", "KeyedStream", "WindowedStream"]

@@ -1,0 +1,480 @@
+"""The environment in which a program is built and executed (PyFlink's ``StreamExecutionEnvironment``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.checkpoint_config import CheckpointConfig
+
+from flintstream.common.configuration import Configuration
+from flintstream.common.execution_config import ExecutionConfig
+from flintstream.common.watermark_strategy import NoWatermarksGenerator, WatermarkStrategy
+from flintstream.connectors.collection import CollectionSource
+from flintstream.connectors.source import Boundedness, Source
+from flintstream.datastream._defaults import get_defaults
+from flintstream.datastream._streams.base import DataStream
+from flintstream.datastream._streams.functions import as_type
+from flintstream.datastream.execution_mode import RuntimeExecutionMode
+from flintstream.errors import PlanError, UnsupportedByDesignError
+from flintstream.graph.planner import optimize, plan_job
+from flintstream.graph.stream_graph import GraphSettings, build_stream_graph
+from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
+from flintstream.runtime.plan import JobSettings
+from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from flintstream.common.job_client import JobClient
+    from flintstream.common.job_execution_result import JobExecutionResult
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.coordinator.client import RunningJob
+    from flintstream.coordinator.job import Progress
+    from flintstream.datastream._defaults import ProgressListener
+    from flintstream.datastream.checkpointing_mode import CheckpointingMode
+    from flintstream.datastream.slot_sharing_group import SlotSharingGroup
+    from flintstream.graph.stream_graph import StreamGraph
+    from flintstream.graph.transformation import Transformation
+
+PARALLELISM = "parallelism.default"
+MAX_PARALLELISM = "pipeline.max-parallelism"
+RUNTIME_MODE = "execution.runtime-mode"
+BUFFER_TIMEOUT = "execution.buffer-timeout.interval"
+CHAINING = "pipeline.operator-chaining.enabled"
+PYTHON_CHAINING = "python.operator-chaining.enabled"
+WATERMARK_INTERVAL = "pipeline.auto-watermark-interval"
+JOB_NAME = "pipeline.name"
+ENGINE = "flintstream.engine"
+MASTER = "flintstream.master"
+MAX_EPOCH = "flintstream.epoch.max-duration"
+IDLE_EPOCH = "flintstream.epoch.idle-duration"
+
+_default_local_parallelism: int | None = None
+
+
+class StreamExecutionEnvironment:
+    """Builds a program and executes it on Spark.
+
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.from_collection(["to be", "or not"]).flat_map(lambda line: line.split()).print()
+    >>> _ = env.set_parallelism(1).execute("words")
+    to
+    be
+    or
+    not
+    """
+
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        """Create an environment; programs call :meth:`get_execution_environment`."""
+        self._configuration = configuration or Configuration()
+        self._config = ExecutionConfig(self._configuration)
+        self._checkpoint_config = CheckpointConfig(self._configuration)
+        self._transformations: list[Transformation] = []
+        self._cached_files: dict[str, tuple[str, bool]] = {}
+        self._python_files: list[str] = list(get_defaults().py_files)
+
+    @staticmethod
+    def get_execution_environment(
+        configuration: Configuration | Mapping[str, str] | None = None,
+    ) -> StreamExecutionEnvironment:
+        """Return a new environment with the settings of the command line and, over them, of ``configuration``."""
+        merged = Configuration()
+        defaults = get_defaults()
+        for key, value in defaults.config.items():
+            merged.set_string(key, str(value))
+        if defaults.parallelism is not None:
+            merged.set_string(PARALLELISM, str(defaults.parallelism))
+        if defaults.master is not None:
+            merged.set_string(MASTER, defaults.master)
+        if configuration is not None:
+            given = configuration.to_dict() if isinstance(configuration, Configuration) else configuration
+            for key, value in given.items():
+                merged.set_string(key, str(value))
+        return StreamExecutionEnvironment(merged)
+
+    # -- settings ----------------------------------------------------------------------------------------------------
+
+    def get_config(self) -> ExecutionConfig:
+        """Return the execution configuration."""
+        return self._config
+
+    def configure(self, configuration: Configuration) -> None:
+        """Take over all settings of ``configuration``."""
+        for key, value in configuration.to_dict().items():
+            self._configuration.set_string(key, value)
+
+    def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
+        """Set how many subtasks operators have unless they say otherwise.
+
+        Raises:
+            ValueError: ``parallelism`` is not a positive number.
+        """
+        if not isinstance(parallelism, int) or parallelism < 1:
+            raise ValueError(f"The parallelism of the environment must be at least 1, but got {parallelism!r}")
+        self._configuration.set_string(PARALLELISM, str(parallelism))
+        return self
+
+    def get_parallelism(self) -> int:
+        """Return the default parallelism: the number of processors unless set."""
+        given = self._configuration.get_string(PARALLELISM, "")
+        return int(given) if given and int(given) > 0 else self.get_default_local_parallelism()
+
+    def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
+        """Set the number of key groups, the bound to which keyed operators can ever be rescaled (1 to 32768).
+
+        Raises:
+            ValueError: ``max_parallelism`` is out of range.
+        """
+        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 32768:
+            raise ValueError(
+                f"The max parallelism of the environment must be within 1 to 32768, got {max_parallelism!r}"
+            )
+        self._configuration.set_string(MAX_PARALLELISM, str(max_parallelism))
+        return self
+
+    def get_max_parallelism(self) -> int:
+        """Return the number of key groups, -1 when it follows from the parallelism."""
+        return int(self._configuration.get_string(MAX_PARALLELISM, "-1"))
+
+    def get_default_local_parallelism(self) -> int:
+        """Return the default parallelism of local execution: the processors this process may use, unless set."""
+        if _default_local_parallelism is not None:
+            return _default_local_parallelism
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    def set_default_local_parallelism(self, parallelism: int) -> None:
+        """Set the default parallelism of local execution, for all environments."""
+        global _default_local_parallelism  # noqa: PLW0603 - process-wide in PyFlink too
+        _default_local_parallelism = parallelism
+
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
+        """Choose STREAMING (the default), BATCH, or AUTOMATIC (BATCH when all sources are bounded)."""
+        if not isinstance(execution_mode, RuntimeExecutionMode):
+            raise TypeError(f"set_runtime_mode() needs a RuntimeExecutionMode, but got {execution_mode!r}")
+        self._configuration.set_string(RUNTIME_MODE, execution_mode.name)
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int) -> StreamExecutionEnvironment:
+        """Set how long (ms) results may wait before they move on; bounds the length of an epoch."""
+        if timeout_millis < -1:
+            raise ValueError(f"The buffer timeout must be -1 (none) or more ms, but got {timeout_millis}")
+        self._configuration.set_string(BUFFER_TIMEOUT, str(timeout_millis))
+        return self
+
+    def get_buffer_timeout(self) -> int:
+        """Return the buffer timeout in ms."""
+        return int(self._configuration.get_string(BUFFER_TIMEOUT, "100"))
+
+    def disable_operator_chaining(self) -> StreamExecutionEnvironment:
+        """Convert results to their declared types between all operators, as PyFlink does between unchained ones."""
+        self._configuration.set_string(CHAINING, "false")
+        return self
+
+    def is_chaining_enabled(self) -> bool:
+        """Tell whether operators are chained."""
+        return self._configuration.get_string(CHAINING, "true").lower() == "true"
+
+    def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
+        """Tell whether operators of different max parallelism are chained."""
+        key = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
+        return self._configuration.get_string(key, "true").lower() == "true"
+
+    def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> StreamExecutionEnvironment:
+        """Accept a slot sharing group's resources; Spark places tasks by itself, so they have no effect."""
+        if not hasattr(slot_sharing_group, "get_name"):
+            raise TypeError(f"register_slot_sharing_group() needs a SlotSharingGroup, but got {slot_sharing_group!r}")
+        return self
+
+    # -- checkpoints -------------------------------------------------------------------------------------------------
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """Return the checkpoint configuration."""
+        return self._checkpoint_config
+
+    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> StreamExecutionEnvironment:
+        """Ask for a checkpoint every ``interval`` ms."""
+        self._checkpoint_config.set_checkpoint_interval(interval)
+        if mode is not None:
+            self._checkpoint_config.set_checkpointing_mode(mode)
+        return self
+
+    def get_checkpoint_interval(self) -> int:
+        """Return the checkpoint interval in ms, -1 when checkpointing is off."""
+        return self._checkpoint_config.get_checkpoint_interval()
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Return the checkpointing mode."""
+        return self._checkpoint_config.get_checkpointing_mode()
+
+    get_checkpointing_consistency_mode = get_checkpointing_mode
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def add_python_file(self, file_path: str) -> None:
+        """Ship a Python file, package directory or zip to the workers and put it on their module path.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+        """
+        path = os.path.abspath(file_path)  # noqa: PTH100 - keeps a trailing component of a directory
+        if not os.path.exists(path):  # noqa: PTH110
+            raise FileNotFoundError(f"add_python_file({file_path!r}): there is no such file or directory")
+        self._python_files.append(path)
+        entry = path if os.path.isdir(path) or path.endswith((".zip", ".egg")) else os.path.dirname(path)  # noqa: PTH112, PTH120
+        if entry not in sys.path:
+            sys.path.append(entry)
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Accept the interpreter of the workers; here it is the driver's own, so that both have the same packages."""
+        if os.path.realpath(python_exec) != os.path.realpath(sys.executable):
+            warnings.warn(
+                f"set_python_executable({python_exec!r}) has no effect: workers run the driver's interpreter",
+                stacklevel=2,
+            )
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Accept jars, which nothing here needs: connectors are Python packages."""
+        warnings.warn(f"add_jars{jars_path} has no effect: connectors are Python packages here", stacklevel=2)
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Accept class paths, which nothing here needs: connectors are Python packages."""
+        warnings.warn(f"add_classpaths{classpaths} has no effect: connectors are Python packages here", stacklevel=2)
+
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
+        """Register a file under a name."""
+        self._cached_files[name] = (file_path, executable)
+
+    # -- sources -----------------------------------------------------------------------------------------------------
+
+    def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
+        """Create a stream of the elements of a collection, in order, in one subtask.
+
+        Raises:
+            TypeError: An element does not fit ``type_info``; the message shows it.
+        """
+        elements = list(collection)
+        declared = as_type(type_info)
+        converter = declared.converter() if declared is not None else None
+        if converter is not None:
+            for position, element in enumerate(elements):
+                try:
+                    elements[position] = converter(element)
+                except Exception as error:
+                    raise type(error)(
+                        f"from_collection(): element {position}, {element!r}, does not fit {declared}: {error}",
+                    ) from error
+        operator = SourceOperator(CollectionSource(elements))
+        transformation = SourceTransformation(
+            "Collection Source", (), declared, operator=operator, boundedness=Boundedness.BOUNDED, parallelism=1
+        )
+        return DataStream(self, transformation)
+
+    def from_source(
+        self,
+        source: Source,
+        watermark_strategy: WatermarkStrategy,
+        source_name: str,
+        type_info: TypeInformation | None = None,
+    ) -> DataStream:
+        """Create a stream from a source: a split enumerator and readers.
+
+        A ``TimestampAssigner`` in the strategy is honoured (PyFlink ignores it here).
+
+        Raises:
+            TypeError: ``source`` is not a ``Source``, or ``watermark_strategy`` not a ``WatermarkStrategy``.
+        """
+        if not isinstance(source, Source):
+            raise TypeError(f"from_source() needs a Source, but got {type(source).__name__}")
+        if not hasattr(watermark_strategy, "create_generator"):
+            raise TypeError(f"from_source() needs a WatermarkStrategy, but got {type(watermark_strategy).__name__}")
+        declared = as_type(type_info) or as_type(getattr(source, "produced_type", None))
+        transformation = SourceTransformation(
+            source_name,
+            (),
+            declared,
+            operator=SourceOperator(source, declared.converter() if declared is not None else None),
+            boundedness=source.get_boundedness(),
+        )
+        stream = DataStream(self, transformation)
+        silent = type(watermark_strategy.create_generator()) is NoWatermarksGenerator
+        if silent and watermark_strategy.timestamp_assigner is None and watermark_strategy.idle_timeout_ms is None:
+            return stream
+        operator = TimestampsAndWatermarksOperator(watermark_strategy)
+        marked = OperatorTransformation(
+            "Timestamps/Watermarks", (transformation,), declared, operator=operator, kind="ENGINE"
+        )
+        return _SourceStream(self, marked, transformation)
+
+    def add_source(
+        self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
+    ) -> DataStream:
+        """Create a stream from a source; sources written in Python subclass ``flintstream.connectors.source.Source``.
+
+        Raises:
+            TypeError: ``source_func`` is not a ``Source``.
+        """
+        if not isinstance(source_func, Source):
+            raise TypeError(
+                f"add_source() needs a flintstream.connectors.source.Source, but got {type(source_func).__name__}; "
+                "write the source as a split enumerator and a reader",
+            )
+        return self.from_source(source_func, WatermarkStrategy.no_watermarks(), source_name, type_info)
+
+    def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:  # noqa: ARG002
+        """Not possible here: input formats are Java objects.
+
+        Raises:
+            UnsupportedByDesignError: Always.
+        """
+        raise UnsupportedByDesignError(
+            f"create_input({type(input_format).__name__}) needs a Java InputFormat; use from_source()",
+        )
+
+    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
+        """Create a stream of the lines of a file or directory (of older PyFlink releases).
+
+        Raises:
+            FileNotFoundError: There is no such file or directory.
+        """
+        from flintstream.common.typeinfo import Types  # noqa: PLC0415
+        from flintstream.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415
+
+        source = FileSource.for_record_stream_format(StreamFormat.text_line_format(charset_name), file_path).build()
+        return self.from_source(source, WatermarkStrategy.no_watermarks(), f"Text file {file_path}", Types.STRING())
+
+    # -- execution ---------------------------------------------------------------------------------------------------
+
+    def execute(self, job_name: str | None = None) -> JobExecutionResult:
+        """Run the program and wait for its end. What was built since the last execution is run, streams stay usable.
+
+        Raises:
+            PlanError: The program cannot be run as it is.
+            JobCancelledError: The job was cancelled.
+            Exception: What user code raised: the same exception, caused by a ``UserCodeError`` that names the operator.
+        """
+        job = self._start(job_name, wait=True)
+        return self._result(job)
+
+    def execute_async(self, job_name: str = "Flink Streaming Job") -> JobClient:
+        """Start the program and return a client that watches and stops it.
+
+        Raises:
+            PlanError: The program cannot be run as it is.
+        """
+        from flintstream.datastream._job import client_of  # noqa: PLC0415
+
+        return client_of(self._start(job_name, wait=False))
+
+    def get_execution_plan(self) -> str:
+        """Return the plan of what :meth:`execute` would run, as Flink's JSON; nodes also name their ``superstep``."""
+        from flintstream.graph.plan_json import execution_plan  # noqa: PLC0415
+
+        return execution_plan(self._graph())
+
+    def close(self) -> None:
+        """Forget what was built and not executed. The Spark session stays, for other environments of this process."""
+        self._transformations.clear()
+
+    def _register(self, transformation: Transformation) -> None:
+        self._transformations.append(transformation)
+
+    def _mode(self) -> str:
+        mode = self._configuration.get_string(RUNTIME_MODE, "STREAMING").upper()
+        if mode not in RuntimeExecutionMode.__members__:
+            raise PlanError(f"'{RUNTIME_MODE}' must be STREAMING, BATCH or AUTOMATIC, but is '{mode}'")
+        return mode
+
+    def _graph(self) -> StreamGraph:
+        get = self._configuration.get_string
+        settings = GraphSettings(
+            parallelism=self.get_parallelism(),
+            max_parallelism=self.get_max_parallelism(),
+            mode=self._mode(),
+            chaining=self.is_chaining_enabled(),
+            python_chaining=get(PYTHON_CHAINING, "true").lower() == "true",
+        )
+        return optimize(build_stream_graph(self._transformations, settings))
+
+    def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
+        from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
+        from flintstream.coordinator.job import Job  # noqa: PLC0415
+        from flintstream.engine import create_engine  # noqa: PLC0415
+
+        graph = self._graph()
+        name = job_name or self._configuration.get_string(JOB_NAME, "Flink Streaming Job")
+        plan = plan_job(graph, name, uuid.uuid4().hex, self._job_settings(graph))
+        configuration = self._configuration.to_dict()
+        configuration["flintstream.python-files"] = os.pathsep.join(self._python_files)
+        engine = create_engine(configuration.get(ENGINE, "spark"), configuration)
+        self._transformations.clear()
+        progress = get_defaults().progress
+        listeners = [_shown_on(progress)] if progress is not None else []
+        job = RunningJob(Job.of(plan, graph), engine, listeners)
+        if not wait:
+            job.start()
+        else:
+            job.start()
+            job.wait()
+        return job
+
+    def _job_settings(self, graph: StreamGraph) -> JobSettings:
+        compat = sys.modules.get("flintstream.compat.pyflink")
+        get = self._configuration.get_string
+        return JobSettings(
+            auto_watermark_interval_ms=self._config.get_auto_watermark_interval(),
+            bounded=all(node.bounded for node in graph.nodes),
+            job_parameters={k: str(v) for k, v in self._config.get_global_job_parameters().items()},
+            install_pyflink=compat is not None and compat.is_installed(),
+            sys_path=tuple(os.path.abspath(entry) for entry in sys.path),  # noqa: PTH100 - '' is the current directory
+            max_epoch_ms=int(get(MAX_EPOCH, "5000")),
+            idle_epoch_ms=int(get(IDLE_EPOCH, "200")),
+        )
+
+    @staticmethod
+    def _result(job: RunningJob) -> JobExecutionResult:
+        from flintstream.datastream._job import result_of  # noqa: PLC0415
+
+        return result_of(job)
+
+
+def _shown_on(listener: ProgressListener) -> Callable[[Progress], None]:
+    return lambda p: listener.update(p.epochs, p.records_in, p.records_out, p.watermark)
+
+
+class _SourceStream(DataStream):
+    """A source with its watermarks: settings such as the parallelism are those of the source too."""
+
+    def __init__(self, env: StreamExecutionEnvironment, marked: Transformation, source: Transformation) -> None:
+        super().__init__(env, marked)
+        self._source = source
+
+    def get_name(self) -> str:
+        return self._source.name
+
+    def name(self, name: str) -> Any:
+        self._source.name = name
+        return self
+
+    def uid(self, uid: str) -> Any:
+        self._source.uid = uid
+        return self
+
+    def set_parallelism(self, parallelism: int) -> Any:
+        super().set_parallelism(parallelism)
+        self._source.parallelism = parallelism
+        return self
+
+    def set_max_parallelism(self, max_parallelism: int) -> Any:
+        super().set_max_parallelism(max_parallelism)
+        self._source.max_parallelism = max_parallelism
+        return self
+
+    def force_non_parallel(self) -> Any:
+        super().force_non_parallel()
+        self._source.parallelism = self._source.max_parallelism = 1
+        return self

@@ -1,0 +1,29 @@
+"""Engines: how the supersteps of an epoch are executed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.coordinator.engine import Engine
+
+
+def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
+    """Create the engine called ``name``: "spark", the default of every real run, or "inline", for tests.
+
+    Raises:
+        FlintstreamError: There is no such engine.
+    """
+    if name == "inline":
+        from flintstream.engine.inline.engine import InlineEngine  # noqa: PLC0415
+
+        return InlineEngine()
+    if name == "spark":
+        from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415 - pyspark is slow to import
+
+        return SparkEngine(configuration)
+    raise FlintstreamError(f"there is no engine '{name}'; set 'flintstream.engine' to 'spark' or 'inline'")

@@ -1,0 +1,56 @@
+"""Runs the supersteps of an epoch one after the other in this process. For tests and test harnesses."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from flintstream.errors import JobCancelledError
+from flintstream.runtime.stage import JobRuntime
+from flintstream.runtime.statelog import MemoryStateLog
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.plan import JobPlan
+
+
+class InlineEngine:
+    """An engine without Spark: every task of every superstep runs in this thread."""
+
+    def __init__(self) -> None:
+        """Create an engine for one job."""
+        self._cancelled = threading.Event()
+
+    def start(self, plan: JobPlan) -> None:
+        """Prepare to run ``plan``."""
+        self.plan = plan
+        self.log = MemoryStateLog()
+        self.runtime = JobRuntime(plan, self.log)
+
+    def run_epoch(self, items: Sequence[Item]) -> list[Item]:
+        """Run one epoch: every superstep, task by task."""
+        current = list(items)
+        for level, step in enumerate(self.plan.supersteps):
+            following: list[Item] = []
+            for partition in range(step.partitions):
+                mine = [i for i in current if i.level == level and i.subtask == partition]
+                for item in self.runtime.run_stage(level, partition, mine):
+                    if self._cancelled.is_set():
+                        raise JobCancelledError(self.plan.job_name)
+                    following.append(item)
+            current = [i for i in current if i.level > level] + following
+        return current
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Delete state that no later epoch needs."""
+        for name in names:
+            self.log.delete(name)
+
+    def cancel(self) -> None:
+        """Stop the running epoch at the next block."""
+        self._cancelled.set()
+
+    def stop(self) -> None:
+        """Nothing to release."""

@@ -1,0 +1,113 @@
+"""Runs each epoch as one Spark job over a linear chain of RDDs: a stage per superstep, an exchange between two."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from flintstream.engine.spark.session import spark_context
+from flintstream.engine.spark.worker import StageTask, own_partition
+from flintstream.errors import FlintstreamError, JobCancelledError
+from flintstream.runtime.exchange import Item
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flintstream.runtime.plan import JobPlan
+
+STATE_DIRECTORY = "flintstream.state.dir"
+
+
+class SparkEngine:
+    """An engine on a Spark context."""
+
+    def __init__(self, configuration: Mapping[str, str]) -> None:
+        """Create an engine for one job."""
+        self.configuration = configuration
+        self.cancelled = False
+        self.context: Any = None
+        self.state_directory: str | None = None
+
+    def start(self, plan: JobPlan) -> None:
+        """Get the Spark context and ship the plan."""
+        self.plan = plan
+        self.context = spark_context(self.configuration)
+        for path in filter(None, self.configuration.get("flintstream.python-files", "").split(os.pathsep)):
+            _ship(self.context, path)
+        self.state_directory = self._create_state_directory()
+        self.payload = self.context.broadcast(cloudpickle.dumps(plan, 5))
+
+    def _create_state_directory(self) -> str:
+        parent = self.configuration.get(STATE_DIRECTORY)
+        if parent is None and not _one_machine(self.context.master):
+            raise FlintstreamError(
+                f"on the cluster {self.context.master} workers hand keyed state to one another through files: "
+                f"set '{STATE_DIRECTORY}' to a directory that all of them can reach",
+            )
+        if parent is not None:
+            os.makedirs(parent, exist_ok=True)  # noqa: PTH103
+        return tempfile.mkdtemp(prefix=f"flintstream-{self.plan.job_id[:8]}-", dir=parent)
+
+    def run_epoch(self, items: Sequence[Item]) -> list[Item]:
+        """Run one epoch as one Spark job."""
+        if self.cancelled:
+            raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
+        context, plan = self.context, self.plan
+        steps = plan.supersteps
+        # What later supersteps shall do goes along with what the first one shall do, through the exchanges.
+        seeds: list[list[tuple[Any, ...]]] = [[] for _ in range(steps[0].partitions)]
+        for item in items:
+            seeds[item.subtask % len(seeds)].append(tuple(item))
+        context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
+        rdd = context.parallelize(seeds, len(seeds))
+        for step in steps:
+            following = steps[step.level + 1].partitions if step.level + 1 < len(steps) else 0
+            task = StageTask(plan.job_id, self.payload, step.level, following, str(self.state_directory))
+            rdd = rdd.mapPartitionsWithIndex(task)
+            if following:
+                rdd = rdd.partitionBy(following, own_partition)
+        try:
+            return [Item(*item) for item in rdd.collect()]
+        except Exception as error:
+            if self.cancelled:
+                raise JobCancelledError(f"the job '{plan.job_name}' was cancelled") from error
+            raise
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Delete state that no later epoch needs."""
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(str(self.state_directory), name))  # noqa: PTH108, PTH118
+
+    def cancel(self) -> None:
+        """Cancel the running Spark job."""
+        self.cancelled = True
+        if self.context is not None:
+            self.context.cancelJobGroup(self.plan.job_id)
+
+    def stop(self) -> None:
+        """Remove what the job left in Spark; the context stays for later jobs."""
+        if self.state_directory is not None:
+            shutil.rmtree(self.state_directory, ignore_errors=True)
+        if self.context is not None and hasattr(self, "payload"):
+            with contextlib.suppress(Exception):  # the context may be gone already
+                self.payload.unpersist(blocking=False)
+
+
+def _one_machine(master: str) -> bool:
+    return master.startswith("local") or any(host in master for host in ("//127.0.0.1", "//localhost"))
+
+
+def _ship(context: Any, path: str) -> None:
+    given = Path(path)
+    if given.is_dir():
+        target = Path(tempfile.mkdtemp(prefix="flintstream-")) / given.name
+        context.addPyFile(shutil.make_archive(str(target), "zip", given))
+    else:
+        context.addPyFile(path)

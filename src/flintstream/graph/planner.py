@@ -1,0 +1,285 @@
+"""The planner: an ordered tuple of small pure rewrites turns a stream graph into supersteps."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from flintstream.errors import PlanError
+from flintstream.runtime.partitioners import ForwardPartitioner, KeyGroupPartitioner, RebalancePartitioner
+from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, LocalEdge, NodePlan, Superstep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
+    from flintstream.runtime.plan import JobSettings
+
+MIN_KEY_GROUPS, MAX_KEY_GROUPS = 128, 32768
+
+
+def default_max_parallelism(parallelism: int) -> int:
+    """Return Flink's default number of key groups: the power of two at or above 1.5 x parallelism, 128 to 32768.
+
+    >>> default_max_parallelism(2), default_max_parallelism(200)
+    (128, 512)
+    """
+    wanted = parallelism + parallelism // 2
+    return min(max(1 << max(wanted - 1, 0).bit_length(), MIN_KEY_GROUPS), MAX_KEY_GROUPS)
+
+
+def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
+    """Give every step its parallelism and number of key groups."""
+
+    def resolved(node: StreamNode) -> StreamNode:
+        parallelism = node.parallelism or graph.settings.parallelism
+        most = node.max_parallelism or graph.settings.max_parallelism
+        if most <= 0:
+            most = default_max_parallelism(parallelism)
+        if parallelism > most:
+            raise PlanError(
+                f"operator '{node.name}' has parallelism {parallelism}, more than its max parallelism {most}; "
+                "raise set_max_parallelism() or lower set_parallelism()",
+            )
+        return replace(node, parallelism=parallelism, max_parallelism=most)
+
+    return graph.with_nodes(map(resolved, graph.nodes))
+
+
+def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
+    """Forward where both ends have the same parallelism, round robin where they do not."""
+
+    def resolved(edge: StreamEdge) -> StreamEdge:
+        source, target = graph.node(edge.source), graph.node(edge.target)
+        same = source.parallelism == target.parallelism
+        if edge.partitioner is None:
+            return replace(edge, partitioner=ForwardPartitioner() if same else RebalancePartitioner())
+        if isinstance(edge.partitioner, ForwardPartitioner) and not same:
+            raise PlanError(
+                f"forward() from '{source.name}' (parallelism {source.parallelism}) to '{target.name}' "
+                f"(parallelism {target.parallelism}) needs equal parallelism; use rebalance() or rescale()",
+            )
+        return edge
+
+    return graph.with_edges(map(resolved, graph.edges))
+
+
+def assign_uids(graph: StreamGraph) -> StreamGraph:
+    """Give every step a uid that stays the same while the program does: the user's own, or a hash of its place."""
+    hashes: dict[int, str] = {}
+    taken: dict[str, str] = {}
+    nodes = []
+    for position, node in enumerate(graph.nodes):
+        if node.uid_hash is not None:
+            uid = node.uid_hash
+        elif node.uid is not None:
+            uid = node.uid
+        else:
+            parts = [str(position), node.role, node.kind, *(hashes[edge.source] for edge in graph.inputs(node.id))]
+            uid = hashlib.sha1("|".join(parts).encode(), usedforsecurity=False).hexdigest()
+        if uid in taken:
+            raise PlanError(
+                f"operators '{taken[uid]}' and '{node.name}' have the same uid '{uid}'; uids must be unique"
+            )
+        taken[uid] = node.name
+        hashes[node.id] = uid
+        nodes.append(replace(node, uid=uid))
+    return graph.with_nodes(nodes)
+
+
+def mark_conversions(graph: StreamGraph) -> StreamGraph:
+    """Decide which steps bring their results to the declared type.
+
+    PyFlink passes raw Python objects between Python operators that it chains, and encodes them everywhere else. It
+    chains a plain function to the only consumer of its input when nothing separates the two.
+    """
+
+    def chained_in_pyflink(edge: StreamEdge) -> bool:
+        source, target = graph.node(edge.source), graph.node(edge.target)
+        return (
+            graph.settings.chaining
+            and graph.settings.python_chaining
+            and source.kind != "ENGINE"
+            and target.kind == "PROCESS"
+            and target.role == "OPERATOR"
+            and len(graph.outputs(source.id)) == 1
+            and edge.side_tag is None
+            and isinstance(edge.partitioner, ForwardPartitioner)
+            and source.max_parallelism == target.max_parallelism
+            and source.slot_sharing_group == target.slot_sharing_group
+            and target.chaining == "ALWAYS"
+            and source.chaining != "NEVER"
+            and len(graph.inputs(target.id)) == 1
+        )
+
+    def marked(node: StreamNode) -> StreamNode:
+        outputs = graph.outputs(node.id)
+        return replace(node, converts=bool(outputs) and not all(map(chained_in_pyflink, outputs)))
+
+    return graph.with_nodes(map(marked, graph.nodes))
+
+
+def assign_levels(graph: StreamGraph) -> StreamGraph:
+    """Put every step into the earliest superstep in which all its input is there.
+
+    An exchange leads to the next superstep. A forward edge stays in the same one, unless another input makes its target
+    wait.
+    """
+    levels: dict[int, int] = {}
+    nodes = []
+    for node in graph.nodes:
+        level = 0
+        for edge in graph.inputs(node.id):
+            forward = isinstance(edge.partitioner, ForwardPartitioner)
+            level = max(level, levels[edge.source] + (0 if forward else 1))
+        levels[node.id] = level
+        nodes.append(replace(node, level=level))
+    edges = [
+        replace(
+            edge,
+            exchange=not isinstance(edge.partitioner, ForwardPartitioner) or levels[edge.source] != levels[edge.target],
+        )
+        for edge in graph.edges
+    ]
+    return graph.with_nodes(nodes).with_edges(edges)
+
+
+REWRITES: tuple[Callable[[StreamGraph], StreamGraph], ...] = (
+    resolve_parallelism,
+    resolve_partitioners,
+    assign_uids,
+    mark_conversions,
+    assign_levels,
+)
+"""The rewrites, in the order in which they depend on one another."""
+
+
+def optimize(graph: StreamGraph) -> StreamGraph:
+    """Apply all rewrites."""
+    for rewrite in REWRITES:
+        graph = rewrite(graph)
+    return graph
+
+
+def chains_of(graph: StreamGraph) -> list[list[StreamNode]]:
+    """Group the steps that forward edges connect within one superstep, each group in topological order."""
+    chain_of: dict[int, int] = {node.id: node.id for node in graph.nodes}
+
+    def find(number: int) -> int:
+        while chain_of[number] != number:
+            number = chain_of[number]
+        return number
+
+    for edge in graph.edges:
+        if not edge.exchange:
+            first, second = sorted((find(edge.source), find(edge.target)))
+            chain_of[second] = first
+    groups: dict[int, list[StreamNode]] = {}
+    for node in graph.nodes:
+        groups.setdefault(find(node.id), []).append(node)
+    return list(groups.values())
+
+
+def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettings) -> JobPlan:
+    """Turn an optimized stream graph into the linear list of supersteps that an engine runs.
+
+    Raises:
+        PlanError: A function cannot be pickled; the message names the operator.
+    """
+    groups = chains_of(graph)
+    chain_ids = {node.id: number for number, group in enumerate(groups) for node in group}
+    exchanges = {
+        edge: _exchange(graph, number, edge, chain_ids[edge.target])
+        for number, edge in enumerate(e for e in graph.edges if e.exchange)
+    }
+    chains = []
+    for number, group in enumerate(groups):
+        members = {node.id for node in group}
+        chains.append(
+            ChainPlan(
+                id=number,
+                level=group[0].level,
+                parallelism=group[0].parallelism or 1,
+                max_parallelism=group[0].max_parallelism or MIN_KEY_GROUPS,
+                nodes=tuple(_node_plan(graph, node) for node in group),
+                local_edges=tuple(
+                    LocalEdge(e.source, e.target, e.input, e.side_tag)
+                    for e in graph.edges
+                    if not e.exchange and e.target in members
+                ),
+                inputs=tuple(exchanges[e] for e in graph.edges if e.exchange and e.target in members),
+                outputs=tuple(exchanges[e] for e in graph.edges if e.exchange and e.source in members),
+            ),
+        )
+    depth = max(node.level for node in graph.nodes) + 1
+    supersteps = tuple(
+        Superstep(level, tuple(chain for chain in chains if chain.level == level)) for level in range(depth)
+    )
+    return JobPlan(job_name, job_id, graph.batch, supersteps, settings)
+
+
+def _exchange(graph: StreamGraph, number: int, edge: StreamEdge, target_chain: int) -> ExchangeEdge:
+    source, target = graph.node(edge.source), graph.node(edge.target)
+    assert edge.partitioner is not None  # noqa: S101
+    keyed = isinstance(edge.partitioner, KeyGroupPartitioner)
+    broadcast = edge.partitioner.name == "BROADCAST"
+    return ExchangeEdge(
+        id=number,
+        source=edge.source,
+        target=edge.target,
+        input=edge.input,
+        partitioner=edge.partitioner,
+        source_parallelism=source.parallelism or 1,
+        target_parallelism=target.parallelism or 1,
+        target_level=target.level,
+        max_parallelism=target.max_parallelism or MIN_KEY_GROUPS,
+        target_chain=target_chain,
+        side_tag=edge.side_tag,
+        priority=2 if keyed else 0 if broadcast else 1,
+    )
+
+
+def _node_plan(graph: StreamGraph, node: StreamNode) -> NodePlan:
+    from flintstream.runtime.typed import convert_output  # noqa: PLC0415 - keeps the planner importable without a runtime
+
+    side_types = {edge.side_tag: edge.side_type for edge in graph.outputs(node.id) if edge.side_tag is not None}
+    operator = convert_output(node.operator, node.output_type if node.converts else None, side_types)
+    return NodePlan(
+        id=node.id,
+        name=node.name,
+        uid=node.uid or "",
+        payload=pickle_operator(node.name, operator),
+        keyed=node.keyed,
+        side_tags=node.side_tags,
+        stateful_source=node.role == "SOURCE",
+    )
+
+
+def pickle_operator(name: str, operator: Any) -> bytes:
+    """Pickle an operator for the tasks.
+
+    Raises:
+        PlanError: It holds something that cannot be pickled; the message says what.
+    """
+    try:
+        return cloudpickle.dumps(operator, 5)  # type: ignore[no-any-return]
+    except Exception as error:
+        function = getattr(operator, "function", None)
+        culprit = _unpicklable_attribute(function)
+        hint = f" (its attribute {culprit})" if culprit else ""
+        raise PlanError(
+            f"the function of operator '{name}' cannot be pickled{hint}: {error}. "
+            "Create such objects (connections, locks, files) in open(), which runs in the worker",
+        ) from error
+
+
+def _unpicklable_attribute(function: Any) -> str | None:
+    for name, value in getattr(function, "__dict__", {}).items():
+        try:
+            cloudpickle.dumps(value)
+        except Exception:  # noqa: BLE001 - any failure makes it the culprit
+            return f"'{name}' of type {type(value).__name__}"
+    return None

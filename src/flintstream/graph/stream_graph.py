@@ -1,0 +1,209 @@
+"""The stream graph: the physical steps of a program and the edges between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from flintstream.errors import PlanError
+from flintstream.graph.transformation import (
+    OperatorTransformation,
+    PartitionTransformation,
+    SideOutputTransformation,
+    SinkTransformation,
+    SourceTransformation,
+    UnionTransformation,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.graph.transformation import Transformation
+    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.partitioners import Partitioner
+
+
+@dataclass(frozen=True)
+class StreamEdge:
+    """Records flow from one step to another."""
+
+    source: int
+    target: int
+    input: int
+    partitioner: Partitioner | None = None
+    """None until the planner decides between forward and rebalance."""
+    side_tag: str | None = None
+    side_type: TypeInformation | None = None
+    exchange: bool = False
+    """Whether records change subtask or superstep on this edge; decided by the planner."""
+
+
+@dataclass(frozen=True)
+class StreamNode:
+    """A source, operator or sink."""
+
+    id: int
+    name: str
+    role: str
+    """SOURCE, OPERATOR or SINK."""
+    kind: str
+    operator: Operator
+    output_type: TypeInformation | None
+    parallelism: int | None
+    max_parallelism: int | None
+    uid: str | None
+    uid_hash: str | None
+    description: str | None
+    slot_sharing_group: str | None
+    chaining: str
+    keyed: bool
+    bounded: bool = True
+    side_tags: frozenset[str] = frozenset()
+    level: int = -1
+    converts: bool = False
+    """Whether results are brought to the declared type here, as PyFlink does wherever its Python operators do not
+    chain.
+    """
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """What the planner needs to know of the environment."""
+
+    parallelism: int = 1
+    max_parallelism: int = -1
+    mode: str = "STREAMING"
+    """STREAMING, BATCH or AUTOMATIC."""
+    chaining: bool = True
+    python_chaining: bool = True
+
+
+@dataclass(frozen=True)
+class StreamGraph:
+    """Steps in topological order, and edges in the order of their consumers' inputs."""
+
+    nodes: tuple[StreamNode, ...]
+    edges: tuple[StreamEdge, ...]
+    batch: bool = False
+    settings: GraphSettings = field(default_factory=GraphSettings)
+
+    def node(self, number: int) -> StreamNode:
+        """Return the step with this id."""
+        return next(node for node in self.nodes if node.id == number)
+
+    def inputs(self, number: int) -> tuple[StreamEdge, ...]:
+        """Return the edges into a step."""
+        return tuple(edge for edge in self.edges if edge.target == number)
+
+    def outputs(self, number: int) -> tuple[StreamEdge, ...]:
+        """Return the edges out of a step."""
+        return tuple(edge for edge in self.edges if edge.source == number)
+
+    def with_nodes(self, nodes: Iterable[StreamNode]) -> StreamGraph:
+        """Return the graph with other steps."""
+        return replace(self, nodes=tuple(nodes))
+
+    def with_edges(self, edges: Iterable[StreamEdge]) -> StreamGraph:
+        """Return the graph with other edges."""
+        return replace(self, edges=tuple(edges))
+
+
+def build_stream_graph(transformations: Iterable[Transformation], settings: GraphSettings) -> StreamGraph:
+    """Resolve the virtual steps of a program into edges.
+
+    Raises:
+        PlanError: The program has no operator, or BATCH mode meets an unbounded source.
+    """
+    order: list[Transformation] = []
+    seen: set[int] = set()
+    for transformation in transformations:
+        _visit(transformation, order, seen)
+    physical = [t for t in order if not t.virtual]
+    if not any(isinstance(t, OperatorTransformation) for t in physical):
+        raise PlanError(
+            "No operators defined in streaming topology. Cannot execute. "
+            "Add at least one operator or sink, such as ds.print(), before calling execute().",
+        )
+    edges: list[StreamEdge] = []
+    tags: dict[int, set[str]] = {}
+    for side in order:
+        if isinstance(side, SideOutputTransformation):
+            for origin in _physical_inputs(side.inputs[0]):
+                tags.setdefault(origin.id, set()).add(side.tag_id)
+    for transformation in physical:
+        for number, given in enumerate(transformation.inputs):
+            edges.extend(_edges(given, transformation.id, number, None))
+    nodes = [_node(t, frozenset(tags.get(t.id, ()))) for t in physical]
+    return StreamGraph(tuple(nodes), tuple(edges), batch=_is_batch(nodes, settings), settings=settings)
+
+
+def _visit(transformation: Transformation, order: list[Transformation], seen: set[int]) -> None:
+    if transformation.id in seen:
+        return
+    seen.add(transformation.id)
+    for given in transformation.inputs:
+        _visit(given, order, seen)
+    order.append(transformation)
+
+
+def _physical_inputs(transformation: Transformation) -> list[Transformation]:
+    if not transformation.virtual:
+        return [transformation]
+    return [origin for given in transformation.inputs for origin in _physical_inputs(given)]
+
+
+def _edges(given: Transformation, target: int, number: int, partitioner: Partitioner | None) -> list[StreamEdge]:
+    if isinstance(given, PartitionTransformation):
+        return _edges(given.inputs[0], target, number, partitioner or given.partitioner)
+    if isinstance(given, UnionTransformation):
+        return [edge for part in given.inputs for edge in _edges(part, target, number, partitioner)]
+    if isinstance(given, SideOutputTransformation):
+        return [
+            replace(edge, side_tag=given.tag_id, side_type=given.output_type)
+            for edge in _edges(given.inputs[0], target, number, partitioner)
+        ]
+    return [StreamEdge(given.id, target, number, partitioner)]
+
+
+def _node(transformation: Transformation, side_tags: frozenset[str]) -> StreamNode:
+    assert isinstance(transformation, (SourceTransformation, OperatorTransformation))  # noqa: S101
+    assert transformation.operator is not None  # noqa: S101
+    role, kind, keyed, bounded = "OPERATOR", "ENGINE", False, True
+    if isinstance(transformation, SourceTransformation):
+        role = "SOURCE"
+        bounded = transformation.boundedness is None or transformation.boundedness.value == "BOUNDED"
+    else:
+        kind, keyed = transformation.kind, transformation.keyed
+        if isinstance(transformation, SinkTransformation):
+            role = "SINK"
+    return StreamNode(
+        id=transformation.id,
+        name=transformation.name,
+        role=role,
+        kind=kind,
+        operator=transformation.operator,
+        output_type=transformation.output_type,
+        parallelism=transformation.parallelism,
+        max_parallelism=transformation.max_parallelism,
+        uid=transformation.uid,
+        uid_hash=transformation.uid_hash,
+        description=transformation.description,
+        slot_sharing_group=transformation.slot_sharing_group,
+        chaining=transformation.chaining,
+        keyed=keyed,
+        bounded=bounded,
+        side_tags=side_tags,
+    )
+
+
+def _is_batch(nodes: list[StreamNode], settings: GraphSettings) -> bool:
+    unbounded = [node.name for node in nodes if node.role == "SOURCE" and not node.bounded]
+    if settings.mode == "AUTOMATIC":
+        return not unbounded
+    if settings.mode == "BATCH" and unbounded:
+        raise PlanError(
+            f"the source '{unbounded[0]}' is unbounded, which BATCH mode cannot run; "
+            "use RuntimeExecutionMode.STREAMING or AUTOMATIC",
+        )
+    return settings.mode == "BATCH"

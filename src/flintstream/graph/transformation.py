@@ -1,0 +1,102 @@
+"""What the DataStream API builds: a graph of transformations, as the user wrote it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.source import Boundedness
+    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.partitioners import Partitioner
+
+_ids = itertools.count(1)
+
+
+@dataclass(eq=False)
+class Transformation:
+    """A step of the program. Virtual ones (partition, union, side output) only say how records get to the next step."""
+
+    name: str
+    inputs: tuple[Transformation, ...] = ()
+    output_type: TypeInformation | None = None
+    """None for an untyped stream, whose records are any picklable object."""
+    parallelism: int | None = None
+    max_parallelism: int | None = None
+    uid: str | None = None
+    uid_hash: str | None = None
+    description: str | None = None
+    slot_sharing_group: str | None = None
+    chaining: str = "ALWAYS"
+    """ALWAYS, HEAD (may start a chain only) or NEVER."""
+    buffer_timeout_ms: int | None = None
+    id: int = field(default_factory=lambda: next(_ids))
+
+    @property
+    def virtual(self) -> bool:
+        """Whether this step runs nothing by itself."""
+        return False
+
+
+@dataclass(eq=False)
+class SourceTransformation(Transformation):
+    """Reads records from a source."""
+
+    operator: Operator | None = None
+    boundedness: Boundedness | None = None
+
+
+@dataclass(eq=False)
+class OperatorTransformation(Transformation):
+    """Runs an operator on one or two inputs."""
+
+    operator: Operator | None = None
+    kind: str = "PROCESS"
+    """PROCESS, KEYED, WINDOW, CO, BROADCAST or ENGINE (not a Python function in PyFlink, so never chained there)."""
+    keyed: bool = False
+
+    @property
+    def python(self) -> bool:
+        """Whether PyFlink runs this step as a Python function."""
+        return self.kind != "ENGINE"
+
+
+@dataclass(eq=False)
+class SinkTransformation(OperatorTransformation):
+    """Writes records to a sink."""
+
+
+@dataclass(eq=False)
+class PartitionTransformation(Transformation):
+    """Says which subtask each record goes to."""
+
+    partitioner: Partitioner | None = None
+
+    @property
+    def virtual(self) -> bool:
+        """Partitioning happens on the edge."""
+        return True
+
+
+@dataclass(eq=False)
+class UnionTransformation(Transformation):
+    """Merges several inputs of one type."""
+
+    @property
+    def virtual(self) -> bool:
+        """Merging happens at the consumer."""
+        return True
+
+
+@dataclass(eq=False)
+class SideOutputTransformation(Transformation):
+    """Picks the records that a step sent to a side output."""
+
+    tag_id: str = ""
+
+    @property
+    def virtual(self) -> bool:
+        """Picking happens on the edge."""
+        return True

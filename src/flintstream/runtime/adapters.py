@@ -1,0 +1,132 @@
+"""Turns what users hand to the API - plain callables, function objects, field positions - into what operators call."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class PlainFunction:
+    """A plain callable with the face of a function object."""
+
+    def __init__(self, method: str, call: Callable[..., Any]) -> None:
+        """Answer ``method`` with ``call``."""
+        setattr(self, method, call)
+
+    def open(self, runtime_context: Any) -> None:
+        """Nothing to open."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class Delegating:
+    """Opens and closes the user's function it stands before."""
+
+    def __init__(self, function: Any) -> None:
+        """Stand before ``function``."""
+        self.function = function
+
+    def open(self, runtime_context: Any) -> None:
+        """Open the user's function."""
+        self.function.open(runtime_context)
+
+    def close(self) -> None:
+        """Close the user's function."""
+        self.function.close()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any] | None:
+        """Nobody registers timers here."""
+
+
+class KeyedMap(Delegating):
+    """``map`` on a keyed stream: the function may use keyed state."""
+
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:  # noqa: ARG002
+        """Map one record."""
+        return (self.function.map(value),)
+
+
+class KeyedFlatMap(Delegating):
+    """``flat_map`` on a keyed stream: the function may use keyed state."""
+
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:  # noqa: ARG002
+        """Flat-map one record."""
+        return self.function.flat_map(value)  # type: ignore[no-any-return]
+
+
+class KeyedFilter(Delegating):
+    """``filter`` on a keyed stream: the function may use keyed state."""
+
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+        """Keep or drop one record."""
+        return (value,) if self.function.filter(value) else None
+
+
+class Aggregation(enum.Enum):
+    """The built-in rolling aggregations of a keyed stream."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+    MIN_BY = "min_by"
+    MAX_BY = "max_by"
+
+
+class FieldAggregation:
+    """A reduce function for one field, or for the records themselves at position 0 of a basic type."""
+
+    def __init__(self, aggregation: Aggregation, position: int | str) -> None:
+        """Aggregate the field at ``position`` (a number, or the name of a row's field)."""
+        self.aggregation = aggregation
+        self.position = position
+
+    def open(self, runtime_context: Any) -> None:
+        """Nothing to open."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _field(self, record: Any) -> Any:
+        if isinstance(record, (tuple, list)) or hasattr(record, "_fields") or hasattr(record, "get_row_kind"):
+            return record[self.position]
+        if self.position == 0:
+            return record
+        raise TypeError(
+            f"{self.aggregation.value}({self.position!r}) needs a record with fields (tuple, list or Row), "
+            f"got {type(record).__name__}; use position 0 for a basic type",
+        )
+
+    def _with_field(self, record: Any, value: Any) -> Any:
+        if isinstance(record, tuple):
+            items = list(record)
+            items[int(self.position)] = value
+            return tuple(items)
+        if isinstance(record, list):
+            items = list(record)
+            items[int(self.position)] = value
+            return items
+        if hasattr(record, "get_row_kind"):
+            import copy  # noqa: PLC0415
+
+            row = copy.deepcopy(record)
+            row[self.position] = value
+            return row
+        return value
+
+    def reduce(self, current: Any, record: Any) -> Any:
+        """Combine the running record with the next one; ties keep the first."""
+        old, new = self._field(current), self._field(record)
+        aggregation = self.aggregation
+        if aggregation is Aggregation.SUM:
+            return self._with_field(current, old + new)
+        if aggregation is Aggregation.MIN:
+            return self._with_field(current, new) if new < old else current
+        if aggregation is Aggregation.MAX:
+            return self._with_field(current, new) if new > old else current
+        if aggregation is Aggregation.MIN_BY:
+            return record if new < old else current
+        return record if new > old else current

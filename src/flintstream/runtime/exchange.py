@@ -1,0 +1,473 @@
+"""Both ends of an exchange: blocks leave a chain sorted by target subtask, and enter the next one in a fixed order.
+
+What crosses is an :class:`Item`. Its payload is a pickled block: values, timestamps and, as ``(position, mark)`` pairs,
+the watermarks and idleness changes that stand between the records. Spark only ever sees a few large items.
+"""
+
+from __future__ import annotations
+
+import heapq
+import operator
+import pickle
+import random
+import tempfile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flintstream.runtime.failure import OperatorFailure, current_record
+from flintstream.runtime.keys import freeze_key, is_plain, key_group, stable_hash, subtask_of_key_group, thaw_key
+from flintstream.runtime.operator import MIN_TIMESTAMP
+from flintstream.runtime.partitioners import (
+    BroadcastPartitioner,
+    CustomPartitioner,
+    ForwardPartitioner,
+    GlobalPartitioner,
+    KeyGroupPartitioner,
+    RebalancePartitioner,
+    RescalePartitioner,
+    ShufflePartitioner,
+)
+from flintstream.runtime.plan import RECORDS_PER_BLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flintstream.runtime.plan import ExchangeEdge
+
+IDLE = -(2**63) - 1
+ACTIVE = -(2**63) - 2
+"""Marks that are no watermark: the channel became idle, or active again."""
+
+ROUTES_KEPT = 1 << 18
+"""Distinct keys whose target is remembered."""
+
+BATCH_BUCKETS = 128
+"""Key ranges per subtask into which BATCH input is sorted, so that only one of them is in memory at a time."""
+
+SPILL_BYTES = 256 << 20
+"""Payload bytes a gate holds in memory before it puts them into a temporary file."""
+
+
+class Item(NamedTuple):
+    """What one subtask sends another, opened only by its addressee."""
+
+    level: int
+    subtask: int
+    edge: int
+    channel: int
+    sequence: int
+    bucket: int
+    payload: bytes
+
+
+class Block(NamedTuple):
+    """The content of an item."""
+
+    values: list[Any]
+    timestamps: list[int] | None
+    marks: list[tuple[int, int]]
+    plain_keys: bool
+
+
+class _Buffer:
+    __slots__ = ("bucket", "marks", "sequence", "target", "timestamps", "values")
+
+    def __init__(self, target: int, bucket: int = 0) -> None:
+        self.target = target
+        self.bucket = bucket
+        self.values: list[Any] = []
+        self.timestamps: list[int] | None = None
+        self.marks: list[tuple[int, int]] = []
+        self.sequence = 0
+
+    def extend(self, values: list[Any], timestamps: list[int] | None) -> None:
+        if timestamps is not None:
+            if self.timestamps is None:
+                self.timestamps = [MIN_TIMESTAMP] * len(self.values)
+            self.timestamps += timestamps
+        elif self.timestamps is not None:
+            self.timestamps += [MIN_TIMESTAMP] * len(values)
+        self.values += values
+
+
+class ExchangeOutput:
+    """The sending end of an edge: partitions blocks into buffers and turns full ones into items."""
+
+    def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
+        """Send what ``channel`` (the subtask) of ``edge`` emits into ``outbox``; ``name`` is the sending operator's."""
+        self.edge = edge
+        self.channel = channel
+        self.outbox = outbox
+        self.name = name
+        self.records = 0
+        self.plain_keys = True
+        self.buffers = [_Buffer(target) for target in range(edge.target_parallelism)]
+
+    def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Send a block of records."""
+        self.records += len(values)
+        self.route(values, timestamps)
+        for buffer in self.buffers:
+            if len(buffer.values) >= RECORDS_PER_BLOCK:
+                self.flush_buffer(buffer)
+
+    def route(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Append each record to the buffer of its target."""
+        raise NotImplementedError
+
+    def emit_watermark(self, timestamp: int) -> None:
+        """Send a watermark to every target, behind the records before it."""
+        self._mark(timestamp)
+
+    def emit_idle(self, idle: bool) -> None:
+        """Send an idleness change to every target."""
+        self._mark(IDLE if idle else ACTIVE)
+
+    def _mark(self, mark: int) -> None:
+        for buffer in self.buffers:
+            position = len(buffer.values)
+            marks = buffer.marks
+            if marks and marks[-1][0] == position and marks[-1][1] > ACTIVE and mark > ACTIVE:
+                marks[-1] = (position, mark)  # no record between two watermarks: the later one says it all
+            else:
+                marks.append((position, mark))
+
+    def flush(self) -> None:
+        """Send everything that is buffered."""
+        for buffer in self.buffers:
+            if buffer.values or buffer.marks:
+                self.flush_buffer(buffer)
+
+    def flush_buffer(self, buffer: _Buffer) -> None:
+        """Turn one buffer into an item; its lists are emptied in place, as routes hold their ``append``."""
+        block = (buffer.values, buffer.timestamps, buffer.marks, self.plain_keys)
+        try:
+            payload = pickle.dumps(block, 5)
+        except Exception:  # noqa: BLE001 - lambdas and classes of the user's script need more than pickle
+            payload = self._pickle_slowly(block)
+        edge = self.edge
+        self.outbox.append(
+            Item(edge.target_level, buffer.target, edge.id, self.channel, buffer.sequence, buffer.bucket, payload),
+        )
+        buffer.sequence += 1
+        buffer.values.clear()
+        buffer.marks.clear()
+        if buffer.timestamps is not None:
+            buffer.timestamps.clear()
+
+    def _pickle_slowly(self, block: tuple[Any, ...]) -> bytes:
+        import cloudpickle  # noqa: PLC0415 - rarely needed
+
+        try:
+            return cloudpickle.dumps(block, 5)  # type: ignore[no-any-return]
+        except Exception as error:
+            for value in block[0]:
+                try:
+                    cloudpickle.dumps(value, 5)
+                except Exception as culprit:  # noqa: BLE001
+                    raise OperatorFailure(
+                        self.name, self.channel, culprit, current_record([value], iter(()))
+                    ) from error
+            raise
+
+
+class _OneTarget(ExchangeOutput):
+    target = 0
+
+    def route(self, values: list[Any], timestamps: list[int] | None) -> None:
+        self.buffers[self.target].extend(values, timestamps)
+
+
+class ForwardOutput(_OneTarget):
+    """To the subtask of the same index. Marks too go only there."""
+
+    def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
+        """See :class:`ExchangeOutput`."""
+        super().__init__(edge, channel, outbox, name)
+        self.buffers = [_Buffer(channel)]
+
+
+class BroadcastOutput(ExchangeOutput):
+    """To every subtask."""
+
+    def route(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Append the block to every buffer."""
+        for buffer in self.buffers:
+            buffer.extend(values, timestamps)
+
+
+class RoundRobinOutput(ExchangeOutput):
+    """Round robin, record by record, over ``targets``."""
+
+    def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
+        """See :class:`ExchangeOutput`."""
+        super().__init__(edge, channel, outbox, name)
+        targets = list(range(edge.target_parallelism))
+        if isinstance(edge.partitioner, RescalePartitioner):
+            senders, receivers = edge.source_parallelism, edge.target_parallelism
+            if receivers >= senders:
+                targets = [t for t in targets if t * senders // receivers == channel]
+            else:
+                targets = [channel * receivers // senders]
+        self.targets = targets
+        self.next = channel % len(targets)
+
+    def route(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Deal the records out."""
+        targets = self.targets
+        n = len(targets)
+        for offset in range(min(n, len(values))):
+            target = targets[(self.next + offset) % n]
+            self.buffers[target].extend(values[offset::n], None if timestamps is None else timestamps[offset::n])
+        self.next = (self.next + len(values)) % n
+
+
+class ShuffleOutput(ExchangeOutput):
+    """To a random subtask, block by block in runs of a few records."""
+
+    def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
+        """See :class:`ExchangeOutput`."""
+        super().__init__(edge, channel, outbox, name)
+        self.choice = random.Random(f"{edge.id}/{channel}")  # noqa: S311 - repeatable on purpose
+
+    def route(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Send each record anywhere."""
+        picks = self.choice.choices(range(len(self.buffers)), k=len(values))
+        for target, buffer in enumerate(self.buffers):
+            mine = [i for i, pick in enumerate(picks) if pick == target]
+            if mine:
+                buffer.extend(
+                    [values[i] for i in mine],
+                    None if timestamps is None else [timestamps[i] for i in mine],
+                )
+
+
+class CustomOutput(ExchangeOutput):
+    """To the subtask that the user's partitioner names."""
+
+    def route(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Ask the partitioner for each record."""
+        partitioner = self.edge.partitioner
+        assert isinstance(partitioner, CustomPartitioner)  # noqa: S101
+        n = len(self.buffers)
+        cursor = iter(values)
+        try:
+            for i, value in enumerate(cursor):
+                target = partitioner.partition(partitioner.selector(value), n)
+                if not 0 <= target < n:
+                    raise ValueError(f"the partitioner returned {target}, but there are subtasks 0 to {n - 1}")
+                self.buffers[target].extend([value], None if timestamps is None else timestamps[i : i + 1])
+        except Exception as error:
+            raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
+
+
+class KeyedOutput(ExchangeOutput):
+    """To the subtask that owns the key's group. The route of a key is the bound ``append`` of its buffer."""
+
+    def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str, *, batch: bool) -> None:
+        """See :class:`ExchangeOutput`; in BATCH mode every subtask has several buckets."""
+        super().__init__(edge, channel, outbox, name)
+        assert isinstance(edge.partitioner, KeyGroupPartitioner)  # noqa: S101
+        self.selector = edge.partitioner.selector
+        self.convert = edge.partitioner.key_converter
+        self.buckets = BATCH_BUCKETS if batch else 1
+        self.buffers = [_Buffer(t, b) for t in range(edge.target_parallelism) for b in range(self.buckets)]
+        self.routes: dict[Any, tuple[Callable[[Any], None], _Buffer]] = {}
+
+    def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Send a block of records."""
+        super().emit(values, timestamps)
+        if self.buckets > 1 and sum(len(b.values) for b in self.buffers) >= RECORDS_PER_BLOCK * 16:
+            self.flush()
+
+    def route(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Select each record's key and append the record to the buffer of the key's subtask."""
+        cursor = iter(values)
+        try:
+            if not self.plain_keys:
+                self._route_frozen(cursor, timestamps)
+            elif timestamps is None:
+                get, key, find = self.routes.get, self.selector, self._find
+                for value in cursor:
+                    k = key(value)
+                    route = get(k)
+                    if route is None:
+                        route = find(k)
+                    route[0](value)
+                self._pad_timestamps()
+            else:
+                self._start_timestamps()
+                get, key, find = self.routes.get, self.selector, self._find
+                for value, timestamp in zip(cursor, timestamps, strict=False):
+                    k = key(value)
+                    route = get(k)
+                    if route is None:
+                        route = find(k)
+                    route[0](value)
+                    route[1].timestamps.append(timestamp)  # type: ignore[union-attr]
+        except (_NotPlain, TypeError) as error:
+            position = len(values) - operator.length_hint(cursor) - 1
+            if not self.plain_keys or not (isinstance(error, _NotPlain) or self._is_unhashable(values[position])):
+                raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
+            self._pad_timestamps()
+            self.flush()  # what follows is marked as having keys that need freezing
+            self.plain_keys = False
+            self.routes.clear()
+            self.route(values[position:], None if timestamps is None else timestamps[position:])
+        except Exception as error:
+            raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
+
+    def _is_unhashable(self, value: Any) -> bool:
+        try:
+            key = self.selector(value)
+        except Exception:  # noqa: BLE001 - then the selector is what failed
+            return False
+        try:
+            hash(key)
+        except TypeError:
+            return True
+        return False
+
+    def _route_frozen(self, cursor: Iterator[Any], timestamps: list[int] | None) -> None:
+        if timestamps is not None:
+            self._start_timestamps()
+        stamps = iter(timestamps) if timestamps is not None else None
+        for value in cursor:
+            k = freeze_key(self.selector(value))
+            route = self.routes.get(k) or self._find(k)
+            route[0](value)
+            if stamps is not None:
+                route[1].timestamps.append(next(stamps))  # type: ignore[union-attr]
+        self._pad_timestamps()
+
+    def _find(self, key: Any) -> tuple[Callable[[Any], None], _Buffer]:
+        if self.plain_keys and not is_plain(key):
+            raise _NotPlain
+        if self.convert is not None:
+            self.convert(thaw_key(key))
+        if len(self.routes) >= ROUTES_KEPT:
+            self.routes.clear()
+        edge = self.edge
+        group = key_group(key, edge.max_parallelism)
+        target = subtask_of_key_group(group, edge.target_parallelism, edge.max_parallelism)
+        bucket = (stable_hash(key) >> 7) % self.buckets if self.buckets > 1 else 0
+        buffer = self.buffers[target * self.buckets + bucket]
+        route = self.routes[key] = (buffer.values.append, buffer)
+        return route
+
+    def _start_timestamps(self) -> None:
+        for buffer in self.buffers:
+            if buffer.timestamps is None:
+                buffer.timestamps = [MIN_TIMESTAMP] * len(buffer.values)
+
+    def _pad_timestamps(self) -> None:
+        for buffer in self.buffers:
+            stamps = buffer.timestamps
+            if stamps is not None and len(stamps) < len(buffer.values):
+                stamps += [MIN_TIMESTAMP] * (len(buffer.values) - len(stamps))
+
+
+class _NotPlain(Exception):  # noqa: N818 - control flow, never an error
+    pass
+
+
+def exchange_output(edge: ExchangeEdge, channel: int, outbox: list[Item], name: str, *, batch: bool) -> ExchangeOutput:
+    """Create the sending end that fits the edge's partitioner."""
+    partitioner = edge.partitioner
+    if isinstance(partitioner, KeyGroupPartitioner):
+        return KeyedOutput(edge, channel, outbox, name, batch=batch)
+    kinds: dict[type, type[ExchangeOutput]] = {
+        ForwardPartitioner: ForwardOutput,
+        RebalancePartitioner: RoundRobinOutput,
+        RescalePartitioner: RoundRobinOutput,
+        ShufflePartitioner: ShuffleOutput,
+        BroadcastPartitioner: BroadcastOutput,
+        GlobalPartitioner: _OneTarget,
+        CustomPartitioner: CustomOutput,
+    }
+    return kinds[type(partitioner)](edge, channel, outbox, name)
+
+
+def open_item(item: Item) -> Block:
+    """Unpickle an item's block."""
+    return Block(*pickle.loads(item.payload))
+
+
+class InputGate:
+    """The receiving end: holds a subtask's items and hands them out in an order that never depends on their arrival.
+
+    STREAMING: the channel with the lowest watermark goes first, so that event time moves evenly whatever order the
+    shuffle delivers in; among equals, lower sequence numbers, then lower channels. BATCH: inputs by priority, buckets
+    one after the other.
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.items: list[Item | tuple[Item, int, int]] = []
+        self.held = 0
+        self.spill: Any = None
+
+    def add(self, item: Item) -> None:
+        """Hold an item, in a temporary file once there is too much to keep in memory."""
+        if self.held < SPILL_BYTES:
+            self.held += len(item.payload)
+            self.items.append(item)
+            return
+        if self.spill is None:
+            self.spill = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the gate
+        offset = self.spill.seek(0, 2)
+        self.spill.write(item.payload)
+        self.items.append((item._replace(payload=b""), offset, len(item.payload)))
+
+    def _load(self, held: Item | tuple[Item, int, int]) -> Item:
+        if isinstance(held, Item):
+            return held
+        item, offset, length = held
+        self.spill.seek(offset)
+        return item._replace(payload=self.spill.read(length))
+
+    @staticmethod
+    def _header(held: Item | tuple[Item, int, int]) -> Item:
+        return held if isinstance(held, Item) else held[0]
+
+    def streaming(self, watermarks: dict[tuple[int, int], int]) -> Iterator[Item]:
+        """Hand out the items; ``watermarks`` is looked at before each choice: (edge, channel) -> current watermark."""
+        channels: dict[tuple[int, int], list[Item | tuple[Item, int, int]]] = {}
+        header = self._header
+        for held in self.items:
+            item = header(held)
+            channels.setdefault((item.edge, item.channel), []).append(held)
+        self.items = []
+        for queue in channels.values():
+            queue.sort(key=lambda held: -header(held).sequence)
+        heap = [
+            (watermarks.get(name, MIN_TIMESTAMP), header(queue[-1]).sequence, name) for name, queue in channels.items()
+        ]
+        heapq.heapify(heap)
+        while heap:
+            name = heap[0][2]
+            queue = channels[name]
+            yield self._load(queue.pop())
+            if queue:
+                heapq.heapreplace(heap, (watermarks.get(name, MIN_TIMESTAMP), header(queue[-1]).sequence, name))
+            else:
+                heapq.heappop(heap)
+
+    def batch(self, priority: dict[int, int]) -> Iterator[Item]:
+        """Hand out the items by ``priority`` of their edge, then bucket, edge, channel and sequence."""
+        items = self.items
+        self.items = []
+        header = self._header
+        items.sort(
+            key=lambda held: (
+                priority[header(held).edge], header(held).bucket, header(held).edge, header(held).channel,
+                header(held).sequence,
+            ),
+        )  # fmt: skip
+        for held in items:
+            yield self._load(held)
+
+    def close(self) -> None:
+        """Drop the temporary file."""
+        if self.spill is not None:
+            self.spill.close()
+            self.spill = None

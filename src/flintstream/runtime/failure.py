@@ -1,0 +1,100 @@
+"""Failures of user code: found, named and carried to the driver.
+
+A user's exception does not fail the Spark task (Spark would run the task again, with all its side effects). It is
+caught where it happens, given the operator and the record, carried to the driver like any acknowledgement, and raised
+there; the restart strategy decides.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import pickle
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from flintstream.errors import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - compared with co_filename
+
+
+class OperatorFailure(Exception):  # noqa: N818 - an internal carrier, never shown as such
+    """Wraps a user's exception with the operator and, if known, the record."""
+
+    def __init__(self, operator_name: str, subtask: int, error: BaseException, record: str | None) -> None:
+        """Take what is known about the failure."""
+        super().__init__(operator_name)
+        self.operator_name = operator_name
+        self.subtask = subtask
+        self.error = error
+        self.record = record
+
+
+def current_record(values: Sequence[Any], cursor: Iterator[Any] | None) -> str | None:
+    """Show the record that a list iterator over ``values`` handed out last."""
+    if cursor is None:
+        return None
+    position = len(values) - operator.length_hint(cursor) - 1
+    return shorten(values[position]) if 0 <= position < len(values) else None
+
+
+@dataclass(frozen=True)
+class FailureReport:
+    """A failure on its way to the driver; plain strings and bytes, so that it always gets there."""
+
+    operator_name: str
+    subtask: int
+    record: str | None
+    summary: str
+    user_traceback: str
+    full_traceback: str
+    pickled: bytes | None
+
+    @classmethod
+    def of(cls, failure: OperatorFailure) -> FailureReport:
+        """Describe a failure."""
+        error = failure.error
+        try:
+            pickled = cloudpickle.dumps(error)
+            pickle.loads(pickled)
+        except Exception:  # noqa: BLE001 - any error of a user's __reduce__
+            pickled = None
+        return cls(
+            operator_name=failure.operator_name,
+            subtask=failure.subtask,
+            record=failure.record,
+            summary="".join(traceback.format_exception_only(type(error), error)).strip(),
+            user_traceback=_user_frames(error),
+            full_traceback="".join(traceback.format_exception(type(error), error, error.__traceback__)),
+            pickled=pickled,
+        )
+
+    def where(self) -> str:
+        """Say in words where it happened."""
+        record = f" while processing {self.record}" if self.record is not None else ""
+        return f"operator '{self.operator_name}', subtask {self.subtask + 1}{record}"
+
+    def exception(self) -> BaseException | None:
+        """Return the user's exception, or None when it cannot be unpickled here."""
+        if self.pickled is None:
+            return None
+        try:
+            error = pickle.loads(self.pickled)
+        except Exception:  # noqa: BLE001
+            return None
+        return error if isinstance(error, BaseException) else None
+
+
+def _user_frames(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [f for f in frames if not os.path.abspath(f.filename).startswith(_PACKAGE)]  # noqa: PTH100
+    lines = traceback.format_list(users or frames)
+    if error.__cause__ is not None:
+        lines.append(f"caused by {error.__cause__!r}\n")
+    return "".join(lines)

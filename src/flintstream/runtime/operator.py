@@ -1,0 +1,127 @@
+"""The contract between an operator and the subtask that runs it.
+
+Records move through a subtask in *blocks*: a list of values and, beside it, a list of timestamps in milliseconds (or
+``None`` when no record of the block has one). A block is cut wherever a watermark stands between two records, so an
+operator sees records and watermarks in exactly the order in which its upstream produced them.
+
+Two rules keep blocks as safe as record-at-a-time processing:
+
+* an operator never mutates the lists it is handed, and
+* whoever emits an object that somebody may still mutate (user state, a generator's buffer) emits a snapshot of it
+  (:func:`flintstream.runtime.snapshot.snapshot`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.runtime.timers import InternalTimerService
+    from flintstream.state.backend import KeyedStateBackend
+
+MIN_TIMESTAMP = -(2**63)
+"""Flink's ``Long.MIN_VALUE``: the timestamp of a record that has none, and the watermark before the first one."""
+
+MAX_TIMESTAMP = 2**63 - 1
+"""Flink's ``Long.MAX_VALUE``: the watermark that ends a bounded input."""
+
+
+class Output(Protocol):
+    """Where an operator sends what it produces: the next operator, an exchange, or several of them."""
+
+    def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Send a block of records; the receiver owns the lists from now on."""
+
+    def emit_watermark(self, timestamp: int) -> None:
+        """Declare that no record older than ``timestamp`` (ms) follows."""
+
+    def emit_idle(self, idle: bool) -> None:
+        """Declare this output idle (its watermark no longer holds others back) or active again."""
+
+
+@dataclass(slots=True)
+class OperatorContext:
+    """What a subtask gives each of its operators."""
+
+    name: str
+    subtask: int
+    parallelism: int
+    max_parallelism: int
+    batch: bool
+    """True in BATCH mode: one key at a time, no watermark but the last."""
+    runtime_context: RuntimeContext
+    state: KeyedStateBackend | None = None
+    """The keyed state of this operator and subtask; None on a stream that is not keyed."""
+    timers: InternalTimerService | None = None
+    """The timers of this operator and subtask; None on a stream that is not keyed."""
+    side_tags: frozenset[str] = field(default_factory=frozenset)
+    """Ids of the side outputs that somebody asked for with ``get_side_output``."""
+    auto_watermark_interval_ms: int = 200
+    """How often periodic watermarks are emitted; 0 for never."""
+    metrics: dict[str, int] = field(default_factory=dict)
+    """Counters of the engine itself, such as ``numLateRecordsDropped``; they reach the driver with each epoch."""
+
+
+class Operator:
+    """One operator in one subtask. Subclasses override what they need.
+
+    Life cycle: constructed in the task from its pickled description, :meth:`setup`, :meth:`restore` if there is
+    something to restore, :meth:`open`, then any number of blocks and watermarks over any number of epochs, then
+    :meth:`close`.
+    """
+
+    context: OperatorContext
+    output: Output
+    side_outputs: Mapping[str, Output]
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Receive the surroundings; called once before anything else."""
+        self.context = context
+        self.output = output
+        self.side_outputs = side_outputs
+
+    def open(self) -> None:
+        """Open the user's function; called once per subtask and worker."""
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process one block of the (first) input."""
+        raise NotImplementedError
+
+    def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process one block of the second input of a two-input operator."""
+        raise NotImplementedError
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Advance event time: fire what is due, then pass the watermark on."""
+        self.output.emit_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """All inputs became idle, or one became active again."""
+        self.output.emit_idle(idle)
+
+    def on_processing_time(self, now: int) -> None:
+        """Fire processing-time work that is due at ``now`` (ms since the epoch); called between blocks."""
+
+    def next_processing_time(self) -> int | None:
+        """When :meth:`on_processing_time` must be called next (ms since the epoch), even without input."""
+        return None
+
+    def end_epoch(self) -> None:
+        """The epoch's input is used up: emit or prepare what must not wait for the next one."""
+
+    def end_input(self) -> None:
+        """The bounded input has ended for good; called after the last watermark."""
+
+    def snapshot(self) -> object | None:
+        """Return small non-keyed state (picklable) for :meth:`restore` in the next epoch, wherever that runs."""
+        return None
+
+    def restore(self, state: object) -> None:
+        """Take back what :meth:`snapshot` returned at the end of the previous epoch."""
+
+    def close(self) -> None:
+        """Close the user's function; called once when the subtask ends."""

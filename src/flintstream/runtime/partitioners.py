@@ -1,0 +1,71 @@
+"""How the records of an edge find their subtask (Flink's stream partitioners)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Partitioner:
+    """Base of all partitioners; ``name`` is what the execution plan shows (Flink's ``ship_strategy``)."""
+
+    @property
+    def name(self) -> str:
+        """The name Flink's execution plan gives it."""
+        return type(self).__name__.removesuffix("Partitioner").upper()
+
+
+@dataclass(frozen=True)
+class ForwardPartitioner(Partitioner):
+    """To the subtask of the same index; needs equal parallelism."""
+
+
+@dataclass(frozen=True)
+class RebalancePartitioner(Partitioner):
+    """Round robin over all subtasks."""
+
+
+@dataclass(frozen=True)
+class RescalePartitioner(Partitioner):
+    """Round robin over the subtasks that belong to the sender."""
+
+
+@dataclass(frozen=True)
+class ShufflePartitioner(Partitioner):
+    """To a random subtask."""
+
+
+@dataclass(frozen=True)
+class BroadcastPartitioner(Partitioner):
+    """To every subtask."""
+
+
+@dataclass(frozen=True)
+class GlobalPartitioner(Partitioner):
+    """To the first subtask."""
+
+
+@dataclass(frozen=True)
+class KeyGroupPartitioner(Partitioner):
+    """To the subtask that owns the key's key group."""
+
+    selector: Callable[[Any], Any]
+    key_converter: Callable[[Any], Any] | None = None
+    """Brings a key to its declared type; called once per distinct key, so that it costs nothing per record."""
+
+    @property
+    def name(self) -> str:
+        """The name Flink's execution plan gives it."""
+        return "HASH"
+
+
+@dataclass(frozen=True)
+class CustomPartitioner(Partitioner):
+    """To the subtask that the user's partitioner names."""
+
+    partition: Callable[[Any, int], int]
+    selector: Callable[[Any], Any]

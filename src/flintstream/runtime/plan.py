@@ -1,0 +1,127 @@
+"""The job plan: what the planner hands to the runtime. Plain data, picklable, free of user objects except as bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flintstream.runtime.partitioners import Partitioner
+
+RECORDS_PER_BLOCK = 4096
+"""Records in a full block of an exchange."""
+
+
+@dataclass(frozen=True)
+class LocalEdge:
+    """Hands blocks from one node to another of the same chain by a plain call."""
+
+    source: int
+    target: int
+    input: int = 0
+    side_tag: str | None = None
+
+
+@dataclass(frozen=True)
+class ExchangeEdge:
+    """Carries blocks from a chain to a chain of a later superstep."""
+
+    id: int
+    source: int
+    target: int
+    input: int
+    partitioner: Partitioner
+    source_parallelism: int
+    target_parallelism: int
+    target_level: int
+    max_parallelism: int
+    target_chain: int
+    side_tag: str | None = None
+    priority: int = 0
+    """In BATCH mode, inputs of lower priority are consumed first (broadcast, then regular)."""
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """One operator, source or sink."""
+
+    id: int
+    name: str
+    uid: str
+    payload: bytes
+    """The pickled :class:`~flintstream.runtime.operator.Operator`."""
+    keyed: bool = False
+    side_tags: frozenset[str] = frozenset()
+    stateful_source: bool = False
+
+
+@dataclass(frozen=True)
+class ChainPlan:
+    """Nodes that run together in one subtask, connected by plain calls, in topological order."""
+
+    id: int
+    level: int
+    parallelism: int
+    max_parallelism: int
+    nodes: tuple[NodePlan, ...]
+    local_edges: tuple[LocalEdge, ...]
+    inputs: tuple[ExchangeEdge, ...]
+    outputs: tuple[ExchangeEdge, ...]
+
+    @property
+    def name(self) -> str:
+        """The operators' names, as Flink shows a chain."""
+        return " -> ".join(node.name for node in self.nodes)
+
+
+@dataclass(frozen=True)
+class Superstep:
+    """All chains that run in one stage of the epoch's Spark job."""
+
+    level: int
+    chains: tuple[ChainPlan, ...]
+
+    @property
+    def partitions(self) -> int:
+        """Tasks of the stage: as many as its widest chain has subtasks."""
+        return max(chain.parallelism for chain in self.chains)
+
+
+@dataclass(frozen=True)
+class JobPlan:
+    """A program as a linear list of supersteps."""
+
+    job_name: str
+    job_id: str
+    batch: bool
+    supersteps: tuple[Superstep, ...]
+    settings: JobSettings
+
+    @property
+    def chains(self) -> tuple[ChainPlan, ...]:
+        """All chains, in the order of their supersteps."""
+        return tuple(chain for step in self.supersteps for chain in step.chains)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether every source ends by itself."""
+        return self.settings.bounded
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """What the tasks need to know of the job's configuration."""
+
+    auto_watermark_interval_ms: int = 200
+    bounded: bool = True
+    job_parameters: dict[str, str] = field(default_factory=dict)
+    install_pyflink: bool = False
+    """Whether the worker serves ``import pyflink`` too."""
+    sys_path: tuple[str, ...] = ()
+    """The driver's module search path: modules beside the user's script must be found in the workers."""
+    max_epoch_ms: int = 5_000
+    """An epoch of STREAMING input ends after this time, however fast the input comes."""
+    idle_epoch_ms: int = 200
+    """An epoch of STREAMING input whose source is slow ends after this time."""
+    slow_records_per_second: int = 50_000
+    """Below this rate a source is called slow."""

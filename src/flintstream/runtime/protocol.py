@@ -1,0 +1,75 @@
+"""What the coordinator sends to a subtask for an epoch, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flintstream.runtime.failure import FailureReport
+
+INSTRUCTION = -1
+"""The ``edge`` of an item that carries an :class:`Instruction`."""
+
+REPORT = -2
+"""The ``edge`` of an item that carries a :class:`Report`; its level lies behind the last superstep."""
+
+
+@dataclass(frozen=True)
+class StateHandle:
+    """A piece of a subtask's keyed state in the state log: a full snapshot or the changes of one epoch."""
+
+    name: str
+    version: str
+    """The version that a subtask has after applying this piece."""
+    full: bool
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """Tells one subtask of one chain to run one epoch."""
+
+    epoch: int
+    chain: int
+    subtask: int
+    attempt: int
+    """How often the job was started again; part of every version, so that nothing of an abandoned epoch is ever taken
+    for valid.
+    """
+    version: str | None
+    """The version to start from, None at the very beginning."""
+    memo: bytes | None = None
+    handles: tuple[StateHandle, ...] = ()
+    new_splits: dict[int, list[Any]] = field(default_factory=dict)
+    """Node id -> splits that this subtask shall read from now on."""
+    no_more_splits: frozenset[int] = frozenset()
+    """Node ids of the sources whose enumerator will not discover any more."""
+    keep_state: bool = True
+    """False when no epoch can follow (BATCH), so that nothing needs to be written."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Acknowledges one subtask's epoch."""
+
+    chain: int
+    subtask: int
+    version: str
+    memo: bytes | None = None
+    handles: tuple[StateHandle, ...] = ()
+    finished: bool = False
+    """All inputs of the chain have ended."""
+    more: bool = False
+    """A source stopped because the epoch was over, not because there was nothing left to read."""
+    live_splits: bool = False
+    """A source holds splits that are not used up."""
+    next_processing_time: int | None = None
+    """When to run again even without input (ms since the epoch)."""
+    watermark: int = -(2**63)
+    committables: dict[int, list[Any]] = field(default_factory=dict)
+    records: dict[int, int] = field(default_factory=dict)
+    """Node id -> records it was given in this epoch; for sources, records it emitted."""
+    metrics: dict[int, dict[str, Any]] = field(default_factory=dict)
+    failure: FailureReport | None = None

@@ -1,0 +1,78 @@
+"""Runs a sink's writer inside a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.sink import WriterContext
+from flintstream.errors import shorten
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.operator import Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.sink import Sink, SinkWriter
+
+
+class SinkOperator(Operator):
+    """Hands blocks to a writer and collects what the committer shall commit."""
+
+    def __init__(self, sink: Sink, input_type: TypeInformation | None) -> None:
+        """Take the sink and the type of its records."""
+        self.sink = sink
+        self.input_type = input_type
+        self.attempt = ""
+        self.writer: SinkWriter | None = None
+        self.restored: object | None = None
+
+    def _open_writer(self) -> SinkWriter:
+        context = WriterContext(self.context.subtask, self.context.parallelism, self.attempt, self.input_type)
+        self.writer = self.sink.create_writer(context)
+        if self.restored is not None:
+            self.writer.restore(self.restored)
+            self.restored = None
+        return self.writer
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Write a block."""
+        try:
+            (self.writer or self._open_writer()).write(values, timestamps)
+        except Exception as error:
+            record = shorten(values[0]) if len(values) == 1 else None
+            raise OperatorFailure(self.context.name, self.context.subtask, error, record) from error
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Tell the writer."""
+        if self.writer is not None:
+            self.writer.on_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """Nothing follows a sink."""
+
+    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:
+        """Ask the writer for what this epoch finished."""
+        if self.writer is None and self.restored is None:
+            return ()
+        try:
+            return (self.writer or self._open_writer()).prepare_commit(end_of_input=end_of_input)
+        except Exception as error:
+            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+
+    def snapshot(self) -> object | None:
+        """Return the writer's state."""
+        return self.restored if self.writer is None else self.writer.snapshot()
+
+    def restore(self, state: object) -> None:
+        """Keep the writer's state until it is opened; a writer of an older epoch is dropped."""
+        if self.writer is not None:
+            self.writer.close()
+            self.writer = None
+        self.restored = state
+
+    def close(self) -> None:
+        """Close the writer."""
+        if self.writer is not None:
+            self.writer.close()
+            self.writer = None

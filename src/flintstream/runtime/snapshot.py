@@ -1,0 +1,69 @@
+"""Snapshots of emitted objects, so that records in flight never change behind a consumer's back."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import pickle
+from typing import Any
+
+ATOMS: frozenset[type] = frozenset(
+    {
+        int, str, float, bool, bytes, type(None), complex,
+        decimal.Decimal, dt.date, dt.datetime, dt.time, dt.timedelta,
+    },
+)  # fmt: skip
+"""Exact types whose instances cannot change and hold no reference to anything that can."""
+
+_all_atoms = ATOMS.issuperset
+
+
+def is_frozen(value: object) -> bool:
+    """Tell whether ``value`` can never change: an atom, or a tuple (of tuples) of atoms."""
+    kind = type(value)
+    if kind in ATOMS:
+        return True
+    return kind is tuple and (_all_atoms(map(type, value)) or all(map(is_frozen, value)))  # type: ignore[call-overload]
+
+
+def snapshot(value: Any) -> Any:
+    """Return ``value`` itself if it cannot change, else a copy of it as it is now.
+
+    >>> word = ("flink", 1)
+    >>> snapshot(word) is word
+    True
+    >>> buffer = [1, 2]
+    >>> copy = snapshot(buffer)
+    >>> buffer.append(3)
+    >>> copy
+    [1, 2]
+    """
+    kind = type(value)
+    if kind in ATOMS:
+        return value
+    if kind is tuple:
+        if _all_atoms(map(type, value)):
+            return value
+        return tuple(map(snapshot, value))
+    if kind is list:
+        return list(map(snapshot, value))
+    if kind is dict:
+        return {key: snapshot(item) for key, item in value.items()}
+    if kind is set and _all_atoms(map(type, value)):
+        return set(value)
+    copy = getattr(kind, "__snapshot__", None)
+    if copy is not None:
+        return copy(value)
+    try:
+        return pickle.loads(pickle.dumps(value, 5))
+    except (pickle.PicklingError, TypeError, AttributeError):
+        import cloudpickle  # noqa: PLC0415 - only for classes defined in a user's script
+
+        return pickle.loads(cloudpickle.dumps(value, 5))
+
+
+def snapshot_block(values: list[Any]) -> list[Any]:
+    """Snapshot every value of a block; the block itself comes back when nothing in it can change."""
+    if _all_atoms(set(map(type, values))):
+        return values
+    return list(map(snapshot, values))

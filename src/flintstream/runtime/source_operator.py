@@ -1,0 +1,141 @@
+"""Runs a source's reader inside a task."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.source import Boundedness, Fetch, Timestamped
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.operator import MAX_TIMESTAMP, Operator
+from flintstream.runtime.plan import RECORDS_PER_BLOCK
+from flintstream.runtime.snapshot import snapshot_block
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from flintstream.connectors.source import Source
+    from flintstream.runtime.plan import JobSettings
+
+FAST_BATCH_SECONDS = 0.01
+SLOW_BATCH_SECONDS = 0.05
+"""A batch that takes less doubles the next one, one that takes more halves it."""
+
+POLL_SECONDS = 0.005
+
+
+class SourceOperator(Operator):
+    """Reads splits and emits their records. It has no input; the subtask calls :meth:`run`."""
+
+    def __init__(self, source: Source, converter: Callable[[Any], Any] | None = None) -> None:
+        """Take the source and, for a typed stream, what brings a record to its type."""
+        self.source = source
+        self.converter = converter
+        self.splits: list[Any] = []
+        self.finished = False
+        self.more = False
+        self.records = 0
+        self.fetch = Fetch(size=1)
+
+    def open(self) -> None:
+        """Create and open the reader."""
+        try:
+            self.reader = self.source.create_reader()
+            self.reader.open(self.context.runtime_context)
+        except Exception as error:
+            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+
+    def close(self) -> None:
+        """Close the reader."""
+        self.reader.close()
+
+    def run(self, settings: JobSettings, *, last: bool) -> Iterator[None]:
+        """Read until the splits are used up or the epoch is over; yields after each batch, so that it can be sent.
+
+        ``last`` tells that no further splits will come.
+        """
+        started = time.monotonic()
+        self.more = False
+        self.records = 0
+        bounded = self.source.get_boundedness() is Boundedness.BOUNDED
+        readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
+        turn = 0
+        idle_round = True
+        while readings:
+            turn %= len(readings)
+            if turn == 0:
+                idle_round = True
+            split, reading = readings[turn]
+            batch_started = time.monotonic()
+            records = self._next(reading)
+            if records is True:
+                readings.pop(turn)
+                self.splits.remove(split)
+                continue
+            if records is False:
+                readings[turn] = (split, self.reader.read(split, self.fetch))
+                turn += 1
+                elapsed = time.monotonic() - started
+                if turn == len(readings) and idle_round:
+                    if self.records or elapsed * 1000 >= settings.idle_epoch_ms:
+                        break
+                    time.sleep(POLL_SECONDS)
+                continue
+            idle_round = False
+            self._emit(records)
+            yield
+            now = time.monotonic()
+            self._adapt(now - batch_started)
+            if not self.context.batch and self._epoch_is_over(now - started, self.records, settings):
+                self.more = True
+                break
+            if not bounded:
+                turn += 1
+        for _, reading in readings:
+            reading.close()
+        if last and not self.splits and not self.finished:
+            self.finished = True
+            self.output.emit_watermark(MAX_TIMESTAMP)
+            yield
+
+    def _next(self, reading: Generator[Any, None, bool]) -> Any:
+        try:
+            return next(reading)
+        except StopIteration as stop:
+            return bool(stop.value)
+        except Exception as error:
+            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+
+    def _emit(self, records: list[Any] | Timestamped) -> None:
+        values, timestamps = (
+            (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
+        )
+        if not values:
+            return
+        self.records += len(values)
+        if self.converter is not None:
+            values = list(map(self.converter, values))
+        for start in range(0, len(values), RECORDS_PER_BLOCK):
+            end = start + RECORDS_PER_BLOCK
+            self.output.emit(snapshot_block(values[start:end]), None if timestamps is None else timestamps[start:end])
+
+    def _adapt(self, seconds: float) -> None:
+        if seconds < FAST_BATCH_SECONDS:
+            self.fetch.size = min(self.fetch.size * 2, RECORDS_PER_BLOCK)
+        elif seconds > SLOW_BATCH_SECONDS:
+            self.fetch.size = max(self.fetch.size // 2, 1)
+
+    @staticmethod
+    def _epoch_is_over(seconds: float, records: int, settings: JobSettings) -> bool:
+        ms = seconds * 1000
+        if ms >= settings.max_epoch_ms:
+            return True
+        return ms >= settings.idle_epoch_ms and records < settings.slow_records_per_second * seconds
+
+    def snapshot(self) -> object | None:
+        """Return the splits with their positions."""
+        return (self.splits, self.finished)
+
+    def restore(self, state: Any) -> None:
+        """Take back the splits with their positions."""
+        self.splits, self.finished = state

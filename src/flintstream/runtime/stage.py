@@ -1,0 +1,93 @@
+"""What runs inside one task of one superstep: hands items to the chains they are for and carries the rest along."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import TYPE_CHECKING
+
+from flintstream.runtime.exchange import InputGate, Item
+from flintstream.runtime.failure import FailureReport, OperatorFailure
+from flintstream.runtime.protocol import INSTRUCTION, REPORT, Report
+from flintstream.runtime.subtask import Subtask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import Instruction
+    from flintstream.runtime.statelog import StateLog
+
+
+class JobRuntime:
+    """A job inside one process: its plan and the subtasks that ran here, kept for their next epoch."""
+
+    def __init__(self, plan: JobPlan, log: StateLog) -> None:
+        """Prepare to run subtasks of ``plan``."""
+        self.plan = plan
+        self.log = log
+        self.chains = {chain.id: chain for chain in plan.chains}
+        self.subtasks: dict[tuple[int, int], Subtask] = {}
+        for entry in plan.settings.sys_path:
+            if entry not in sys.path:
+                sys.path.append(entry)
+        if plan.settings.install_pyflink:
+            from flintstream.compat.pyflink import install  # noqa: PLC0415 - only for programs that import pyflink
+
+            install()
+
+    def run_stage(self, level: int, partition: int, items: Iterable[Item]) -> Iterator[Item]:
+        """Run one task of superstep ``level``: consume its items, yield those for later levels."""
+        chain_of_edge = {e.id: c.id for c in self.plan.supersteps[level].chains for e in c.inputs}
+        gates: dict[int, InputGate] = {}
+        instructions: list[Instruction] = []
+        for item in items:
+            if item.level != level:
+                yield item
+            elif item.edge == INSTRUCTION:
+                instructions.append(pickle.loads(item.payload))
+            else:
+                gates.setdefault(chain_of_edge[item.edge], InputGate()).add(item)
+        instructions.sort(key=lambda instruction: instruction.chain)
+        for instruction in instructions:
+            assert instruction.subtask == partition  # noqa: S101
+            gate = gates.get(instruction.chain) or InputGate()
+            try:
+                yield from self._run(instruction, gate)
+            finally:
+                gate.close()
+
+    def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
+        name = (instruction.chain, instruction.subtask)
+        # Out of the cache while it runs: an attempt that fails must leave nothing behind that a retry could mistake
+        # for valid.
+        subtask = self.subtasks.pop(name, None)
+        chain = self.chains[instruction.chain]
+        try:
+            if subtask is None or (instruction.version is None and subtask.version is not None):
+                subtask = Subtask(self.plan, chain, instruction.subtask, self.log)
+            for produced in subtask.run(instruction, gate):
+                yield self._report_item(produced) if isinstance(produced, Report) else produced
+        except OperatorFailure as failure:
+            report = Report(chain.id, instruction.subtask, "", failure=FailureReport.of(failure))
+            yield self._report_item(report)
+            return
+        if not subtask.finished:
+            self.subtasks[name] = subtask
+
+    def _report_item(self, report: Report) -> Item:
+        return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, _pickle_report(report))
+
+
+def _pickle_report(report: Report) -> bytes:
+    try:
+        return pickle.dumps(report, 5)
+    except Exception:  # noqa: BLE001 - committables and metrics may hold objects of the user's script
+        import cloudpickle  # noqa: PLC0415
+
+        return cloudpickle.dumps(report, 5)  # type: ignore[no-any-return]
+
+
+def instruction_item(level: int, instruction: Instruction) -> Item:
+    """Address an instruction to its subtask."""
+    return Item(level, instruction.subtask, INSTRUCTION, 0, 0, 0, pickle.dumps(instruction, 5))

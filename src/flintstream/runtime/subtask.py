@@ -1,0 +1,394 @@
+"""One subtask of one chain: its operators, wired up, and how they run an epoch."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from flintstream.runtime.exchange import ACTIVE, IDLE, exchange_output, open_item
+from flintstream.runtime.keys import freeze_key
+from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.partitioners import KeyGroupPartitioner
+from flintstream.runtime.protocol import Report, StateHandle
+from flintstream.runtime.sink_operator import SinkOperator
+from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.typed import typed_outputs
+from flintstream.runtime.watermarks import Valve, wall_clock
+from flintstream.runtime.wiring import Fan, NodeInput, create_context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.runtime.exchange import Block, ExchangeOutput, InputGate, Item
+    from flintstream.runtime.operator import Operator, Output
+    from flintstream.runtime.plan import ChainPlan, JobPlan, NodePlan
+    from flintstream.runtime.protocol import Instruction
+    from flintstream.runtime.statelog import StateLog
+
+DELTAS_KEPT = 20
+"""Epochs whose changes are logged one by one before a full snapshot replaces them."""
+
+
+class Subtask:
+    """A chain's operators in one task. Lives on in the worker between epochs as a cache of itself."""
+
+    def __init__(self, job: JobPlan, chain: ChainPlan, index: int, log: StateLog) -> None:
+        """Unpickle the operators and wire them up."""
+        self.job = job
+        self.chain = chain
+        self.index = index
+        self.log = log
+        self.version: str | None = None
+        self.opened = False
+        self.finished = False
+        self.operators: dict[int, Operator] = {}
+        self.outbox: list[Item] = []
+        self.exchanges: list[ExchangeOutput] = []
+        self.inputs: dict[tuple[int, int], NodeInput] = {}
+        self._wire()
+
+    # -- construction ------------------------------------------------------------------------------------------------
+
+    def _wire(self) -> None:
+        chain = self.chain
+        for node in chain.nodes:
+            self.operators[node.id] = pickle.loads(node.payload)
+        for node in chain.nodes:
+            channels: dict[int, list[Any]] = {}
+            for edge in chain.local_edges:
+                if edge.target == node.id:
+                    channels.setdefault(edge.input, []).append(("local", edge.source, edge.side_tag))
+            for exchange in chain.inputs:
+                if exchange.target == node.id:
+                    channels.setdefault(exchange.input, []).extend(
+                        (exchange.id, sender) for sender in self._senders(exchange)
+                    )
+            operator = self.operators[node.id]
+            everything = [channel for several in channels.values() for channel in several]
+            valve = Valve(everything, operator.process_watermark, operator.process_idle)
+            for number in channels:
+                self.inputs[node.id, number] = NodeInput(operator, number, valve, keyed=node.keyed)
+        for node in reversed(chain.nodes):
+            operator = self.operators[node.id]
+            context = create_context(self.job, chain, node, self.index)
+            outputs: dict[str | None, list[Output]] = {None: []}
+            for tag in node.side_tags:
+                outputs[tag] = []
+            for edge in chain.local_edges:
+                if edge.source == node.id:
+                    channel = ("local", edge.source, edge.side_tag)
+                    outputs[edge.side_tag].append(self.inputs[edge.target, edge.input].channel(channel))
+            for exchange in chain.outputs:
+                if exchange.source == node.id:
+                    end = exchange_output(exchange, self.index, self.outbox, node.name, batch=self.job.batch)
+                    self.exchanges.append(end)
+                    outputs[exchange.side_tag].append(end)
+            everywhere = [output for several in outputs.values() for output in several]
+            main = Fan.of(outputs.pop(None), everywhere)
+            sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
+            operator.setup(context, *typed_outputs(operator, context, main, sides))
+
+    def _senders(self, edge: Any) -> list[int]:
+        from flintstream.runtime.partitioners import ForwardPartitioner  # noqa: PLC0415
+
+        if isinstance(edge.partitioner, ForwardPartitioner):
+            return [self.index]
+        return list(range(edge.source_parallelism))
+
+    # -- one epoch ---------------------------------------------------------------------------------------------------
+
+    def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:
+        """Run one epoch: yield the items for later supersteps, and at last the report."""
+        attempt = f"{instruction.epoch}-{instruction.attempt}-{uuid.uuid4().hex[:8]}"
+        self._recover(instruction)
+        for operator in self.operators.values():
+            if isinstance(operator, SinkOperator):
+                operator.attempt = attempt
+            if operator.context.state is not None:
+                # Without an earlier piece a full one is written, for which nobody needs to know what changed.
+                operator.context.state.tracking = bool(instruction.handles)
+                operator.context.timers.tracking = bool(instruction.handles)  # type: ignore[union-attr]
+        self.version = None  # whatever happens now, what is in memory belongs to no version until the end
+        for node_input in self.inputs.values():
+            node_input.records = 0
+        if not self.opened:
+            self.opened = True
+            for operator in reversed(self.operators.values()):
+                operator.open()
+        for node, splits in instruction.new_splits.items():
+            source = self.operators[node]
+            assert isinstance(source, SourceOperator)  # noqa: S101
+            source.splits.extend(splits)
+        for _ in self._consume(instruction, gate):
+            yield from self.outbox
+            self.outbox.clear()
+        if not self.finished:
+            self._tick()
+        committables = self._end_epoch()
+        for end in self.exchanges:
+            end.flush()
+        yield from self.outbox
+        self.outbox.clear()
+        yield self._report(instruction, attempt, committables)
+
+    def _consume(self, instruction: Instruction, gate: InputGate) -> Iterator[None]:
+        if self.job.batch:
+            yield from self._consume_batch(gate)
+        else:
+            yield from self._consume_streaming(gate)
+        sources = [(n, o) for n, o in self.operators.items() if isinstance(o, SourceOperator)]
+        runs = [s.run(self.job.settings, last=n in instruction.no_more_splits) for n, s in sources]
+        while runs:
+            for run in list(runs):
+                if next(run, self) is self:
+                    runs.remove(run)
+                else:
+                    self._tick()
+                    yield
+
+    def _consume_streaming(self, gate: InputGate) -> Iterator[None]:
+        watermarks: dict[tuple[int, int], int] = {}
+        targets = {edge.id: self.inputs[edge.target, edge.input] for edge in self.chain.inputs}
+        for edge in self.chain.inputs:
+            valve = targets[edge.id].valve
+            watermarks.update({c: w for c, w in valve.watermarks.items() if isinstance(c, tuple) and c[0] == edge.id})
+        for item in gate.streaming(watermarks):
+            block = open_item(item)
+            channel = (item.edge, item.channel)
+            self._feed(targets[item.edge], channel, block)
+            watermarks[channel] = targets[item.edge].valve.watermarks[channel]
+            self._tick()
+            yield
+
+    @staticmethod
+    def _feed(target: NodeInput, channel: Any, block: Block) -> None:
+        """Give the records and the marks between them to a node, in order."""
+        values, timestamps, marks, plain_keys = block
+        if not plain_keys:
+            target.freeze_keys()
+        target.records += len(values)
+        start = 0
+        for position, mark in marks:
+            if position > start:
+                target.process(values[start:position], None if timestamps is None else timestamps[start:position])
+                start = position
+            if mark > ACTIVE and mark != IDLE:
+                target.valve.watermark(channel, mark)
+            else:
+                target.valve.idle(channel, idle=mark == IDLE)
+        if not start and values:
+            target.process(values, timestamps)
+        elif start < len(values):
+            target.process(values[start:], None if timestamps is None else timestamps[start:])
+
+    def _consume_batch(self, gate: InputGate) -> Iterator[None]:
+        edges = {edge.id: edge for edge in self.chain.inputs}
+        keyed: dict[Any, tuple[list[int], list[Any], list[int]]] = {}
+        bucket: tuple[int, int] | None = None
+        priority = {edge.id: edge.priority for edge in self.chain.inputs}
+        for item in gate.batch(priority):
+            edge = edges[item.edge]
+            block = open_item(item)
+            target = self.inputs[edge.target, edge.input]
+            target.records += len(block.values)
+            if not isinstance(edge.partitioner, KeyGroupPartitioner) or not target.keyed:
+                if block.values:
+                    target.process(block.values, block.timestamps)
+                yield
+                continue
+            if bucket is not None and bucket != (edge.target, item.bucket):
+                yield from self._run_keys(bucket[0], keyed)
+            bucket = (edge.target, item.bucket)
+            self._sort_in(keyed, edge, block)
+        if bucket is not None:
+            yield from self._run_keys(bucket[0], keyed)
+        self._end_batch()
+        yield
+
+    @staticmethod
+    def _sort_in(keyed: dict[Any, tuple[list[int], list[Any], list[int]]], edge: Any, block: Block) -> None:
+        selector = edge.partitioner.selector
+        stamps = block.timestamps or [MIN_TIMESTAMP] * len(block.values)
+        for value, timestamp in zip(block.values, stamps, strict=True):
+            key = selector(value) if block.plain_keys else freeze_key(selector(value))
+            entry = keyed.get(key)
+            if entry is None:
+                entry = keyed[key] = ([], [], [])
+            entry[0].append(timestamp)
+            entry[1].append(value)
+            entry[2].append(edge.input)
+
+    def _run_keys(self, node: int, keyed: dict[Any, tuple[list[int], list[Any], list[int]]]) -> Iterator[None]:
+        """Run the keys of one bucket one after the other, the records of each in the order of their timestamps."""
+        operator: Any = self.operators[node]
+        for key, (stamps, values, numbers) in keyed.items():
+            if any(number != numbers[0] for number in numbers) or stamps != sorted(stamps):
+                order = sorted(range(len(stamps)), key=stamps.__getitem__)
+                stamps = [stamps[i] for i in order]  # noqa: PLW2901
+                values = [values[i] for i in order]  # noqa: PLW2901
+                numbers = [numbers[i] for i in order]  # noqa: PLW2901
+            timestamps = None if stamps[-1] == MIN_TIMESTAMP else stamps
+            start = 0
+            while start < len(values):
+                end = start + 1
+                while end < len(values) and numbers[end] == numbers[start]:
+                    end += 1
+                self.inputs[node, numbers[start]].process(
+                    values[start:end], None if timestamps is None else timestamps[start:end]
+                )
+                start = end
+            operator.context.state.key = key
+            operator.end_key()
+            if len(self.outbox) > 16:
+                yield
+        keyed.clear()
+        yield
+
+    def _end_batch(self) -> None:
+        """The input of every exchange has ended; what the sources of this chain end is told by themselves."""
+        for edge in self.chain.inputs:
+            target = self.inputs[edge.target, edge.input]
+            for sender in self._senders(edge):
+                target.valve.watermark((edge.id, sender), MAX_TIMESTAMP)
+
+    def _tick(self) -> None:
+        """Between blocks: fire the processing-time work that is due."""
+        now = None
+        for operator in self.operators.values():
+            due = operator.next_processing_time()
+            if due is not None:
+                if now is None:
+                    now = wall_clock()
+                if due <= now:
+                    operator.on_processing_time(now)
+
+    def _end_epoch(self) -> dict[int, list[Any]]:
+        ended = not self.finished and self._inputs_ended()
+        for operator in self.operators.values():
+            operator.end_epoch()
+        if ended:
+            self.finished = True
+            for operator in self.operators.values():
+                operator.end_input()
+        committables: dict[int, list[Any]] = {}
+        for number, operator in self.operators.items():
+            if isinstance(operator, SinkOperator):
+                prepared = list(operator.prepare_commit(end_of_input=self.finished))
+                if prepared:
+                    committables[number] = prepared
+        if ended:
+            for operator in self.operators.values():
+                operator.close()
+        return committables
+
+    def _inputs_ended(self) -> bool:
+        for node in self.chain.nodes:
+            operator = self.operators[node.id]
+            if isinstance(operator, SourceOperator) and not operator.finished:
+                return False
+        return all(i.valve.combined == MAX_TIMESTAMP for i in self.inputs.values())
+
+    # -- state between epochs ----------------------------------------------------------------------------------------
+
+    def _recover(self, instruction: Instruction) -> None:
+        """Bring what is in memory to the version that the epoch starts from."""
+        if instruction.version == self.version:
+            return
+        assert instruction.memo is not None  # noqa: S101 - a version comes with its memo
+        memo = pickle.loads(instruction.memo)
+        versions = [handle.version for handle in instruction.handles]
+        missing = list(instruction.handles)
+        if self.version is not None and self.version in versions:
+            missing = missing[versions.index(self.version) + 1 :]
+        pieces = [pickle.loads(self.log.read(handle.name)) for handle in missing]
+        fresh = bool(missing) and missing[0].full
+        for node in self.chain.nodes:
+            operator = self.operators[node.id]
+            context = operator.context
+            if context.state is not None and context.timers is not None and (pieces or self.version is None):
+                states, timers = ([piece[node.id][i] for piece in pieces] for i in (0, 1))
+                context.state.restore(states[0] if fresh else None, states[fresh:])
+                context.timers.restore(timers[0] if fresh else None, timers[fresh:])
+                context.timers.current_watermark = memo["event_time"].get(node.id, MIN_TIMESTAMP)
+            if node.id in memo["operators"]:
+                operator.restore(memo["operators"][node.id])
+        for key, state in memo["valves"].items():
+            self.inputs[key].valve.restore(state)
+        self.finished = memo["finished"]
+
+    def _report(self, instruction: Instruction, attempt: str, committables: dict[int, list[Any]]) -> Report:
+        handles, memo = instruction.handles, None
+        if instruction.keep_state and not self.finished:
+            handles = self._log_state(instruction, attempt)
+            memo = self._memo()
+        sources = [o for o in self.operators.values() if isinstance(o, SourceOperator)]
+        due = [t for o in self.operators.values() if (t := o.next_processing_time()) is not None and not self.finished]
+        self.version = attempt
+        records = {node: i.records for (node, _), i in self.inputs.items() if i.records}
+        records.update((n, o.records) for n, o in self.operators.items() if isinstance(o, SourceOperator))
+        watermarks = [i.valve.combined for i in self.inputs.values()]
+        return Report(
+            chain=self.chain.id,
+            subtask=self.index,
+            version=attempt,
+            memo=memo,
+            handles=handles,
+            finished=self.finished,
+            more=any(s.more for s in sources),
+            live_splits=any(s.splits for s in sources),
+            next_processing_time=min(due, default=None),
+            watermark=min(watermarks, default=MIN_TIMESTAMP),
+            committables=committables,
+            records=records,
+            metrics={n: dict(o.context.metrics) for n, o in self.operators.items() if o.context.metrics},
+        )
+
+    def _memo(self) -> bytes:
+        operators = {}
+        for number, operator in self.operators.items():
+            state = operator.snapshot()
+            if state is not None:
+                operators[number] = state
+        memo = {
+            "operators": operators,
+            "valves": {key: i.valve.snapshot() for key, i in self.inputs.items()},
+            "event_time": {
+                n: o.context.timers.current_watermark for n, o in self.operators.items() if o.context.timers is not None
+            },
+            "finished": self.finished,
+        }
+        return _dumps(memo)
+
+    def _log_state(self, instruction: Instruction, attempt: str) -> tuple[StateHandle, ...]:
+        """Write what changed in the keyed state during this epoch, or all of it when the changes have piled up."""
+        keyed: list[NodePlan] = [n for n in self.chain.nodes if self.operators[n.id].context.state is not None]
+        if not keyed:
+            return ()
+        handles = instruction.handles
+        deltas = [handle for handle in handles if not handle.full]
+        base = sum(handle.size for handle in handles if handle.full)
+        full = not handles or len(deltas) >= DELTAS_KEPT or sum(h.size for h in deltas) > 2 * max(base, 1 << 20)
+        piece = {}
+        for node in keyed:
+            context = self.operators[node.id].context
+            assert context.state is not None  # noqa: S101
+            assert context.timers is not None  # noqa: S101
+            if full:
+                piece[node.id] = (context.state.take_snapshot(), context.timers.take_snapshot())
+            else:
+                piece[node.id] = (context.state.take_delta(), context.timers.take_delta())
+        data = _dumps(piece)
+        name = f"{self.chain.id}-{self.index}-{attempt}"
+        self.log.write(name, data)
+        handle = StateHandle(name, attempt, full, len(data))
+        return (handle,) if full else (*handles, handle)
+
+
+def _dumps(value: object) -> bytes:
+    try:
+        return pickle.dumps(value, 5)
+    except Exception:  # noqa: BLE001 - objects of the user's script
+        import cloudpickle  # noqa: PLC0415
+
+        return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]

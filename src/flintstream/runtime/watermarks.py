@@ -1,0 +1,237 @@
+"""Watermarks: combining those of several channels, and generating them from records."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
+from flintstream.runtime.failure import OperatorFailure, current_record
+from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+    from flintstream.common.watermark_strategy import WatermarkStrategy
+    from flintstream.runtime.operator import OperatorContext, Output
+
+
+class Valve:
+    """The combined watermark of several channels: the lowest of those that are not idle."""
+
+    def __init__(self, channels: list[Any], advance: Callable[[int], None], idle: Callable[[bool], None]) -> None:
+        """Watch ``channels``; call ``advance`` with each new watermark, ``idle`` when all are idle or one wakes."""
+        self.watermarks: dict[Hashable, int] = dict.fromkeys(channels, MIN_TIMESTAMP)
+        self.idle_channels: set[Hashable] = set()
+        self.combined = MIN_TIMESTAMP
+        self.is_idle = False
+        self._advance = advance
+        self._idle = idle
+
+    def watermark(self, channel: Hashable, timestamp: int) -> None:
+        """A channel's watermark arrived; it also wakes the channel up."""
+        self.watermarks[channel] = max(self.watermarks[channel], timestamp)
+        self.idle(channel, idle=False)
+        self._combine()
+
+    def idle(self, channel: Hashable, *, idle: bool) -> None:
+        """A channel became idle or active."""
+        if idle == (channel in self.idle_channels):
+            return
+        if idle:
+            self.idle_channels.add(channel)
+        else:
+            self.idle_channels.discard(channel)
+        all_idle = len(self.idle_channels) == len(self.watermarks)
+        if all_idle:
+            self._raise_to(max(self.watermarks.values()))
+        else:
+            self._combine()
+        if all_idle != self.is_idle:
+            self.is_idle = all_idle
+            self._idle(all_idle)
+
+    def _combine(self) -> None:
+        active = [w for c, w in self.watermarks.items() if c not in self.idle_channels]
+        if active:
+            self._raise_to(min(active))
+
+    def _raise_to(self, timestamp: int) -> None:
+        if timestamp > self.combined:
+            self.combined = timestamp
+            self._advance(timestamp)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return the state of all channels."""
+        return (self.watermarks, self.idle_channels, self.combined, self.is_idle)
+
+    def restore(self, state: Any) -> None:
+        """Take back the state of all channels that still exist."""
+        watermarks, idle_channels, self.combined, self.is_idle = state
+        self.watermarks.update({c: w for c, w in watermarks.items() if c in self.watermarks})
+        self.idle_channels = {c for c in idle_channels if c in self.watermarks}
+
+
+def wall_clock() -> int:
+    """Return the time in ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class _Collected:
+    """What a user's generator is given as its output."""
+
+    __slots__ = ("idle", "last", "watermark")
+
+    def __init__(self) -> None:
+        self.last = MIN_TIMESTAMP
+        self.watermark: int | None = None
+        self.idle = False
+
+    def emit_watermark(self, timestamp: Any) -> None:
+        timestamp = getattr(timestamp, "timestamp", timestamp)
+        self.idle = False
+        if timestamp > self.last:
+            self.last = self.watermark = timestamp
+
+    def mark_idle(self) -> None:
+        self.idle = True
+
+    def mark_active(self) -> None:
+        self.idle = False
+
+
+class TimestampsAndWatermarksOperator(Operator):
+    """Assigns timestamps and generates watermarks as a :class:`WatermarkStrategy` says.
+
+    Watermarks from upstream are ignored except the last one. In BATCH mode only timestamps are assigned.
+    """
+
+    def __init__(self, strategy: WatermarkStrategy) -> None:
+        """Take the strategy."""
+        self.strategy = strategy
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Create the generator."""
+        super().setup(context, output, side_outputs)
+        self.generator: Any = self.strategy.create_generator()
+        self.bounded_delay: int | None = None
+        if type(self.generator) is BoundedOutOfOrdernessWatermarks:
+            self.bounded_delay = self.generator.delay_ms
+        assigner = self.strategy.timestamp_assigner
+        self.assign: Callable[[Any, int], int] | None = assigner.extract_timestamp if assigner is not None else None
+        self.interval = context.auto_watermark_interval_ms
+        self.silent = type(self.generator) is NoWatermarksGenerator
+        self.max_timestamp = MIN_TIMESTAMP
+        self.collected = _Collected()
+        self.idle = False
+        self.idle_timeout: int | None = self.strategy.idle_timeout_ms
+        self.next_emit = wall_clock() + self.interval
+        self.last_record = wall_clock()
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Assign timestamps, look at each record for watermarks, pass the block on."""
+        assign = self.assign
+        if assign is not None:
+            cursor = iter(values)
+            try:
+                if timestamps is None:
+                    timestamps = [assign(value, MIN_TIMESTAMP) for value in cursor]
+                else:
+                    timestamps = list(map(assign, cursor, timestamps))
+                highest = max(timestamps)
+            except Exception as error:
+                raise OperatorFailure(
+                    self.context.name, self.context.subtask, error, current_record(values, cursor)
+                ) from error
+        else:
+            highest = MIN_TIMESTAMP if timestamps is None else max(timestamps)
+        if self.context.batch:
+            self.output.emit(values, timestamps)
+            return
+        if self.idle_timeout is not None:
+            self.last_record = wall_clock()
+            self._set_idle(idle=False)
+        if self.silent:
+            self.output.emit(values, timestamps)
+        elif self.bounded_delay is None:
+            self._process_custom(values, timestamps)
+        else:
+            self.max_timestamp = max(self.max_timestamp, highest)
+            self.output.emit(values, timestamps)
+        self.on_processing_time(wall_clock())
+
+    def _process_custom(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Cut the block wherever the user's generator emits a watermark."""
+        on_event, collected, start = self.generator.on_event, self.collected, 0
+        stamps = timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values)
+        for i, (value, timestamp) in enumerate(zip(values, stamps, strict=True)):
+            try:
+                on_event(value, timestamp, collected)
+            except Exception as error:
+                raise OperatorFailure(
+                    self.context.name, self.context.subtask, error, current_record([value], iter(()))
+                ) from error
+            if collected.watermark is not None:
+                end = i + 1
+                self.output.emit(values[start:end], None if timestamps is None else timestamps[start:end])
+                start = end
+                self._flush_collected()
+        if start < len(values):
+            self.output.emit(values[start:], None if timestamps is None else timestamps[start:])
+
+    def _flush_collected(self) -> None:
+        if self.collected.watermark is not None:
+            timestamp, self.collected.watermark = self.collected.watermark, None
+            self._set_idle(idle=False)
+            self.output.emit_watermark(timestamp)
+        if self.collected.idle:
+            self._set_idle(idle=True)
+
+    def on_processing_time(self, now: int) -> None:
+        """Emit the periodic watermark when it is due."""
+        if self.context.batch or self.interval <= 0 or now < self.next_emit:
+            return
+        self.next_emit = now + self.interval
+        if self.bounded_delay is not None:
+            if self.max_timestamp > MIN_TIMESTAMP:
+                self.collected.emit_watermark(self.max_timestamp - self.bounded_delay - 1)
+        else:
+            self.generator.on_periodic_emit(self.collected)
+        self._flush_collected()
+        if self.idle_timeout is not None and now - self.last_record >= self.idle_timeout:
+            self._set_idle(idle=True)
+
+    def next_processing_time(self) -> int | None:
+        """Ask to be called again for the watermark that is not out yet, or for idleness."""
+        if self.context.batch or self.interval <= 0:
+            return None
+        pending = self.bounded_delay is not None and self.max_timestamp - self.bounded_delay - 1 > self.collected.last
+        if pending and self.max_timestamp > MIN_TIMESTAMP:
+            return self.next_emit
+        if self.idle_timeout is not None and not self.idle:
+            return self.last_record + self.idle_timeout
+        return self.next_emit if self.bounded_delay is None and not self.silent else None
+
+    def _set_idle(self, *, idle: bool) -> None:
+        if idle != self.idle:
+            self.idle = idle
+            self.output.emit_idle(idle)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Ignore what upstream says, except that the input has ended."""
+        if timestamp == MAX_TIMESTAMP:
+            self.output.emit_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """Ignore: idleness is the strategy's own business here."""
+
+    def snapshot(self) -> object | None:
+        """Return what the generator has seen."""
+        generator = None if self.bounded_delay is not None else self.generator
+        return (self.max_timestamp, self.collected.last, self.idle, self.next_emit, self.last_record, generator)
+
+    def restore(self, state: Any) -> None:
+        """Go on where the previous epoch ended."""
+        self.max_timestamp, self.collected.last, self.idle, self.next_emit, self.last_record, generator = state
+        if generator is not None:
+            self.generator = generator

@@ -1,0 +1,172 @@
+"""The planner: program in, list of supersteps out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from flintstream.datastream.functions import MapFunction
+
+from flintstream.common import Types, WatermarkStrategy
+from flintstream.datastream import OutputTag, ProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.datastream.connectors import NumberSequenceSource
+from flintstream.errors import PlanError
+from flintstream.graph.planner import chains_of, default_max_parallelism
+
+
+@pytest.fixture
+def env() -> StreamExecutionEnvironment:
+    return StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"}).set_parallelism(2)
+
+
+def numbers(env: StreamExecutionEnvironment):
+    return env.from_source(NumberSequenceSource(1, 9), WatermarkStrategy.no_watermarks(), "numbers")
+
+
+def supersteps(env: StreamExecutionEnvironment) -> list[list[list[str]]]:
+    """Return the names of the operators: supersteps of chains of operators."""
+    graph = env._graph()
+    steps: list[list[list[str]]] = [[] for _ in range(max(node.level for node in graph.nodes) + 1)]
+    for chain in chains_of(graph):
+        steps[chain[0].level].append([node.name for node in chain])
+    return steps
+
+
+def test_operators_without_an_exchange_between_them_run_in_one_chain(env):
+    numbers(env).map(lambda x: x).filter(lambda x: x > 1).print()
+    assert supersteps(env) == [[["numbers", "Map", "Filter", "Print to Std. Out"]]]
+
+
+def test_key_by_cuts_a_program_into_two_supersteps(env):
+    numbers(env).key_by(lambda x: x % 2).reduce(lambda a, b: a + b).print()
+    assert supersteps(env) == [[["numbers"]], [["Reduce", "Print to Std. Out"]]]
+
+
+def test_a_change_of_parallelism_is_an_exchange(env):
+    env.from_collection([1, 2]).map(lambda x: x).print().set_parallelism(1)
+    assert supersteps(env) == [[["Collection Source"]], [["Map"]], [["Print to Std. Out"]]]
+
+
+def test_two_consumers_of_a_stream_share_its_chain(env):
+    stream = numbers(env)
+    stream.map(lambda x: x).name("a").print()
+    stream.map(lambda x: x).name("b").print()
+    assert supersteps(env) == [[["numbers", "a", "Print to Std. Out", "b", "Print to Std. Out"]]]
+
+
+def test_both_branches_of_a_diamond_meet_in_one_superstep(env):
+    stream = numbers(env)
+    stream.map(lambda x: x).union(stream.map(lambda x: -x)).key_by(abs).reduce(lambda a, b: a + b).print()
+    assert supersteps(env) == [[["numbers", "Map", "Map"]], [["Reduce", "Print to Std. Out"]]]
+
+
+def test_a_union_of_streams_of_different_depth_waits_for_the_deeper_one(env):
+    deep = numbers(env).key_by(lambda x: x).reduce(lambda a, b: a + b).name("deep")
+    flat = numbers(env)
+    deep.union(flat).map(lambda x: x).name("both").print()
+    graph = env._graph()
+    both = next(node for node in graph.nodes if node.name == "both")
+    into = {graph.node(edge.source).name: (edge.partitioner.name, edge.exchange) for edge in graph.inputs(both.id)}
+    assert both.level == 1
+    assert into == {"deep": ("FORWARD", False), "numbers": ("FORWARD", True)}
+
+
+def test_side_outputs_need_no_superstep_of_their_own(env):
+    class Split(ProcessFunction):
+        def process_element(self, value, ctx):
+            yield OutputTag("odd"), value
+
+    main = numbers(env).process(Split())
+    main.get_side_output(OutputTag("odd")).map(lambda x: x).name("odd").print()
+    assert supersteps(env) == [[["numbers", "PROCESS", "odd", "Print to Std. Out"]]]
+
+
+def test_repartitioning_twice_keeps_the_last_partitioning(env):
+    numbers(env).shuffle().rebalance().map(lambda x: x)
+    graph = env._graph()
+    assert [edge.partitioner.name for edge in graph.edges] == ["REBALANCE"]
+
+
+def test_results_are_converted_only_where_pyflink_would_encode_them(env):
+    typed = numbers(env).map(lambda x: x, Types.LONG()).name("first")
+    typed.map(lambda x: x, Types.LONG()).name("second").key_by(lambda x: x).process_nothing = None
+    typed2 = numbers(env).map(lambda x: x, Types.LONG()).name("third")
+    typed2.print()
+    converts = {node.name: node.converts for node in env._graph().nodes}
+    assert converts["first"] is False  # its only consumer is chained to it
+    assert converts["third"] is True  # a sink is not a Python operator
+
+
+def test_a_second_consumer_breaks_the_chain_and_so_forces_conversion(env):
+    typed = numbers(env).map(lambda x: x, Types.FLOAT()).name("typed")
+    typed.map(lambda x: x)
+    typed.map(lambda x: x)
+    assert {n.name: n.converts for n in env._graph().nodes}["typed"] is True
+
+
+def test_generated_uids_do_not_depend_on_names_or_on_what_was_built_before(env):
+    def build(environment):
+        numbers(environment).map(lambda x: x).name(f"at {id(environment)}").print()
+        return [node.uid for node in environment._graph().nodes]
+
+    other = StreamExecutionEnvironment.get_execution_environment().set_parallelism(2)
+    numbers(other).map(lambda x: x)
+    other.close()
+    assert build(env) == build(other)
+
+
+def test_uids_must_be_unique(env):
+    numbers(env).map(lambda x: x).uid("twice").map(lambda x: x).uid("twice")
+    with pytest.raises(PlanError, match="same uid 'twice'"):
+        env._graph()
+
+
+def test_forward_between_unequal_parallelisms_is_refused(env):
+    numbers(env).forward().map(lambda x: x).set_parallelism(3)
+    with pytest.raises(PlanError, match=r"forward\(\) from 'numbers' \(parallelism 2\) to 'Map' \(parallelism 3\)"):
+        env._graph()
+
+
+def test_parallelism_above_max_parallelism_is_refused(env):
+    numbers(env).map(lambda x: x).set_max_parallelism(2).set_parallelism(3)
+    with pytest.raises(PlanError, match="'Map' has parallelism 3, more than its max parallelism 2"):
+        env._graph()
+
+
+def test_a_program_without_operators_is_refused(env):
+    numbers(env)
+    with pytest.raises(PlanError, match="No operators defined in streaming topology"):
+        env.execute()
+
+
+def test_a_function_that_cannot_be_pickled_is_named(env):
+    class Holder(MapFunction):
+        def __init__(self):
+            import threading
+
+            self.lock = threading.Lock()
+
+        def map(self, value):
+            return value
+
+    numbers(env).map(Holder()).name("locked").print()
+    with pytest.raises(PlanError, match=r"operator 'locked' cannot be pickled \(its attribute 'lock' of type lock\)"):
+        env.execute()
+
+
+def test_automatic_mode_is_batch_when_every_source_is_bounded(env):
+    env.set_runtime_mode(RuntimeExecutionMode.AUTOMATIC)
+    numbers(env).print()
+    assert env._graph().batch is True
+
+
+def test_the_default_number_of_key_groups_is_flinks():
+    assert [default_max_parallelism(p) for p in (1, 85, 86, 200, 30000)] == [128, 128, 256, 512, 32768]
+
+
+def test_the_execution_plan_is_flinks_json_and_names_the_superstep(env):
+    numbers(env).key_by(lambda x: x).reduce(lambda a, b: a + b).print()
+    nodes = json.loads(env.get_execution_plan())["nodes"]
+    assert [node["pact"] for node in nodes] == ["Data Source", "Operator", "Data Sink"]
+    assert nodes[1]["predecessors"] == [{"id": nodes[0]["id"], "ship_strategy": "HASH", "side": "first"}]
+    assert [node["superstep"] for node in nodes] == [0, 1, 1]
