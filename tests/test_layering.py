@@ -38,10 +38,14 @@ RANKS = {
 # Layers whose parts depend on each other freely although the table lists them apart.
 INTERFACES = {prefix for prefix, rank in RANKS.items() if rank == 2}
 
-# (importing module, what it may import inside a function although it lies higher): how a program reaches an engine.
+# (importing module, what it may import although it lies higher, inside a function or for annotations only): how a program
+# reaches an engine, and what it hands on from there.
 LAZY_UPWARD = {
+    ("flintstream.datastream._job", "flintstream.coordinator"),
     ("flintstream.datastream.stream_execution_environment", "flintstream.engine"),
     ("flintstream.datastream.stream_execution_environment", "flintstream.coordinator"),
+    # A task must know the module names that its pickled functions use.
+    ("flintstream.runtime.stage", "flintstream.compat.pyflink"),
     # PyFlink re-exports the row formats from its common package.
     ("flintstream.common", "flintstream.datastream.formats"),
 }
@@ -65,7 +69,7 @@ def layer_of(module: str) -> str:
 
 
 class Imports(ast.NodeVisitor):
-    """Collects (imported module, line, inside a function) with names of submodules resolved."""
+    """Collects (imported module, line, not at import time) with names of submodules resolved."""
 
     def __init__(self, path: Path) -> None:
         self.module = module_name(path)
@@ -93,6 +97,12 @@ class Imports(ast.NodeVisitor):
                 SOURCE / Path(*target.split("."))
             ).is_dir()
             self.add(target if is_module else base, node.lineno)
+
+    def visit_If(self, node: ast.If) -> None:
+        typing_only = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        self.depth += typing_only
+        self.generic_visit(node)
+        self.depth -= typing_only
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.depth += 1
