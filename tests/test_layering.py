@@ -38,8 +38,8 @@ RANKS = {
 # Layers whose parts depend on each other freely although the table lists them apart.
 INTERFACES = {prefix for prefix, rank in RANKS.items() if rank == 2}
 
-# (importing module, what it may import although it lies higher, inside a function or for annotations only): how a program
-# reaches an engine, and what it hands on from there.
+# (importing module, what it may import although it lies higher, inside a function or for annotations only).
+# This is how a program reaches an engine, and what it hands on from there.
 LAZY_UPWARD = {
     ("flintstream.datastream._job", "flintstream.coordinator"),
     ("flintstream.datastream.stream_execution_environment", "flintstream.engine"),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Row, RowKind
+from flintstream.errors import UnsupportedByDesignError
 
 
 def test_a_row_shows_its_values_or_its_names():
@@ -48,6 +49,7 @@ def test_in_looks_at_names_or_else_at_values():
         (lambda: Row(1).__setitem__("b", 5), KeyError),
         (lambda: Row(1) < Row(2), TypeError),  # type: ignore[operator]
         (lambda: hash(Row([1])), TypeError),
+        (RowKind.INSERT.to_j_row_kind, UnsupportedByDesignError),
     ],
 )
 def test_what_a_row_refuses(act, error):

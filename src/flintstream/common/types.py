@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from flintstream.errors import UnsupportedByDesignError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -21,6 +23,14 @@ class RowKind(Enum):
 
     def __str__(self) -> str:
         return _KIND_TEXT[self]
+
+    def to_j_row_kind(self) -> Any:
+        """Raise: there is no JVM behind a kind.
+
+        Raises:
+            UnsupportedByDesignError: always.
+        """
+        raise UnsupportedByDesignError(f"{self.name} has no Java counterpart: rows are pure Python here")
 
 
 _INSERT = RowKind.INSERT
