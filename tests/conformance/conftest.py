@@ -1,0 +1,12 @@
+"""Makes `tests.conformance` importable, and keeps pytest from importing the programs as if they were tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+collect_ignore_glob = ["programs/*", "errors/*"]
+
+ROOT = str(Path(__file__).parents[2])
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)

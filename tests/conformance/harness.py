@@ -1,0 +1,157 @@
+"""Loads the programs and their recorded results, and compares results: nothing here knows PyFlink or flintstream."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from tests.conformance import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tests.conformance.registry import FailingProgram, Mode, Ordering, Program
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "programs"
+ERRORS = HERE / "errors"
+GOLDENS = HERE / "goldens"
+
+FIRST_FIELD = re.compile(r"""^(?:[-+][IUBAD])?[(\[{]*['"]?([^,=:)\]}'"]*)""")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way to run a program."""
+
+    mode: Mode
+    parallelism: int
+
+    def __str__(self) -> str:
+        """Return the key of the run in a golden file."""
+        return f"{self.mode}-{self.parallelism}"
+
+
+def load_programs(directory: Path = PROGRAMS) -> dict[str, Program]:
+    """Load all programs; ``pyflink`` has to be importable."""
+    return _load(directory, registry.take_programs)
+
+
+def load_failing(directory: Path = ERRORS) -> dict[str, FailingProgram]:
+    """Load all programs that have to fail; ``pyflink`` has to be importable."""
+    return _load(directory, registry.take_failing)
+
+
+def _load(directory: Path, take: Callable[[], list[Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for path in sorted(directory.glob("*.py")):
+        spec = spec_from_file_location(f"conformance_{path.stem}", path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"cannot load {path}")
+        module = sys.modules[spec.name] = module_from_spec(spec)
+        # As the script that a user runs, a program is in no module that a worker could import.
+        cloudpickle.register_pickle_by_value(module)
+        spec.loader.exec_module(module)
+        for item in take():
+            if item.name in found:
+                raise ValueError(f"two programs are called {item.name!r}; the second one is in {path.name}")
+            found[item.name] = item
+    return found
+
+
+def runs_of(program: Program) -> list[Run]:
+    """Return all ways to run a program."""
+    return [Run(mode, parallelism) for mode in program.modes for parallelism in program.parallelism]
+
+
+def golden_path(name: str) -> Path:
+    """Return where the results of a program are recorded."""
+    return GOLDENS / f"{name}.json"
+
+
+def load_golden(name: str, run: Run) -> list[dict[str, Any]]:
+    """Return what real PyFlink gave: ``text`` and ``values`` of every output.
+
+    Raises:
+        LookupError: Nothing is recorded for this program and run.
+    """
+    path = golden_path(name)
+    if not path.exists():
+        raise LookupError(f"nothing is recorded for {name!r}: run `python -m tests.conformance.record {name}`")
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    if str(run) not in runs:
+        raise LookupError(f"{path.name} has no {run}: run `python -m tests.conformance.record {name}`")
+    outputs: list[dict[str, Any]] = runs[str(run)]["outputs"]
+    return outputs
+
+
+def key_of(text: str) -> str:
+    """Return the first field of a record's text: the key in the ordering ``per_key``.
+
+    >>> key_of("(a,1)"), key_of("('a', 1)"), key_of("+I[a, 1]"), key_of("a"), key_of("[3, 4]")
+    ('a', 'a', 'a', 'a', '3')
+    """
+    match = FIRST_FIELD.match(text)
+    return match.group(1) if match else text
+
+
+def canonical(texts: Iterable[str], ordering: Ordering) -> list[str]:
+    """Return ``texts`` in an order that is the same for all results that count as equal.
+
+    >>> canonical(["b,2", "a,9", "b,1"], "per_key")
+    ['a,9', 'b,2', 'b,1']
+    >>> canonical(["b,2", "a,9", "b,1"], "multiset")
+    ['a,9', 'b,1', 'b,2']
+    """
+    if ordering == "exact":
+        return list(texts)
+    if ordering == "multiset":
+        return sorted(texts)
+    by_key: defaultdict[str, list[str]] = defaultdict(list)
+    for text in texts:
+        by_key[key_of(text)].append(text)
+    return [text for key in sorted(by_key) for text in by_key[key]]
+
+
+def difference(expected: Sequence[str], actual: Sequence[str], ordering: Ordering) -> str:
+    """Return how ``actual`` differs from ``expected``, as a diff; empty if they count as equal.
+
+    >>> difference(["1", "2"], ["2", "1"], "multiset")
+    ''
+    >>> print(difference(["1", "2"], ["2", "1"], "exact"))
+    - 1
+      2
+    + 1
+    """
+    wanted, got = canonical(expected, ordering), canonical(actual, ordering)
+    if wanted == got:
+        return ""
+    return "\n".join(line for line in difflib.ndiff(wanted, got) if not line.startswith("?"))
+
+
+def compare(program: Program, run: Run, actual: Sequence[Sequence[str]]) -> None:
+    """Compare the text of every output with what is recorded.
+
+    Raises:
+        AssertionError: They differ.
+        LookupError: Nothing is recorded.
+    """
+    golden = load_golden(program.name, run)
+    if len(golden) != len(actual):
+        raise AssertionError(f"{program.name} ({run}) has {len(actual)} outputs; PyFlink has {len(golden)}")
+    for position, (output, texts) in enumerate(zip(golden, actual, strict=True)):
+        diff = difference(output["text"], texts, program.ordering)
+        if diff:
+            raise AssertionError(
+                f"{program.name} ({run}), output {position}, compared as {program.ordering};"
+                f" '-' is PyFlink, '+' is ours:\n{diff}"
+            )

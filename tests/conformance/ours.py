@@ -1,0 +1,68 @@
+"""Runs the programs on flintstream."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import Configuration
+from flintstream.compat import pyflink
+from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.testing import CollectSink
+
+from tests.conformance.registry import Collected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from tests.conformance.harness import Run
+    from tests.conformance.registry import Program
+
+ENGINES = ("inline", "spark")
+
+
+@contextmanager
+def alias() -> Iterator[None]:
+    """Serve ``import pyflink`` from flintstream for a while."""
+    was_installed = pyflink.is_installed()
+    pyflink.install()
+    try:
+        yield
+    finally:
+        if not was_installed:
+            pyflink.uninstall()
+
+
+def make_environment(engine: str, run: Run, config: Mapping[str, str] | None = None) -> StreamExecutionEnvironment:
+    """Return a new environment of flintstream."""
+    configuration = Configuration()
+    configuration.set_string("flintstream.engine", engine)
+    configuration.set_string("restart-strategy.type", "none")
+    for key, value in (config or {}).items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_runtime_mode(RuntimeExecutionMode[run.mode])
+    env.set_parallelism(run.parallelism)
+    return env
+
+
+def run_program(program: Program, run: Run, engine: str, directory: Path) -> list[list[str]]:
+    """Run one program and return the text of every output."""
+    with alias():
+        env = make_environment(engine, run, program.config)
+        results = program.function(env, directory) if program.directory else program.function(env)
+        outputs = results if isinstance(results, list) else [results]
+        texts = [collector(output) for output in outputs]
+        if not all(isinstance(output, Collected) for output in outputs):
+            env.execute(program.name)
+        return [text() for text in texts]
+
+
+def collector(output: Any) -> Callable[[], list[str]]:
+    """Attach a collecting sink to a stream; the result returns the text of its records after the execution."""
+    if isinstance(output, Collected):
+        return lambda: [str(value) for value in output.values]
+    sink = CollectSink()
+    output.add_sink(sink)
+    return lambda: sink.get_results(is_python_object=False, stringify=True)

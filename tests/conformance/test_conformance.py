@@ -1,0 +1,73 @@
+"""Every program gives on flintstream what was recorded on real PyFlink, on both engines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conformance import harness, ours
+from tests.conformance.harness import Run
+
+with ours.alias():
+    PROGRAMS = harness.load_programs()
+    FAILING = harness.load_failing()
+
+
+def engine_params():
+    return [pytest.param(engine, marks=[pytest.mark.spark] if engine == "spark" else []) for engine in ours.ENGINES]
+
+
+def run_params():
+    return [
+        pytest.param(program, run, id=f"{program.name}-{run}")
+        for program in PROGRAMS.values()
+        for run in harness.runs_of(program)
+    ]
+
+
+@pytest.mark.parametrize("engine", engine_params())
+@pytest.mark.parametrize(("program", "run"), run_params())
+def test_program_gives_what_pyflink_gives(program, run, engine, tmp_path):
+    harness.compare(program, run, ours.run_program(program, run, engine, tmp_path))
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_program_fails_where_pyflink_fails(name):
+    program = FAILING[name]
+    recorded = json.loads((harness.ERRORS / "recorded.json").read_text(encoding="utf-8"))[name]
+    assert (program.stage, program.exception) == (recorded["stage"], recorded["exception"])
+    with ours.alias():
+        env = ours.make_environment("inline", Run(program.mode, 1))
+        if program.stage == "build":
+            with pytest.raises(Exception) as raised:
+                program.function(env)
+        else:
+            stream = program.function(env)
+            ours.collector(stream)
+            with pytest.raises(Exception) as raised:
+                env.execute(name)
+    errors = list(causes(raised.value))
+    kinds = {kind.__name__ for error in errors for kind in type(error).__mro__}
+    told = "\n".join(f"{type(error).__name__}: {error}" for error in errors)
+    assert program.exception in kinds or program.exception in told
+    assert program.match.lower() in told.lower()
+
+
+def causes(error):
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def test_every_recording_belongs_to_a_program():
+    assert {path.stem for path in harness.GOLDENS.glob("*.json")} <= set(PROGRAMS)
+
+
+def test_there_are_no_two_orders_for_results_that_count_as_equal():
+    texts = ["('b', 1)", "('a', 1)", "('b', 0)"]
+    assert harness.difference(texts, [texts[1], texts[0], texts[2]], "per_key") == ""
+    assert harness.difference(texts, [texts[2], texts[1], texts[0]], "per_key") != ""
+    assert harness.difference(texts, [texts[2], texts[1], texts[0]], "multiset") == ""
+    assert harness.difference(texts, texts[:2], "multiset") != ""
+    assert harness.difference(texts, [texts[1], texts[0], texts[2]], "exact") != ""
