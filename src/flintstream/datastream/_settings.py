@@ -1,0 +1,82 @@
+"""Checks and comparisons that the settings classes share."""
+
+from __future__ import annotations
+
+import warnings
+from enum import Enum
+from typing import TypeVar
+
+__all__ = ["MAX_INT", "MAX_LONG", "Settings", "check_bool", "check_integer", "check_member", "warn_removed"]
+
+E = TypeVar("E", bound=Enum)
+
+MAX_INT = 2**31 - 1
+MAX_LONG = 2**63 - 1
+"""Flink keeps numbers as Java integers of 32 or 64 bits: what it refuses must not pass here."""
+
+
+class Settings:
+    """Compares and shows objects by their attributes."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        # settings may change after the object was put into a set or dict
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name.removeprefix('_')}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({values})"
+
+
+def check_integer(value: int, what: str, *, minimum: int, maximum: int = MAX_INT, hint: str = "") -> int:
+    """Return ``value`` if it is a whole number within the bounds; ``what`` and ``hint`` word the error.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is out of bounds.
+
+    >>> check_integer(5, "the interval in ms", minimum=10, hint="leave it unset for none")
+    Traceback (most recent call last):
+    ValueError: the interval in ms must be at least 10, got 5; leave it unset for none
+    """
+    advice = f"; {hint}" if hint else ""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be a whole number (int), got {value!r} of type {type(value).__name__}{advice}")
+    if value < minimum:
+        raise ValueError(f"{what} must be at least {minimum}, got {value}{advice}")
+    if value > maximum:
+        raise ValueError(f"{what} must be at most {maximum}, got {value}{advice}")
+    return value
+
+
+def check_bool(value: bool, what: str) -> bool:
+    """Return ``value`` if it is True or False.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} must be True or False, got {value!r} of type {type(value).__name__}")
+    return value
+
+
+def check_member(value: object, kind: type[E], what: str) -> E:
+    """Return ``value`` if it is a member of the enum.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not isinstance(value, kind):
+        choices = ", ".join(f"{kind.__name__}.{name}" for name in kind.__members__)
+        raise TypeError(f"{what} must be one of {choices}, got {value!r}")
+    return value
+
+
+def warn_removed(name: str, instead: str, *, stacklevel: int = 3) -> None:
+    """Warn that ``name`` is not part of PyFlink 2, from where the caller's caller used it."""
+    message = f"{name} still works here, but PyFlink 2 does not have it any more; use {instead}"
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)

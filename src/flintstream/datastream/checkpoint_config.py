@@ -1,0 +1,391 @@
+"""When checkpoints are taken and what they may cost.
+
+All settings live in a configuration under Flink's keys, so that setting one by its method, by its key or on the command
+line is the same.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, TypeVar
+
+from flintstream.common.configuration import Configuration
+from flintstream.common.time import Duration
+from flintstream.datastream._settings import MAX_INT, MAX_LONG, check_bool, check_integer, check_member, warn_removed
+from flintstream.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
+from flintstream.datastream.checkpointing_mode import CheckpointingMode
+from flintstream.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
+
+ExternalizedCheckpointCleanup = ExternalizedCheckpointRetention
+"""The name of :class:`ExternalizedCheckpointRetention` before PyFlink 2."""
+
+INTERVAL = "execution.checkpointing.interval"
+MODE = "execution.checkpointing.mode"
+TIMEOUT = "execution.checkpointing.timeout"
+MIN_PAUSE = "execution.checkpointing.min-pause"
+MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
+TOLERABLE_FAILURES = "execution.checkpointing.tolerable-failed-checkpoints"
+RETENTION = "execution.checkpointing.externalized-checkpoint-retention"
+UNALIGNED = "execution.checkpointing.unaligned.enabled"
+FORCE_UNALIGNED = "execution.checkpointing.unaligned.forced"
+ALIGNED_TIMEOUT = "execution.checkpointing.aligned-checkpoint-timeout"
+RUNTIME_MODE = "execution.runtime-mode"
+
+# Older spellings, which count where the key itself is not set.
+_OLDER = {
+    UNALIGNED: "execution.checkpointing.unaligned",
+    ALIGNED_TIMEOUT: "execution.checkpointing.alignment-timeout",
+}
+
+_SHORTEST = 10  # ms; Flink's bound for intervals and timeouts
+_NO_CHECKPOINTS = "leave the interval unset to run without checkpoints"
+
+E = TypeVar("E", bound=Enum)
+
+
+class CheckpointConfig:
+    """The checkpoint settings of an environment; ``env.get_checkpoint_config()`` returns them. Times are in ms.
+
+    Changes are seen by everyone who holds the same configuration. Setters return the object itself.
+
+    >>> config = CheckpointConfig(Configuration().set_string("execution.checkpointing.interval", "3 min"))
+    >>> config.set_checkpoint_timeout(60_000).get_checkpoint_interval()
+    180000
+    >>> config.set_checkpoint_interval(5)
+    Traceback (most recent call last):
+    ValueError: the checkpoint interval in ms must be at least 10, got 5; leave the interval unset to run without
+    checkpoints
+    """
+
+    DEFAULT_MODE = CheckpointingMode.EXACTLY_ONCE
+    DEFAULT_TIMEOUT = 10 * 60 * 1000
+    DEFAULT_MIN_PAUSE_BETWEEN_CHECKPOINTS = 0
+    DEFAULT_MAX_CONCURRENT_CHECKPOINTS = 1
+
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        """Read and write ``configuration``, by default an empty one.
+
+        Raises:
+            ValueError: a checkpoint setting in it is invalid.
+        """
+        self._configuration = Configuration() if configuration is None else configuration
+        self.validate()
+
+    def validate(self) -> None:
+        """Check all checkpoint settings, however they were set. PyFlink has no such method.
+
+        Raises:
+            ValueError: a setting is invalid; the message names its key.
+        """
+        for getter in _GETTERS:
+            getter(self)
+        CheckpointStorage.from_configuration(self._configuration)
+
+    # -- whether and how -------------------------------------------------------------------------------------------
+
+    def is_checkpointing_enabled(self) -> bool:
+        """Return whether checkpoints are taken: whether an interval is set."""
+        return self.get_checkpoint_interval() > 0
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Return the mode in effect.
+
+        As in PyFlink 2.3 that is AT_LEAST_ONCE, whatever was set, as long as no interval is set or in BATCH mode: then
+        there are no checkpoints.
+        """
+        mode = self._get_enum(MODE, self.DEFAULT_MODE)
+        batch = self._configuration.get_string(RUNTIME_MODE, "").strip().upper() == "BATCH"
+        return mode if self.is_checkpointing_enabled() and not batch else CheckpointingMode.AT_LEAST_ONCE
+
+    def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> CheckpointConfig:
+        """Set what a failure may do to results.
+
+        Raises:
+            TypeError: it is no :class:`CheckpointingMode`.
+        """
+        return self._set(MODE, check_member(checkpointing_mode, CheckpointingMode, "the checkpointing mode").name)
+
+    def get_checkpoint_interval(self) -> int:
+        """Return the time from the start of one checkpoint to that of the next; -1 if none are taken."""
+        return self._get_millis(INTERVAL, -1, minimum=_SHORTEST, hint=_NO_CHECKPOINTS)
+
+    def set_checkpoint_interval(self, checkpoint_interval: int) -> CheckpointConfig:
+        """Set the time from the start of one checkpoint to that of the next, which turns checkpoints on.
+
+        Raises:
+            TypeError: it is no whole number.
+            ValueError: it is less than 10.
+        """
+        what = "the checkpoint interval in ms"
+        return self._set_millis(INTERVAL, checkpoint_interval, what, minimum=_SHORTEST, hint=_NO_CHECKPOINTS)
+
+    def get_checkpoint_timeout(self) -> int:
+        """Return how long a checkpoint may take before it is given up."""
+        return self._get_millis(TIMEOUT, self.DEFAULT_TIMEOUT, minimum=_SHORTEST)
+
+    def set_checkpoint_timeout(self, checkpoint_timeout: int) -> CheckpointConfig:
+        """Set how long a checkpoint may take before it is given up.
+
+        Raises:
+            TypeError: it is no whole number.
+            ValueError: it is less than 10.
+        """
+        return self._set_millis(TIMEOUT, checkpoint_timeout, "the checkpoint timeout in ms", minimum=_SHORTEST)
+
+    def get_min_pause_between_checkpoints(self) -> int:
+        """Return the least time from the end of one checkpoint to the start of the next."""
+        return self._get_millis(MIN_PAUSE, self.DEFAULT_MIN_PAUSE_BETWEEN_CHECKPOINTS)
+
+    def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> CheckpointConfig:
+        """Set the least time from the end of one checkpoint to the start of the next.
+
+        Raises:
+            TypeError: it is no whole number.
+            ValueError: it is negative.
+        """
+        return self._set_millis(MIN_PAUSE, min_pause_between_checkpoints, "the pause between checkpoints in ms")
+
+    def get_max_concurrent_checkpoints(self) -> int:
+        """Return how many checkpoints may be under way at a time."""
+        return self._get_integer(MAX_CONCURRENT, self.DEFAULT_MAX_CONCURRENT_CHECKPOINTS, minimum=1)
+
+    def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> CheckpointConfig:
+        """Set how many checkpoints may be under way at a time.
+
+        Raises:
+            TypeError: it is no whole number.
+            ValueError: it is less than 1.
+        """
+        what = "the number of concurrent checkpoints"
+        check_integer(max_concurrent_checkpoints, what, minimum=1)
+        return self._set(MAX_CONCURRENT, str(max_concurrent_checkpoints))
+
+    # -- failures --------------------------------------------------------------------------------------------------
+
+    def get_tolerable_checkpoint_failure_number(self) -> int:
+        """Return how many checkpoints in a row may fail before the job does."""
+        return self._get_integer(TOLERABLE_FAILURES, 0, minimum=0)
+
+    def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> CheckpointConfig:
+        """Set how many checkpoints in a row may fail before the job does.
+
+        Raises:
+            TypeError: it is no whole number.
+            ValueError: it is negative.
+        """
+        check_integer(tolerable_checkpoint_failure_number, "the number of tolerable checkpoint failures", minimum=0)
+        return self._set(TOLERABLE_FAILURES, str(tolerable_checkpoint_failure_number))
+
+    def is_fail_on_checkpointing_errors(self) -> bool:
+        """Return whether the first failed checkpoint fails the job."""
+        return self.get_tolerable_checkpoint_failure_number() == 0
+
+    def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> CheckpointConfig:
+        """Let the first failed checkpoint fail the job, or none ever.
+
+        Newer programs call :meth:`set_tolerable_checkpoint_failure_number`.
+
+        Raises:
+            TypeError: it is neither True nor False.
+        """
+        fail = check_bool(fail_on_checkpointing_errors, "fail_on_checkpointing_errors")
+        return self.set_tolerable_checkpoint_failure_number(0 if fail else MAX_INT)
+
+    # -- retention -------------------------------------------------------------------------------------------------
+
+    def is_externalized_checkpoints_enabled(self) -> bool:
+        """Return whether checkpoints may outlive their job."""
+        none = ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
+        return self.get_externalized_checkpoint_retention() is not none
+
+    def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
+        """Return what becomes of checkpoints when the job is cancelled."""
+        return self._get_enum(RETENTION, ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS)
+
+    def set_externalized_checkpoint_retention(
+        self, retention_mode: ExternalizedCheckpointRetention
+    ) -> CheckpointConfig:
+        """Set what becomes of checkpoints when the job is cancelled.
+
+        Raises:
+            TypeError: it is no :class:`ExternalizedCheckpointRetention`.
+        """
+        what = "the retention of checkpoints"
+        return self._set(RETENTION, check_member(retention_mode, ExternalizedCheckpointRetention, what).name)
+
+    # -- alignment: epochs end everywhere at once, so these change nothing here --------------------------------------
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """Return whether checkpoints are unaligned: only where :meth:`get_checkpointing_mode` is EXACTLY_ONCE."""
+        wanted = self._get_bool(UNALIGNED)
+        return wanted and self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
+
+    def enable_unaligned_checkpoints(self, enabled: bool = True) -> CheckpointConfig:
+        """Let checkpoints overtake records. Accepted for compatibility: nothing waits for barriers here.
+
+        Raises:
+            TypeError: ``enabled`` is neither True nor False.
+        """
+        return self._set(UNALIGNED, _text(check_bool(enabled, "enabled")))
+
+    def disable_unaligned_checkpoints(self) -> CheckpointConfig:
+        """Undo :meth:`enable_unaligned_checkpoints`."""
+        return self.enable_unaligned_checkpoints(enabled=False)
+
+    def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
+        """Set after which time an aligned checkpoint goes on unaligned; 0 is at once.
+
+        Raises:
+            TypeError: it is no :class:`~flintstream.common.Duration`.
+            ValueError: it is negative.
+        """
+        if not isinstance(alignment_timeout, Duration):
+            raise TypeError(
+                f"the alignment timeout must be a Duration, got {alignment_timeout!r}; use Duration.of_millis(...)"
+            )
+        what = "the alignment timeout in ms"
+        return self._set_millis(ALIGNED_TIMEOUT, alignment_timeout.to_millis(), what)
+
+    def get_aligned_checkpoint_timeout(self) -> Duration:
+        """Return after which time an aligned checkpoint goes on unaligned; 0 is at once."""
+        return Duration.of_millis(self._get_millis(ALIGNED_TIMEOUT, 0))
+
+    def set_alignment_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
+        """Do the same as :meth:`set_aligned_checkpoint_timeout`, under its older name."""
+        return self.set_aligned_checkpoint_timeout(alignment_timeout)
+
+    def get_alignment_timeout(self) -> Duration:
+        """Return the same as :meth:`get_aligned_checkpoint_timeout`, under its older name."""
+        return self.get_aligned_checkpoint_timeout()
+
+    def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> CheckpointConfig:
+        """Let checkpoints be unaligned even where Flink advises against it.
+
+        Raises:
+            TypeError: it is neither True nor False.
+        """
+        force = check_bool(force_unaligned_checkpoints, "force_unaligned_checkpoints")
+        return self._set(FORCE_UNALIGNED, _text(force))
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """Return whether :meth:`set_force_unaligned_checkpoints` was called."""
+        return self._get_bool(FORCE_UNALIGNED)
+
+    # -- not in PyFlink 2 any more ---------------------------------------------------------------------------------
+
+    def enable_externalized_checkpoints(self, cleanup_mode: ExternalizedCheckpointRetention) -> CheckpointConfig:
+        """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated."""
+        warn_removed(
+            "CheckpointConfig.enable_externalized_checkpoints()", "set_externalized_checkpoint_retention() instead"
+        )
+        return self.set_externalized_checkpoint_retention(cleanup_mode)
+
+    def set_externalized_checkpoint_cleanup(self, cleanup_mode: ExternalizedCheckpointRetention) -> CheckpointConfig:
+        """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated."""
+        warn_removed(
+            "CheckpointConfig.set_externalized_checkpoint_cleanup()", "set_externalized_checkpoint_retention() instead"
+        )
+        return self.set_externalized_checkpoint_retention(cleanup_mode)
+
+    def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointRetention:
+        """Return the same as :meth:`get_externalized_checkpoint_retention`. Deprecated."""
+        warn_removed(
+            "CheckpointConfig.get_externalized_checkpoint_cleanup()", "get_externalized_checkpoint_retention() instead"
+        )
+        return self.get_externalized_checkpoint_retention()
+
+    def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:
+        """Set where checkpoints are kept.
+
+        Deprecated: newer programs set ``execution.checkpointing.dir``.
+
+        Raises:
+            TypeError: it is no :class:`CheckpointStorage`.
+        """
+        warn_removed(
+            "CheckpointConfig.set_checkpoint_storage()", "the key 'execution.checkpointing.dir' of the configuration"
+        )
+        if not isinstance(storage, CheckpointStorage):
+            raise TypeError(
+                f"the checkpoint storage must be a CheckpointStorage, got {storage!r}; for a directory call "
+                "set_checkpoint_storage_dir()"
+            )
+        storage.write_to(self._configuration)
+        return self
+
+    def set_checkpoint_storage_dir(self, checkpoint_path: str) -> CheckpointConfig:
+        """Keep checkpoints in the directory of that URI.
+
+        Deprecated: newer programs set ``execution.checkpointing.dir``.
+
+        Raises:
+            ValueError: it is no URI of a directory.
+        """
+        warn_removed(
+            "CheckpointConfig.set_checkpoint_storage_dir()",
+            "the key 'execution.checkpointing.dir' of the configuration",
+        )
+        FileSystemCheckpointStorage(checkpoint_path).write_to(self._configuration)
+        return self
+
+    def get_checkpoint_storage(self) -> CheckpointStorage | None:
+        """Return where checkpoints are kept, as set by method or key; None if neither was. Deprecated."""
+        warn_removed("CheckpointConfig.get_checkpoint_storage()", "CheckpointStorage.from_configuration() instead")
+        return CheckpointStorage.from_configuration(self._configuration)
+
+    # -- the configuration behind ----------------------------------------------------------------------------------
+
+    def _key(self, key: str) -> str:
+        older = _OLDER.get(key, key)
+        return older if self._configuration.contains_key(older) and not self._configuration.contains_key(key) else key
+
+    def _get_millis(self, key: str, default: int, *, minimum: int = 0, hint: str = "") -> int:
+        key = self._key(key)
+        if not self._configuration.contains_key(key):
+            return default
+        millis = self._configuration.get_duration(key, Duration.of_millis(default)).to_millis()
+        return check_integer(millis, f"'{key}' in ms", minimum=minimum, maximum=MAX_LONG, hint=hint)
+
+    def _set_millis(self, key: str, value: int, what: str, *, minimum: int = 0, hint: str = "") -> CheckpointConfig:
+        check_integer(value, what, minimum=minimum, maximum=MAX_LONG, hint=hint)
+        return self._set(key, f"{value} ms")
+
+    def _get_integer(self, key: str, default: int, *, minimum: int) -> int:
+        return check_integer(self._configuration.get_integer(key, default), f"'{key}'", minimum=minimum)
+
+    def _get_bool(self, key: str) -> bool:
+        return self._configuration.get_boolean(self._key(key), default_value=False)
+
+    def _get_enum(self, key: str, default: E) -> E:
+        text = self._configuration.get_string(key, default.name)
+        members = type(default).__members__
+        if text.strip().upper() not in members:
+            raise ValueError(f"'{key}' must be one of {', '.join(members)}, got {text!r}")
+        return members[text.strip().upper()]
+
+    def _set(self, key: str, text: str) -> CheckpointConfig:
+        self._configuration.set_string(key, text)
+        return self
+
+
+def _text(value: bool) -> str:
+    return "true" if value else "false"
+
+
+_GETTERS: tuple[Callable[[CheckpointConfig], object], ...] = (
+    CheckpointConfig.get_checkpointing_mode,
+    CheckpointConfig.get_checkpoint_interval,
+    CheckpointConfig.get_checkpoint_timeout,
+    CheckpointConfig.get_min_pause_between_checkpoints,
+    CheckpointConfig.get_max_concurrent_checkpoints,
+    CheckpointConfig.get_tolerable_checkpoint_failure_number,
+    CheckpointConfig.get_externalized_checkpoint_retention,
+    CheckpointConfig.is_unaligned_checkpoints_enabled,
+    CheckpointConfig.is_force_unaligned_checkpoints,
+    CheckpointConfig.get_aligned_checkpoint_timeout,
+)

@@ -1,0 +1,292 @@
+"""Where checkpoints are kept.
+
+Each storage stands for the keys of Flink's configuration that say the same. :meth:`CheckpointStorage.write_to` and
+:meth:`CheckpointStorage.from_configuration` translate between the two.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from flintstream.datastream._settings import MAX_INT, Settings, check_integer
+from flintstream.datastream.slot_sharing_group import MemorySize
+from flintstream.errors import UnsupportedByDesignError
+
+if TYPE_CHECKING:
+    from flintstream.common.configuration import Configuration
+
+__all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
+
+STORAGE = "execution.checkpointing.storage"
+DIRECTORY = "execution.checkpointing.dir"
+SAVEPOINT_DIRECTORY = "execution.checkpointing.savepoint-dir"
+INLINE_THRESHOLD = "execution.checkpointing.data-inline-threshold"
+WRITE_BUFFER = "execution.checkpointing.write-buffer-size"
+MAX_STATE_SIZE = "flintstream.checkpointing.jobmanager.max-state-size"
+"""Flink can set this one in code only."""
+
+_KEYS = {  # with the older spellings, which count where the key itself is not set
+    STORAGE: (STORAGE, "state.checkpoint-storage"),
+    DIRECTORY: (DIRECTORY, "state.checkpoints.dir", "state.backend.fs.checkpointdir"),
+    SAVEPOINT_DIRECTORY: (SAVEPOINT_DIRECTORY, "state.savepoints.dir", "savepoints.state.backend.fs.dir"),
+    INLINE_THRESHOLD: (
+        INLINE_THRESHOLD,
+        "state.storage.fs.memory-threshold",
+        "state.backend.fs.memory-threshold",
+    ),
+    WRITE_BUFFER: (WRITE_BUFFER, "state.storage.fs.write-buffer-size", "state.backend.fs.write-buffer-size"),
+    MAX_STATE_SIZE: (MAX_STATE_SIZE,),
+}
+_URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
+
+
+def check_directory(path: str, what: str) -> str:
+    """Return the URI ``path`` in the form in which Flink shows it; ``what`` words the error.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: it names no scheme, or the root of a file system.
+
+    >>> check_directory("file:///data//checkpoints/", "the directory")
+    'file:/data/checkpoints'
+    >>> check_directory("/data", "the directory")
+    Traceback (most recent call last):
+    ValueError: the directory must be a URI with a scheme, got '/data'; write 'file:///data'
+    """
+    if not isinstance(path, str):
+        raise TypeError(f"{what} must be a URI (str), got {path!r} of type {type(path).__name__}")
+    match = _URI.fullmatch(path.strip())
+    if match is None:
+        example = f"file://{path.strip()}" if path.strip().startswith("/") else "file:///data/checkpoints"
+        raise ValueError(f"{what} must be a URI with a scheme, got {path!r}; write '{example}'")
+    scheme, authority, directory = match.group("scheme", "authority", "path")
+    if directory and not directory.startswith("/"):
+        raise ValueError(f"{what} must be an absolute path, got {path!r}; write '{scheme}:///{directory}'")
+    normal = posixpath.normpath(re.sub("/+", "/", directory or "/"))
+    if normal == "/":
+        raise ValueError(f"{what} must not be the root of a file system, got {path!r}; name a directory below it")
+    return f"{scheme}://{authority}{normal}" if authority else f"{scheme}:{normal}"
+
+
+def _find(configuration: Configuration, key: str) -> tuple[str, str] | None:
+    for spelling in _KEYS[key]:
+        if configuration.contains_key(spelling):
+            return spelling, configuration.get_string(spelling, "").strip()
+    return None
+
+
+def _find_directory(configuration: Configuration, key: str) -> str | None:
+    found = _find(configuration, key)
+    return None if found is None else check_directory(found[1], f"'{found[0]}'")
+
+
+def _find_size(configuration: Configuration, key: str) -> int | None:
+    found = _find(configuration, key)
+    if found is None:
+        return None
+    try:
+        return MemorySize.parse(found[1]).get_bytes()
+    except ValueError as error:
+        raise ValueError(f"'{found[0]}': {error}") from None
+
+
+class CheckpointStorage(Settings, ABC):
+    """Where checkpoints are kept; see the subclasses. State that a program works on is the state backend's matter."""
+
+    _checkpoint_path: str | None
+
+    def __init__(self, checkpoint_path: str | None) -> None:
+        """Hold the directory of the checkpoints, which the subclass has checked."""
+        self._checkpoint_path = checkpoint_path
+        self._savepoint_path: str | None = None
+
+    @abstractmethod
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the keys that stand for this storage, in place of those of another. PyFlink has no such method.
+
+        Sizes that were left to the configuration stay as they are there.
+        """
+
+    @staticmethod
+    def from_configuration(configuration: Configuration) -> CheckpointStorage | None:
+        """Return the storage that the keys stand for, None where they name none. PyFlink has no such method.
+
+        As in Flink, a directory alone means a file system.
+
+        Raises:
+            ValueError: a value is no valid setting; the message names its key.
+        """
+        found = _find(configuration, STORAGE)
+        directory = _find_directory(configuration, DIRECTORY)
+        storage: CheckpointStorage
+        if found is None and directory is None:
+            return None
+        kind = "filesystem" if found is None else found[1].lower()
+        if kind == "jobmanager":
+            storage = JobManagerCheckpointStorage(directory, _find_size(configuration, MAX_STATE_SIZE))
+        elif kind != "filesystem":
+            raise ValueError(f"'{STORAGE}' must be 'jobmanager' or 'filesystem', got '{kind}'")
+        elif directory is None:
+            raise ValueError(
+                f"'{STORAGE}' is 'filesystem', so '{DIRECTORY}' must name the directory of the checkpoints"
+            )
+        else:
+            threshold = _find_size(configuration, INLINE_THRESHOLD)
+            buffer = _find_size(configuration, WRITE_BUFFER)
+            storage = FileSystemCheckpointStorage(directory, threshold, -1 if buffer is None else buffer)
+        storage.set_savepoint_path(_find_directory(configuration, SAVEPOINT_DIRECTORY))
+        return storage
+
+    def get_savepoint_path(self) -> str | None:
+        """Return the default directory of savepoints."""
+        return self._savepoint_path
+
+    def set_savepoint_path(self, savepoint_path: str | None) -> None:
+        """Set the default directory of savepoints, None for none. PyFlink has no such method.
+
+        Raises:
+            ValueError: it is no URI of a directory.
+        """
+        what = "the directory of savepoints"
+        self._savepoint_path = None if savepoint_path is None else check_directory(savepoint_path, what)
+
+    def _write(self, configuration: Configuration, values: dict[str, str | None]) -> None:
+        if self._savepoint_path is not None:
+            values[SAVEPOINT_DIRECTORY] = self._savepoint_path
+        for key in (STORAGE, DIRECTORY, INLINE_THRESHOLD, WRITE_BUFFER, MAX_STATE_SIZE):
+            for spelling in _KEYS[key]:
+                configuration.remove_config(spelling)
+        for key, value in values.items():
+            if value is not None:
+                configuration.set_string(key, value)
+
+
+class JobManagerCheckpointStorage(CheckpointStorage):
+    """Keeps checkpoints in the driver's memory: for tests and small state; they do not survive the driver.
+
+    >>> JobManagerCheckpointStorage(max_state_size=1024).get_max_state_size()
+    1024
+    """
+
+    DEFAULT_MAX_STATE_SIZE = 5 * 1024 * 1024
+    """How many bytes the state of one operator may have, unless set: 5 MiB."""
+
+    def __init__(self, checkpoint_path: str | None = None, max_state_size: int | None = None) -> None:
+        """Describe the storage.
+
+        Args:
+            checkpoint_path: URI of a directory for the metadata of checkpoints; None keeps that in memory, too.
+            max_state_size: how many bytes the state of one operator may have; None for the default.
+
+        Raises:
+            TypeError: an argument is of the wrong type.
+            ValueError: an argument is out of range.
+        """
+        what = "the path of a JobManagerCheckpointStorage"
+        super().__init__(None if checkpoint_path is None else check_directory(checkpoint_path, what))
+        size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
+        self._max_state_size = check_integer(size, "max_state_size (bytes)", minimum=1)
+
+    def get_checkpoint_path(self) -> str | None:
+        """Return the directory for the metadata of checkpoints."""
+        return self._checkpoint_path
+
+    def get_max_state_size(self) -> int:
+        """Return how many bytes the state of one operator may have."""
+        return self._max_state_size
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the keys that stand for this storage. PyFlink has no such method."""
+        values = {STORAGE: "jobmanager", DIRECTORY: self._checkpoint_path, MAX_STATE_SIZE: str(self._max_state_size)}
+        self._write(configuration, values)
+
+
+class FileSystemCheckpointStorage(CheckpointStorage):
+    """Keeps checkpoints in a directory, which every executor must reach.
+
+    >>> storage = FileSystemCheckpointStorage("file:///data/checkpoints")
+    >>> storage.get_checkpoint_path(), storage.get_min_file_size_threshold()
+    ('file:/data/checkpoints', 20480)
+    """
+
+    MAX_FILE_STATE_THRESHOLD = 1024 * 1024
+    """The largest threshold allowed: 1 MiB."""
+
+    _checkpoint_path: str
+    _DEFAULT_THRESHOLD = 20 * 1024
+    _DEFAULT_WRITE_BUFFER = 4096
+
+    def __init__(
+        self,
+        checkpoint_path: str | None = None,
+        file_state_size_threshold: int | None = None,
+        write_buffer_size: int = -1,
+    ) -> None:
+        """Describe the storage.
+
+        Args:
+            checkpoint_path: URI of the directory, such as ``file:///data/checkpoints``; must be given.
+            file_state_size_threshold: state of fewer bytes is stored within the metadata; None or -1 for the
+                configuration's value, by default 20 KiB.
+            write_buffer_size: bytes to collect before they are written; -1 for the configuration's value, by default
+                4 KiB.
+
+        Raises:
+            TypeError: an argument is of the wrong type.
+            ValueError: an argument is out of range.
+        """
+        if checkpoint_path is None:
+            raise ValueError("checkpoint_path must not be None; name a directory, such as 'file:///data/checkpoints'")
+        threshold = -1 if file_state_size_threshold is None else file_state_size_threshold
+        what, hint = "file_state_size_threshold (bytes)", "-1 stands for the configuration's value"
+        check_integer(threshold, what, minimum=-1, maximum=self.MAX_FILE_STATE_THRESHOLD, hint=hint)
+        check_integer(write_buffer_size, "write_buffer_size (bytes)", minimum=-1, maximum=MAX_INT, hint=hint)
+        super().__init__(check_directory(checkpoint_path, "the path of a FileSystemCheckpointStorage"))
+        self._threshold = threshold
+        self._write_buffer_size = write_buffer_size
+
+    def get_checkpoint_path(self) -> str:
+        """Return the directory of the checkpoints."""
+        return self._checkpoint_path
+
+    def get_min_file_size_threshold(self) -> int:
+        """Return the bytes below which state is stored within the metadata."""
+        return self._DEFAULT_THRESHOLD if self._threshold < 0 else self._threshold
+
+    def get_write_buffer_size(self) -> int:
+        """Return the bytes to collect before they are written."""
+        return self._DEFAULT_WRITE_BUFFER if self._write_buffer_size < 0 else self._write_buffer_size
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the keys that stand for this storage. PyFlink has no such method."""
+        threshold = _find_size(configuration, INLINE_THRESHOLD) if self._threshold < 0 else self._threshold
+        buffer = _find_size(configuration, WRITE_BUFFER) if self._write_buffer_size < 0 else self._write_buffer_size
+        values = {
+            STORAGE: "filesystem",
+            DIRECTORY: self._checkpoint_path,
+            INLINE_THRESHOLD: None if threshold is None else f"{threshold} b",
+            WRITE_BUFFER: None if buffer is None else str(buffer),
+        }
+        self._write(configuration, values)
+
+
+class CustomCheckpointStorage(CheckpointStorage):
+    """PyFlink's wrapper of a storage that is written in Java; cannot be made here."""
+
+    def __init__(self, custom_checkpoint_storage: object) -> None:
+        """Refuse.
+
+        Raises:
+            UnsupportedByDesignError: always; there are no Java objects.
+        """
+        raise UnsupportedByDesignError(
+            f"CustomCheckpointStorage({custom_checkpoint_storage!r}) wraps a Java object; use "
+            "FileSystemCheckpointStorage, which writes to any file system that has a Python client"
+        )
+
+    def write_to(self, configuration: Configuration) -> None:  # pragma: no cover - there are no instances
+        """Never called."""
+        raise NotImplementedError

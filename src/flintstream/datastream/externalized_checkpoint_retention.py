@@ -1,0 +1,23 @@
+"""What becomes of checkpoints when their job is cancelled."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["ExternalizedCheckpointRetention"]
+
+
+class ExternalizedCheckpointRetention(Enum):
+    """Whether the last checkpoint of a job outlives it.
+
+    The key is ``execution.checkpointing.externalized-checkpoint-retention``.
+    """
+
+    DELETE_ON_CANCELLATION = 0
+    """Cancelling the job deletes its checkpoints; they are kept if the job fails."""
+
+    RETAIN_ON_CANCELLATION = 1
+    """Cancelling the job keeps its last checkpoint, for a later start; deleting it is then up to the user."""
+
+    NO_EXTERNALIZED_CHECKPOINTS = 2
+    """Checkpoints go with the job, however it ends; the default."""

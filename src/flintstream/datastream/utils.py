@@ -1,0 +1,22 @@
+"""What connectors and formats share.
+
+PyFlink's module also converts between Python and Java objects; there are no Java objects here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
+
+__all__ = ["ResultTypeQueryable"]
+
+
+class ResultTypeQueryable(ABC):
+    """Implemented by formats and schemas that know the type of the records they make."""
+
+    @abstractmethod
+    def get_produced_type(self) -> TypeInformation:
+        """Return the type of the records."""
