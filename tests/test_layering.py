@@ -9,19 +9,27 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 
+# What a user implements or is handed: no plan and no engine behind it. A package with an underscore holds the parts of
+# the module of its name.
+INTERFACES = {
+    "flintstream.datastream.functions",
+    "flintstream.datastream._functions",
+    "flintstream.datastream.output_tag",
+    "flintstream.datastream.state",
+    "flintstream.datastream._state",
+    "flintstream.datastream.time_domain",
+    "flintstream.datastream.timerservice",
+    "flintstream.datastream.utils",
+    "flintstream.datastream.window",
+    "flintstream.datastream._window",
+}
+
 # Longest matching prefix wins. Two layers of one rank may not import each other.
 RANKS = {
     "flintstream.errors": 0,
     "flintstream.common": 1,
     "flintstream.metrics": 1,
-    # The interfaces a user implements or is handed: no plan and no engine behind them.
-    "flintstream.datastream.functions": 2,
-    "flintstream.datastream.state": 2,
-    "flintstream.datastream.time_domain": 2,
-    "flintstream.datastream.timerservice": 2,
-    "flintstream.datastream.output_tag": 2,
-    "flintstream.datastream.window": 2,
-    "flintstream.datastream.utils": 2,
+    **dict.fromkeys(INTERFACES, 2),
     "flintstream.state": 3,
     "flintstream.connectors": 3,
     "flintstream.runtime": 4,
@@ -34,9 +42,6 @@ RANKS = {
     "flintstream.cli": 10,
     "flintstream": 0,
 }
-
-# Layers whose parts depend on each other freely although the table lists them apart.
-INTERFACES = {prefix for prefix, rank in RANKS.items() if rank == 2}
 
 # (importing module, what it may import although it lies higher, inside a function or for annotations only).
 # This is how a program reaches an engine, and what it hands on from there.
@@ -137,7 +142,7 @@ def violations(path: Path) -> list[str]:
             allowed = lazy and any(module == who and within(target, what) for who, what in LAZY_UPWARD)
             if not allowed:
                 wrong.append(f"{path}:{line}: {module} ({RANKS[layer_of(module)]}) imports {target}")
-    return wrong
+    return list(dict.fromkeys(wrong))
 
 
 def jvm_uses(path: Path) -> list[str]:
