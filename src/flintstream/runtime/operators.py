@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.keys import freeze_key
+from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
 from flintstream.runtime.snapshot import ATOMS, snapshot
 
@@ -165,7 +165,7 @@ class ProcessOperator(CollectingOperator):
         from flintstream.runtime.contexts import ProcessContext  # noqa: PLC0415
 
         super().setup(context, output, side_outputs)
-        self.ctx = ProcessContext(context.timers)
+        self.ctx = ProcessContext()
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block."""
@@ -195,8 +195,7 @@ class ProcessOperator(CollectingOperator):
 
     def process_watermark(self, timestamp: int) -> None:
         """Let the function see event time."""
-        if self.context.timers is not None:
-            self.context.timers.current_watermark = timestamp
+        self.ctx.watermark(timestamp)
         super().process_watermark(timestamp)
 
 
@@ -286,7 +285,7 @@ class KeyedProcessOperator(CollectingOperator):
                     stamps += [timestamp] * self.gather(produced, results)
         except Exception as error:
             failure = self.failure(error, [])
-            failure.record = f"the {domain}-time timer {timestamp} of key {key!r}"
+            failure.record = f"the {domain}-time timer {timestamp} of key {thaw_key(key)!r}"
             raise failure from error
         self.send(results, stamps)
 
@@ -295,7 +294,8 @@ class KeyedProcessOperator(CollectingOperator):
         self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), "event")
         self.fire(self.timers.due_processing(MAX_TIMESTAMP), "processing")
         self.timers.current_watermark = MIN_TIMESTAMP
-        self.state.clear_key()
+        self.timers.clear_all()
+        self.state.clear_all()
 
 
 class ProjectOperator(Operator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.keys import freeze_key
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operator import MAX_TIMESTAMP
 from flintstream.runtime.operators import FunctionOperator
 from flintstream.runtime.snapshot import ATOMS, snapshot
 
@@ -31,7 +31,7 @@ class ReduceOperator(FunctionOperator):
         super().setup(context, output, side_outputs)
         assert context.state is not None  # noqa: S101
         self.state = context.state
-        self.value: Any = self.state.get_state(ValueStateDescriptor("_reduce_state", None))  # type: ignore[arg-type]
+        self.value: Any = self.state.state(ValueStateDescriptor("_reduce_state", None))
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Reduce a block."""
@@ -60,6 +60,4 @@ class ReduceOperator(FunctionOperator):
         value = self.value.value()
         if value is not None:
             self.output.emit([value], [MAX_TIMESTAMP])
-        self.state.clear_key()
-        if self.context.timers is not None:
-            self.context.timers.current_watermark = MIN_TIMESTAMP
+        self.state.clear_all()

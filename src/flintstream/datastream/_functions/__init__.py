@@ -1,0 +1,1 @@
+"""User functions; public under :mod:`flintstream.datastream.functions`."""

@@ -1,0 +1,1 @@
+"""Keyed state as users see it; public under :mod:`flintstream.datastream.state`."""

@@ -1,0 +1,1 @@
+"""Keyed state: the stores behind ``RuntimeContext.get_state`` and its siblings."""

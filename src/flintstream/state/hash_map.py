@@ -1,0 +1,122 @@
+"""State as objects in dictionaries of the worker."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
+from flintstream.state.backend import Scope
+from flintstream.state.heap_states import (
+    HeapAggregatingState,
+    HeapListState,
+    HeapMapState,
+    HeapReducingState,
+    HeapValueState,
+    Table,
+)
+from flintstream.state.ttl import TtlAggregatingState, TtlListState, TtlMapState, TtlReducingState, TtlValueState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream.state import StateDescriptor
+
+CLEANED_AT_ONCE = 1000
+"""Entries looked at by one incremental clean-up of expired state."""
+
+_KINDS: dict[type, tuple[str, type, type]] = {
+    ValueStateDescriptor: ("value", HeapValueState, TtlValueState),
+    ListStateDescriptor: ("list", HeapListState, TtlListState),
+    MapStateDescriptor: ("map", HeapMapState, TtlMapState),
+    ReducingStateDescriptor: ("reducing", HeapReducingState, TtlReducingState),
+    AggregatingStateDescriptor: ("aggregating", HeapAggregatingState, TtlAggregatingState),
+}
+
+_GONE = "\0gone"
+
+
+class HashMapStateBackend(Scope):
+    """Keeps the objects that users put in, as they are; nothing is serialized until a delta is taken."""
+
+    def __init__(self) -> None:
+        self.key = None
+        self.tracking = False
+        self.tables: dict[str, Table] = {}
+        self.states: dict[str, tuple[str, Any, Any]] = {}
+
+    def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
+        """Return the state object of a descriptor, the same one every time."""
+        kind, plain, with_ttl = next(found for base, found in _KINDS.items() if isinstance(descriptor, base))
+        name = descriptor.name
+        known = self.states.get(name)
+        if known is not None:
+            if known[0] != kind:
+                raise Exception(  # noqa: TRY002 - the type PyFlink raises
+                    f"The state name '{name}' is already in use and not a {kind} state but a {known[0]} state.",
+                )
+            if known[1] != descriptor.type_info:
+                raise Exception(  # noqa: TRY002
+                    f"State name corrupted: '{name}' was registered with type {known[1]}, now with {descriptor.type_info}",
+                )
+            return known[2]
+        table = self.tables.setdefault(name, Table())
+        ttl = descriptor.ttl_config
+        made = with_ttl if ttl is not None and ttl.is_enabled() else plain
+        state = made(self, scope or self, table, descriptor)
+        self.states[name] = (kind, descriptor.type_info, state)
+        return state
+
+    def take_delta(self) -> object:
+        """Return the entries that changed since the last call; a deleted one is marked."""
+        delta = {}
+        for name, table in self.tables.items():
+            if table.dirty:
+                get = table.values.get
+                delta[name] = [(key, get(key, _GONE)) for key in table.dirty]
+                table.dirty.clear()
+        return delta
+
+    def take_snapshot(self) -> object:
+        """Return all entries."""
+        for table in self.tables.values():
+            table.dirty.clear()
+        return {name: list(table.values.items()) for name, table in self.tables.items()}
+
+    def restore(self, snapshot: object | None, deltas: Sequence[object]) -> None:
+        """Replace everything by ``snapshot`` if there is one, then apply ``deltas`` in order."""
+        if snapshot is not None:
+            for table in self.tables.values():
+                table.values.clear()
+                table.dirty.clear()
+        pieces: list[Any] = ([snapshot] if snapshot is not None else []) + list(deltas)
+        for piece in pieces:
+            for name, entries in piece.items():
+                values = self.tables.setdefault(name, Table()).values
+                for key, value in entries:
+                    if type(value) is str and value == _GONE:
+                        values.pop(key, None)
+                    else:
+                        values[key] = value
+
+    def clear_all(self) -> None:
+        """Drop everything."""
+        for table in self.tables.values():
+            if table.values:
+                table.values.clear()
+
+    def cleanup(self, now: int) -> None:
+        """Drop what has expired among the next entries of every table with a time-to-live."""
+        for _, _, state in self.states.values():
+            expire = getattr(state, "expire", None)
+            if expire is not None:
+                table = state._table  # noqa: SLF001 - ours
+                keys = list(islice(table.values, CLEANED_AT_ONCE))
+                for key in keys:
+                    expire(key, now)

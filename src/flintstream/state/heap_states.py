@@ -1,0 +1,303 @@
+"""The kinds of state, as objects in a dictionary.
+
+Every access reads the current key off the scope; a state object is created once per operator and used for all keys.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.state import AggregatingState, ListState, MapState, ReducingState, ValueState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from flintstream.datastream.state import StateDescriptor
+    from flintstream.state.backend import KeyedStateBackend, Scope
+
+
+class Table:
+    """The entries of one state: key -> value, and which of them changed."""
+
+    __slots__ = ("dirty", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[Any, Any] = {}
+        self.dirty: set[Any] = set()
+
+
+class _HeapState:
+    __slots__ = ("_backend", "_dirty", "_scope", "_table", "_values")
+
+    def __init__(self, backend: KeyedStateBackend, scope: Scope, table: Table, descriptor: StateDescriptor) -> None:
+        self._backend = backend
+        self._scope = scope
+        self._table = table
+        self._values = table.values
+        self._dirty = table.dirty
+        self._configure(descriptor)
+
+    def _configure(self, descriptor: Any) -> None:
+        """Take from the descriptor what this kind of state needs."""
+
+    def clear(self) -> None:
+        """Remove the value of the current key."""
+        key = self._scope.key
+        if self._values.pop(key, None) is not None and self._backend.tracking:
+            self._dirty.add(key)
+
+    def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
+        """Move what the scope keys ``sources`` hold into that of ``target``."""
+        found = []
+        for source in sources:
+            value = self._values.pop(source, None)
+            if value is not None:
+                found.append(value)
+                if self._backend.tracking:
+                    self._dirty.add(source)
+        if found:
+            merged = self._values.get(target)
+            for value in found:
+                merged = value if merged is None else self._merged(merged, value)
+            self._values[target] = merged
+            if self._backend.tracking:
+                self._dirty.add(target)
+
+    def _merged(self, one: Any, other: Any) -> Any:
+        raise Exception(f"{type(self).__name__} cannot be merged")  # noqa: TRY002 - as in PyFlink
+
+
+class HeapValueState(_HeapState, ValueState):  # type: ignore[type-arg]
+    """One value per key."""
+
+    __slots__ = ()
+
+    def value(self) -> Any:
+        """Return the value, None when there is none."""
+        return self._values.get(self._scope.key)
+
+    def update(self, value: Any) -> None:
+        """Set the value; None removes it."""
+        key = self._scope.key
+        if value is None:
+            self._values.pop(key, None)
+        else:
+            self._values[key] = value
+        if self._backend.tracking:
+            self._dirty.add(key)
+
+
+class HeapListState(_HeapState, ListState):  # type: ignore[type-arg]
+    """A list per key."""
+
+    __slots__ = ()
+
+    def get(self) -> Iterable[Any]:
+        """Return the elements; empty when there are none."""
+        return list(self._values.get(self._scope.key, ()))
+
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        key = self._scope.key
+        elements = self._values.get(key)
+        if elements is None:
+            self._values[key] = [value]
+        else:
+            elements.append(value)
+        if self._backend.tracking:
+            self._dirty.add(key)
+
+    def add_all(self, values: list[Any]) -> None:
+        """Append several elements."""
+        for value in values:
+            self.add(value)
+
+    def update(self, values: list[Any]) -> None:
+        """Replace all elements; none at all removes the list."""
+        key = self._scope.key
+        if values:
+            self._values[key] = list(values)
+        else:
+            self._values.pop(key, None)
+        if self._backend.tracking:
+            self._dirty.add(key)
+
+    def _merged(self, one: list[Any], other: list[Any]) -> list[Any]:
+        return one + other
+
+
+class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
+    """A map per key."""
+
+    __slots__ = ()
+
+    def get(self, key: Any) -> Any:
+        """Return the value of a map key, None when there is none."""
+        entries = self._values.get(self._scope.key)
+        return None if entries is None else entries.get(key)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value of a map key."""
+        current = self._scope.key
+        entries = self._values.get(current)
+        if entries is None:
+            self._values[current] = {key: value}
+        else:
+            entries[key] = value
+        if self._backend.tracking:
+            self._dirty.add(current)
+
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
+        """Set several map keys, from a dict or from pairs."""
+        for key, value in dict(dict_value).items():
+            self.put(key, value)
+
+    def remove(self, key: Any) -> None:
+        """Remove a map key if it is there."""
+        current = self._scope.key
+        entries = self._values.get(current)
+        if entries is not None and key in entries:
+            del entries[key]
+            if not entries:
+                del self._values[current]
+            if self._backend.tracking:
+                self._dirty.add(current)
+
+    def contains(self, key: Any) -> bool:
+        """Tell whether a map key has a value other than None."""
+        return self.get(key) is not None
+
+    def is_empty(self) -> bool:
+        """Tell whether the map has no keys."""
+        return not self._values.get(self._scope.key)
+
+    def items(self) -> Collection[tuple[Any, Any]]:
+        """Return the pairs; changing the map while iterating over them raises RuntimeError."""
+        return EntryView(self, lambda item: item)
+
+    def keys(self) -> Collection[Any]:
+        """Return the map keys; changing the map while iterating over them raises RuntimeError."""
+        return EntryView(self, lambda item: item[0])
+
+    def values(self) -> Collection[Any]:
+        """Return the values; changing the map while iterating over them raises RuntimeError."""
+        return EntryView(self, lambda item: item[1])
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the map keys."""
+        return iter(self.keys())
+
+    def entries(self) -> dict[Any, Any]:
+        """Return the map of the current key as it is."""
+        return self._values.get(self._scope.key) or {}
+
+
+class EntryView:
+    """A view of a map state whose iterator can remove what it returned last."""
+
+    def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
+        self._state = state
+        self._pick = pick
+
+    def __iter__(self) -> EntryIterator:
+        return EntryIterator(self._state, self._pick)
+
+    def __len__(self) -> int:
+        return len(self._state.entries())
+
+    def __contains__(self, item: object) -> bool:
+        return any(item == each for each in self)
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class EntryIterator:
+    """Iterates over a map state; :meth:`remove` is the only change that is allowed meanwhile."""
+
+    def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
+        self._state = state
+        self._pick = pick
+        self._items = list(state.entries().items())
+        self._position = 0
+        self._expected = len(self._items)
+
+    def __iter__(self) -> EntryIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if len(self._state.entries()) != self._expected:
+            raise RuntimeError("Concurrent modification detected: the map state changed while it was iterated over.")
+        if self._position == len(self._items):
+            raise StopIteration
+        item = self._items[self._position]
+        self._position += 1
+        return self._pick(item)
+
+    def remove(self) -> None:
+        """Remove the entry that was returned last.
+
+        Raises:
+            RuntimeError: Nothing was returned yet.
+        """
+        if self._position == 0:
+            raise RuntimeError("remove() needs a call of next() before it")
+        self._state.remove(self._items[self._position - 1][0])
+        self._expected = len(self._state.entries())
+
+
+class HeapReducingState(_HeapState, ReducingState):  # type: ignore[type-arg]
+    """One value per key, reduced as values are added."""
+
+    __slots__ = ("_reduce",)
+
+    def _configure(self, descriptor: Any) -> None:
+        self._reduce = descriptor.get_reduce_function().reduce
+
+    def get(self) -> Any:
+        """Return the reduced value, None when nothing was added."""
+        return self._values.get(self._scope.key)
+
+    def add(self, value: Any) -> None:
+        """Reduce a value into the current one; None clears."""
+        key = self._scope.key
+        if value is None:
+            self.clear()
+            return
+        current = self._values.get(key)
+        self._values[key] = value if current is None else self._reduce(current, value)
+        if self._backend.tracking:
+            self._dirty.add(key)
+
+    def _merged(self, one: Any, other: Any) -> Any:
+        return self._reduce(one, other)
+
+
+class HeapAggregatingState(_HeapState, AggregatingState):  # type: ignore[type-arg]
+    """One accumulator per key."""
+
+    __slots__ = ("_function",)
+
+    def _configure(self, descriptor: Any) -> None:
+        self._function = descriptor.get_agg_function()
+
+    def get(self) -> Any:
+        """Return the result of the accumulator, None when nothing was added."""
+        accumulator = self._values.get(self._scope.key)
+        return None if accumulator is None else self._function.get_result(accumulator)
+
+    def add(self, value: Any) -> None:
+        """Add a value to the accumulator; None clears."""
+        key = self._scope.key
+        if value is None:
+            self.clear()
+            return
+        accumulator = self._values.get(key)
+        if accumulator is None:
+            accumulator = self._function.create_accumulator()
+        self._values[key] = self._function.add(value, accumulator)
+        if self._backend.tracking:
+            self._dirty.add(key)
+
+    def _merged(self, one: Any, other: Any) -> Any:
+        return self._function.merge(one, other)

@@ -1,0 +1,247 @@
+"""State with a time-to-live: every value, list element and map entry carries the time of its last access.
+
+Expiry is judged where the value is read, in processing time: expired means ``last access + ttl <= now``. An expired
+value is removed when it is met; with ``ReturnExpiredIfNotCleanedUp`` it is handed out once more before.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.state import StateTtlConfig
+from flintstream.state.heap_states import (
+    HeapAggregatingState,
+    HeapListState,
+    HeapMapState,
+    HeapReducingState,
+    HeapValueState,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def wall_clock() -> int:
+    """Return the time in ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class _Ttl:
+    """What all kinds share; mixed in before the kind itself."""
+
+    __slots__ = ()
+
+    _ttl: int
+    _on_read: bool
+    _return_expired: bool
+    _values: dict[Any, Any]
+    _dirty: set[Any]
+    _scope: Any
+    _backend: Any
+
+    clock = staticmethod(wall_clock)
+
+    def _configure(self, descriptor: Any) -> None:
+        super()._configure(descriptor)  # type: ignore[misc]
+        config = descriptor.ttl_config
+        self._ttl = config.get_ttl().to_milliseconds()
+        self._on_read = config.get_update_type() == StateTtlConfig.UpdateType.OnReadAndWrite
+        visibility = config.get_state_visibility()
+        self._return_expired = visibility == StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
+
+    def _touch(self, key: Any) -> None:
+        if self._backend.tracking:
+            self._dirty.add(key)
+
+    def _live(self, key: Any) -> Any:
+        """Return the single value of a key if it may be seen."""
+        entry = self._values.get(key)
+        if entry is None:
+            return None
+        value, stamp = entry
+        now = self.clock()
+        if stamp + self._ttl <= now:
+            del self._values[key]
+            self._touch(key)
+            return value if self._return_expired else None
+        if self._on_read:
+            self._values[key] = (value, now)
+            self._touch(key)
+        return value
+
+    def _store(self, key: Any, value: Any) -> None:
+        self._values[key] = (value, self.clock())
+        self._touch(key)
+
+    def expire(self, key: Any, now: int) -> None:
+        """Drop the entry of a key if it has expired."""
+        entry = self._values.get(key)
+        if entry is not None and entry[1] + self._ttl <= now:
+            del self._values[key]
+            self._touch(key)
+
+
+class TtlValueState(_Ttl, HeapValueState):
+    """A value that expires."""
+
+    __slots__ = ("_on_read", "_return_expired", "_ttl")
+
+    def value(self) -> Any:
+        """Return the value, None when there is none or it has expired."""
+        return self._live(self._scope.key)
+
+    def update(self, value: Any) -> None:
+        """Set the value and its time; None removes it."""
+        if value is None:
+            self.clear()
+        else:
+            self._store(self._scope.key, value)
+
+
+class TtlReducingState(_Ttl, HeapReducingState):
+    """A reduced value that expires."""
+
+    __slots__ = ("_on_read", "_return_expired", "_ttl")
+
+    def get(self) -> Any:
+        """Return the reduced value, None when there is none or it has expired."""
+        return self._live(self._scope.key)
+
+    def add(self, value: Any) -> None:
+        """Reduce a value into the current one; an expired one counts no more."""
+        if value is None:
+            self.clear()
+            return
+        key = self._scope.key
+        current = self._live(key)
+        self._store(key, value if current is None else self._reduce(current, value))
+
+    def _merged(self, one: Any, other: Any) -> Any:
+        return (self._reduce(one[0], other[0]), max(one[1], other[1]))
+
+
+class TtlAggregatingState(_Ttl, HeapAggregatingState):
+    """An accumulator that expires."""
+
+    __slots__ = ("_on_read", "_return_expired", "_ttl")
+
+    def get(self) -> Any:
+        """Return the result, None when there is none or the accumulator has expired."""
+        accumulator = self._live(self._scope.key)
+        return None if accumulator is None else self._function.get_result(accumulator)
+
+    def add(self, value: Any) -> None:
+        """Add a value to the accumulator; an expired one starts anew."""
+        if value is None:
+            self.clear()
+            return
+        key = self._scope.key
+        accumulator = self._live(key)
+        if accumulator is None:
+            accumulator = self._function.create_accumulator()
+        self._store(key, self._function.add(value, accumulator))
+
+    def _merged(self, one: Any, other: Any) -> Any:
+        return (self._function.merge(one[0], other[0]), max(one[1], other[1]))
+
+
+class TtlListState(_Ttl, HeapListState):
+    """A list whose elements expire one by one."""
+
+    __slots__ = ("_on_read", "_return_expired", "_ttl")
+
+    def get(self) -> Iterable[Any]:
+        """Return the elements that have not expired."""
+        key = self._scope.key
+        entries = self._values.get(key)
+        if entries is None:
+            return []
+        now = self.clock()
+        live = [entry for entry in entries if entry[1] + self._ttl > now]
+        seen = entries if self._return_expired else live
+        if self._on_read:
+            live = [(value, now) for value, _ in live]
+        if self._on_read or len(live) < len(entries):
+            self._replace(key, live)
+        return [value for value, _ in seen]
+
+    def _replace(self, key: Any, entries: list[Any]) -> None:
+        if entries:
+            self._values[key] = entries
+        else:
+            self._values.pop(key, None)
+        self._touch(key)
+
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        super().add((value, self.clock()))
+
+    def update(self, values: list[Any]) -> None:
+        """Replace all elements."""
+        now = self.clock()
+        super().update([(value, now) for value in values])
+
+    def expire(self, key: Any, now: int) -> None:
+        """Drop the elements of a key that have expired."""
+        entries = self._values.get(key, ())
+        live = [entry for entry in entries if entry[1] + self._ttl > now]
+        if len(live) < len(entries):
+            self._replace(key, live)
+
+
+class TtlMapState(_Ttl, HeapMapState):
+    """A map whose entries expire one by one."""
+
+    __slots__ = ("_on_read", "_return_expired", "_ttl")
+
+    def get(self, key: Any) -> Any:
+        """Return the value of a map key, None when there is none or it has expired."""
+        entry = super().get(key)
+        if entry is None:
+            return None
+        value, stamp = entry
+        now = self.clock()
+        if stamp + self._ttl <= now:
+            super().remove(key)
+            return value if self._return_expired else None
+        if self._on_read:
+            super().put(key, (value, now))
+        return value
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value of a map key and its time."""
+        super().put(key, (value, self.clock()))
+
+    def is_empty(self) -> bool:
+        """Tell whether no map key is left."""
+        return not self.entries()
+
+    def entries(self) -> dict[Any, Any]:
+        """Return what may be seen of the map of the current key."""
+        current = self._scope.key
+        entries = self._values.get(current)
+        if not entries:
+            return {}
+        now = self.clock()
+        expired = [key for key, (_, stamp) in entries.items() if stamp + self._ttl <= now]
+        seen = {k: v for k, (v, stamp) in entries.items() if self._return_expired or stamp + self._ttl > now}
+        for key in expired:
+            super().remove(key)
+        if self._on_read and len(expired) < len(seen):
+            self._values[current] = {k: (v, now) for k, (v, _) in entries.items()}
+            self._touch(current)
+        return seen
+
+    def expire(self, key: Any, now: int) -> None:
+        """Drop the map entries of a key that have expired."""
+        entries = self._values.get(key)
+        if not entries:
+            return
+        live = {k: entry for k, entry in entries.items() if entry[1] + self._ttl > now}
+        if len(live) < len(entries):
+            if live:
+                self._values[key] = live
+            else:
+                del self._values[key]
+            self._touch(key)
