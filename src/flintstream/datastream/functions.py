@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from flintstream.datastream._functions.async_io import (
+    AsyncFunction,
+    AsyncFunctionDescriptor,
+    AsyncRetryPredicate,
+    AsyncRetryStrategy,
+)
 from flintstream.datastream._functions.basic import (
     AggregateFunction,
     CoFlatMapFunction,
@@ -45,6 +51,10 @@ from flintstream.datastream.timerservice import TimerService
 __all__ = [
     "AggregateFunction",
     "AllWindowFunction",
+    "AsyncFunction",
+    "AsyncFunctionDescriptor",
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
     "CoFlatMapFunction",

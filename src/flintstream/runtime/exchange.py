@@ -254,7 +254,9 @@ class CustomOutput(ExchangeOutput):
             for i, value in enumerate(cursor):
                 target = partitioner.partition(partitioner.selector(value), n)
                 if not 0 <= target < n:
-                    raise ValueError(f"the partitioner returned {target}, but there are subtasks 0 to {n - 1}")
+                    raise ValueError(  # noqa: TRY301 - reported like an error of the partitioner itself
+                        f"the partitioner returned {target}, but there are subtasks 0 to {n - 1}",
+                    )
                 self.buffers[target].extend([value], None if timestamps is None else timestamps[i : i + 1])
         except Exception as error:
             raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error

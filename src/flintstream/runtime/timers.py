@@ -114,7 +114,7 @@ class InternalTimerService:
 
     def take_delta(self) -> object:
         """Return the timers that came and went since the last call, as (added, removed) per domain."""
-        delta = []
+        delta: list[tuple[list[Timer], list[Timer]]] = []
         for queue in (self.event, self.processing):
             added = sorted((t for t in queue.touched if t in queue.registered), key=queue.registered.__getitem__)
             delta.append((added, [timer for timer in queue.touched if timer not in queue.registered]))
@@ -123,7 +123,7 @@ class InternalTimerService:
 
     def take_snapshot(self) -> object:
         """Return all timers, in the form of a delta."""
-        snapshot = []
+        snapshot: list[tuple[list[Timer], list[Timer]]] = []
         for queue in (self.event, self.processing):
             queue.touched.clear()
             snapshot.append((list(queue.registered), []))

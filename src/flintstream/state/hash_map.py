@@ -63,7 +63,7 @@ class HashMapStateBackend(Scope):
                 )
             if known[1] != descriptor.type_info:
                 raise Exception(  # noqa: TRY002
-                    f"State name corrupted: '{name}' was registered with type {known[1]}, now with {descriptor.type_info}",
+                    f"State name corrupted: '{name}' was registered with {known[1]}, now with {descriptor.type_info}",
                 )
             return known[2]
         table = self.tables.setdefault(name, Table())

@@ -63,7 +63,7 @@ class _HeapState:
             if self._backend.tracking:
                 self._dirty.add(target)
 
-    def _merged(self, one: Any, other: Any) -> Any:
+    def _merged(self, one: Any, other: Any) -> Any:  # noqa: ARG002 - the contract
         raise Exception(f"{type(self).__name__} cannot be merged")  # noqa: TRY002 - as in PyFlink
 
 

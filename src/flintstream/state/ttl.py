@@ -30,11 +30,11 @@ def wall_clock() -> int:
 class _Ttl:
     """What all kinds share; mixed in before the kind itself."""
 
-    __slots__ = ()
-
+    # No slots of its own: two bases with slots cannot be combined.
     _ttl: int
     _on_read: bool
     _return_expired: bool
+
     _values: dict[Any, Any]
     _dirty: set[Any]
     _scope: Any
@@ -85,8 +85,6 @@ class _Ttl:
 class TtlValueState(_Ttl, HeapValueState):
     """A value that expires."""
 
-    __slots__ = ("_on_read", "_return_expired", "_ttl")
-
     def value(self) -> Any:
         """Return the value, None when there is none or it has expired."""
         return self._live(self._scope.key)
@@ -101,8 +99,6 @@ class TtlValueState(_Ttl, HeapValueState):
 
 class TtlReducingState(_Ttl, HeapReducingState):
     """A reduced value that expires."""
-
-    __slots__ = ("_on_read", "_return_expired", "_ttl")
 
     def get(self) -> Any:
         """Return the reduced value, None when there is none or it has expired."""
@@ -123,8 +119,6 @@ class TtlReducingState(_Ttl, HeapReducingState):
 
 class TtlAggregatingState(_Ttl, HeapAggregatingState):
     """An accumulator that expires."""
-
-    __slots__ = ("_on_read", "_return_expired", "_ttl")
 
     def get(self) -> Any:
         """Return the result, None when there is none or the accumulator has expired."""
@@ -148,8 +142,6 @@ class TtlAggregatingState(_Ttl, HeapAggregatingState):
 
 class TtlListState(_Ttl, HeapListState):
     """A list whose elements expire one by one."""
-
-    __slots__ = ("_on_read", "_return_expired", "_ttl")
 
     def get(self) -> Iterable[Any]:
         """Return the elements that have not expired."""
@@ -192,8 +184,6 @@ class TtlListState(_Ttl, HeapListState):
 
 class TtlMapState(_Ttl, HeapMapState):
     """A map whose entries expire one by one."""
-
-    __slots__ = ("_on_read", "_return_expired", "_ttl")
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, None when there is none or it has expired."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flintstream.datastream._state.ttl_config import StateTtlConfig
 
 
-class StateDescriptor(ABC):
+class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
     """The name and type of a state; descriptors of the same name mean the same state."""
 
     def __init__(self, name: str, type_info: TypeInformation | None) -> None:
@@ -101,9 +101,7 @@ class AggregatingStateDescriptor(StateDescriptor):
         from flintstream.datastream.functions import AggregateFunction  # noqa: PLC0415 - cycle
 
         if not isinstance(agg_function, AggregateFunction):
-            raise TypeError(
-                f"The function of the state '{name}' must be an AggregateFunction, but got {agg_function!r}"
-            )
+            raise TypeError(f"The function of state '{name}' must be an AggregateFunction, got {agg_function!r}")
         self._agg_function = agg_function
 
     def get_agg_function(self) -> Any:

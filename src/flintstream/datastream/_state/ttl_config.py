@@ -87,6 +87,9 @@ class CleanupStrategies:
         return self._strategies.get(self.Strategies.ROCKSDB_COMPACTION_FILTER, default)
 
 
+_CleanupStrategies = CleanupStrategies
+
+
 class StateTtlConfig:
     """How long state lives, in processing time, and what becomes of it.
 
@@ -122,7 +125,7 @@ class StateTtlConfig:
         state_visibility: StateVisibility,
         ttl_time_characteristic: TtlTimeCharacteristic,
         ttl: Time,
-        cleanup_strategies: CleanupStrategies,
+        cleanup_strategies: _CleanupStrategies,
     ) -> None:
         self._update_type = update_type
         self._state_visibility = state_visibility
@@ -155,7 +158,7 @@ class StateTtlConfig:
         """Return whether values expire at all."""
         return self._update_type is not StateTtlConfig.UpdateType.Disabled
 
-    def get_cleanup_strategies(self) -> CleanupStrategies:
+    def get_cleanup_strategies(self) -> _CleanupStrategies:
         """Return how expired state is removed."""
         return self._cleanup_strategies
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.common.typeinfo import TupleTypeInfo, Types
+from flintstream.connectors.sink import Sink
+from flintstream.datastream._streams.functions import as_function, as_selector, as_type, is_plain
 from flintstream.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -15,10 +18,6 @@ from flintstream.datastream.functions import (
     SinkFunction,
 )
 from flintstream.datastream.output_tag import OutputTag
-
-from flintstream.common.typeinfo import TupleTypeInfo, Types
-from flintstream.connectors.sink import Sink
-from flintstream.datastream._streams.functions import as_function, as_selector, as_type, is_plain
 from flintstream.graph.transformation import (
     OperatorTransformation,
     PartitionTransformation,
@@ -34,8 +33,6 @@ from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.datastream.window import WindowAssigner
-
     from flintstream.common.execution_config import ExecutionConfig
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.common.watermark_strategy import WatermarkStrategy
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
     from flintstream.datastream._streams.windowed import AllWindowedStream
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from flintstream.datastream.window import WindowAssigner
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operator import Operator
 
@@ -347,7 +345,7 @@ class DataStream(Settings):
     def execute_and_collect(
         self, job_execution_name: str | None = None, limit: int | None = None
     ) -> CloseableIterator | list[Any]:
-        """Run the program and return this stream's records: an iterator (a context manager), or with ``limit`` a list."""
+        """Run the program and return this stream's records: an iterator to use in ``with``; with ``limit``, a list."""
         from flintstream.datastream._streams.collect import CloseableIterator, collect_into  # noqa: PLC0415
 
         sink = collect_into(self._sink_transformed)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from flintstream.datastream._streams.base import DataStream
+from flintstream.datastream._streams.functions import as_function, as_type
 from flintstream.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -11,9 +13,6 @@ from flintstream.datastream.functions import (
     MapFunction,
     ReduceFunction,
 )
-
-from flintstream.datastream._streams.base import DataStream
-from flintstream.datastream._streams.functions import as_function, as_type
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.adapters import Aggregation, FieldAggregation, KeyedFilter, KeyedFlatMap, KeyedMap
 from flintstream.runtime.operators import KeyedProcessOperator
@@ -22,11 +21,10 @@ from flintstream.runtime.reduce_operator import ReduceOperator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.datastream.window import WindowAssigner
-
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream._streams.windowed import WindowedStream
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from flintstream.datastream.window import WindowAssigner
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operator import Operator
 
@@ -124,12 +122,11 @@ class KeyedStream(DataStream):
 
     def count_window(self, size: int, slide: int = 0) -> WindowedStream:
         """Window each key by number of records: every ``size``, or the last ``size`` after every ``slide``."""
+        from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
         from flintstream.datastream.window import (  # noqa: PLC0415
             CountSlidingWindowAssigner,
             CountTumblingWindowAssigner,
         )
-
-        from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
 
         if size < 1 or slide < 0:
             raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")

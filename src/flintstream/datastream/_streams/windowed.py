@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from flintstream.datastream._streams.functions import as_function
 from flintstream.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -16,8 +17,6 @@ from flintstream.datastream.functions import (
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.datastream.state import AggregatingStateDescriptor, ListStateDescriptor, ReducingStateDescriptor
 from flintstream.datastream.window import MergingWindowAssigner, Trigger, WindowAssigner
-
-from flintstream.datastream._streams.functions import as_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
