@@ -1,0 +1,1 @@
+"""Windows, assigners and triggers; public under :mod:`flintstream.datastream.window`."""
