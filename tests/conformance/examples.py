@@ -77,7 +77,7 @@ def run(command: Sequence[str]) -> list[str]:
     Raises:
         RuntimeError: It fails.
     """
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)  # noqa: S603
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} failed with status {done.returncode}:\n{done.stderr[-4000:]}")
     return lines_of(done.stdout)

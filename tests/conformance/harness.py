@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
-
 from tests.conformance import registry
 
 if TYPE_CHECKING:
@@ -41,17 +40,21 @@ class Run:
         return f"{self.mode}-{self.parallelism}"
 
 
-def load_programs(directory: Path = PROGRAMS) -> dict[str, Program]:
-    """Load all programs; ``pyflink`` has to be importable."""
-    return _load(directory, registry.take_programs)
+def load_programs(broken: dict[str, ImportError] | None = None) -> dict[str, Program]:
+    """Load all programs; ``pyflink`` has to be importable.
+
+    Args:
+        broken: Takes the files that import what does not exist; without it, the first such file raises ImportError.
+    """
+    return _load(PROGRAMS, registry.take_programs, broken)
 
 
-def load_failing(directory: Path = ERRORS) -> dict[str, FailingProgram]:
-    """Load all programs that have to fail; ``pyflink`` has to be importable."""
-    return _load(directory, registry.take_failing)
+def load_failing(broken: dict[str, ImportError] | None = None) -> dict[str, FailingProgram]:
+    """Load all programs that have to fail; see :func:`load_programs`."""
+    return _load(ERRORS, registry.take_failing, broken)
 
 
-def _load(directory: Path, take: Callable[[], list[Any]]) -> dict[str, Any]:
+def _load(directory: Path, take: Callable[[], list[Any]], broken: dict[str, ImportError] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in sorted(directory.glob("*.py")):
         spec = spec_from_file_location(f"conformance_{path.stem}", path)
@@ -60,7 +63,12 @@ def _load(directory: Path, take: Callable[[], list[Any]]) -> dict[str, Any]:
         module = sys.modules[spec.name] = module_from_spec(spec)
         # As the script that a user runs, a program is in no module that a worker could import.
         cloudpickle.register_pickle_by_value(module)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except ImportError as error:
+            if broken is None:
+                raise
+            broken[path.name] = error
         for item in take():
             if item.name in found:
                 raise ValueError(f"two programs are called {item.name!r}; the second one is in {path.name}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tests.conformance.registry import Collected
+
 from flintstream.common import Configuration
 from flintstream.compat import pyflink
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.testing import CollectSink
-
-from tests.conformance.registry import Collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """Runs the programs on real PyFlink and records what it gives.
 
     python -m tests.conformance.record                 # everything
@@ -74,11 +75,12 @@ def run_in_venv(directory: Path, arguments: Sequence[str]) -> int:
     if not python.exists():
         say(f"making {directory} with apache-flink=={VERSION}")
         venv.create(directory, with_pip=True)
+        (directory / ".gitignore").write_text("*\n", encoding="utf-8")
         # Newer releases of setuptools have no pkg_resources, which packages that PyFlink needs import.
         pip = [str(python), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, "setuptools<80", f"apache-flink=={VERSION}"], check=True)
+        subprocess.run([*pip, "setuptools<80", f"apache-flink=={VERSION}"], check=True)  # noqa: S603
     command = [str(python), "-m", "tests.conformance.record", *arguments]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    return subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603
 
 
 class Journal:
@@ -110,7 +112,7 @@ def record_in_children(names: list[str], *, verify: bool) -> list[str]:
         with tempfile.TemporaryDirectory() as directory:
             journal = Journal(Path(directory) / "journal")
             command = [sys.executable, "-m", "tests.conformance.record", "--journal", str(journal.path)]
-            status = subprocess.run([*command, *["--verify"] * verify, *todo], cwd=ROOT, check=False).returncode
+            status = subprocess.run([*command, *["--verify"] * verify, *todo], cwd=ROOT, check=False).returncode  # noqa: S603
             begun, ended = journal.entries("begin"), set(journal.entries("end"))
             failed += journal.entries("failed")
             if not begun:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 Mode = Literal["STREAMING", "BATCH"]
+BOTH: tuple[Mode, ...] = ("STREAMING", "BATCH")
 Ordering = Literal["exact", "multiset", "per_key"]
 Stage = Literal["build", "run"]
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -79,8 +80,8 @@ def program(
     Args:
         modes: The runtime modes it runs in.
         parallelism: The default parallelisms it runs with.
-        ordering: ``exact``: the records come in this order. ``multiset``: in any order. ``per_key``: in this order among
-            the records with the same first field.
+        ordering: ``exact``: the records come in this order. ``multiset``: in any order. ``per_key``: in this order
+            among the records with the same first field.
         directory: Whether the function takes an empty directory (a ``pathlib.Path``) as its second argument.
         config: Further options of the environment.
     """
@@ -92,9 +93,7 @@ def program(
     return register
 
 
-def failing(
-    stage: Stage, exception: str, match: str, *, mode: Mode = "STREAMING"
-) -> Callable[[F], F]:
+def failing(stage: Stage, exception: str, match: str, *, mode: Mode = "STREAMING") -> Callable[[F], F]:
     """Register a function that has to fail.
 
     Args:

@@ -5,22 +5,32 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from tests.conformance import harness, ours
+from tests.conformance.deviations import DEVIATIONS
 from tests.conformance.harness import Run
 
+BROKEN: dict[str, ImportError] = {}
 with ours.alias():
-    PROGRAMS = harness.load_programs()
-    FAILING = harness.load_failing()
+    PROGRAMS = harness.load_programs(BROKEN)
+    FAILING = harness.load_failing(BROKEN)
+
+
+def test_flintstream_has_all_names_that_the_programs_import():
+    assert not BROKEN
 
 
 def engine_params():
     return [pytest.param(engine, marks=[pytest.mark.spark] if engine == "spark" else []) for engine in ours.ENGINES]
 
 
+def marks_of(program):
+    reason = DEVIATIONS.get(program.name)
+    return [pytest.mark.xfail(strict=True, reason=f"on purpose: {reason}")] if reason else []
+
+
 def run_params():
     return [
-        pytest.param(program, run, id=f"{program.name}-{run}")
+        pytest.param(program, run, id=f"{program.name}-{run}", marks=marks_of(program))
         for program in PROGRAMS.values()
         for run in harness.runs_of(program)
     ]
@@ -61,6 +71,8 @@ def causes(error):
 
 
 def test_every_recording_belongs_to_a_program():
+    if BROKEN:
+        pytest.skip(f"cannot be told while files cannot be loaded: {sorted(BROKEN)}")
     assert {path.stem for path in harness.GOLDENS.glob("*.json")} <= set(PROGRAMS)
 
 

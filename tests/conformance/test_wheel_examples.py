@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import pytest
-
 from tests.conformance import examples
 
 DIRECTORY = examples.find()
@@ -14,10 +13,11 @@ DIRECTORY = examples.find()
 @pytest.mark.spark
 @pytest.mark.skipif(
     DIRECTORY is None,
-    reason="the example scripts come with apache-flink only (725 MB): install it, or set PYFLINK_EXAMPLES to their folder",
+    reason="the example scripts come with apache-flink only (725 MB): install it or set PYFLINK_EXAMPLES",
 )
 @pytest.mark.parametrize("name", examples.EXAMPLES)
 def test_example_prints_what_it_prints_on_flink(name):
+    assert DIRECTORY is not None
     command = [sys.executable, "-m", "flintstream.cli", "run", str(DIRECTORY / f"{name}.py")]
     assert examples.run(command) == examples.recorded_lines(name)
 

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """Mistakes that show while the program is built, and some that show when it runs."""
 
 from pyflink.common import Row, Time, Types
@@ -10,7 +11,6 @@ from pyflink.datastream import (
 )
 from pyflink.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from pyflink.datastream.window import CountTrigger, EventTimeSessionWindows, Trigger, TriggerResult
-
 from tests.conformance.registry import failing
 
 

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """Functions on streams without keys."""
 
 from pyflink.common import Row, Types
@@ -11,7 +12,6 @@ from pyflink.datastream import (
     OutputTag,
     ProcessFunction,
 )
-
 from tests.conformance.registry import collected, program
 
 
@@ -66,8 +66,7 @@ def map_to_none_is_a_record(env):
 @program(("STREAMING", "BATCH"))
 def flat_map_generator(env):
     def words(line):
-        for word in line.split():
-            yield word
+        yield from line.split()
 
     return env.from_collection(["to be", "", "or not"], Types.STRING()).flat_map(words, output_type=Types.STRING())
 
@@ -118,7 +117,7 @@ def filter_class_with_open(env):
 @program()
 def filter_by_truth(env):
     """What the function returns need not be a bool."""
-    return env.from_collection(["", "x", "yy"]).filter(lambda s: len(s)).map(lambda s: s.upper())
+    return env.from_collection(["", "x", "yy"]).filter(len).map(str.upper)
 
 
 @program()
@@ -127,7 +126,7 @@ def chain_of_functions(env):
         env.from_collection(["3", "x", "1", "2"])
         .filter(lambda s: s.isdigit())
         .map(int)
-        .flat_map(lambda n: range(n))
+        .flat_map(range)
         .map(lambda n: f"<{n}>", Types.STRING())
     )
 
@@ -226,15 +225,15 @@ def side_output_without_type(env):
 
 @program()
 def side_output_that_nobody_asks_for(env):
-    """Only tags that `get_side_output` was called with leave the main stream; the others stay in it as tuples."""
+    """Without any call of `get_side_output` the tuples with a tag stay in the main stream."""
     odd, big = OutputTag("odd", Types.INT()), OutputTag("big", Types.STRING())
     main = env.from_collection([1, 4], Types.INT()).process(Sorting(odd, big))
-    readable = main.map(lambda r: (r[0].tag_id, r[1]) if isinstance(r, tuple) else r)
-    return readable
+    return main.map(lambda r: (r[0].tag_id, r[1]) if isinstance(r, tuple) else r)
 
 
 @program()
 def side_output_with_one_tag_of_two_asked_for(env):
+    """What carries another tag is then in no stream at all."""
     odd = OutputTag("odd", Types.INT())
     main = env.from_collection([1, 2, 5]).process(Sorting(odd, OutputTag("big", Types.STRING())))
     readable = main.map(lambda r: (r[0].tag_id, r[1]) if isinstance(r, tuple) else r)
@@ -344,7 +343,7 @@ class Subtask(MapFunction):
 def partition_custom(env):
     """The partitioner is told the parallelism of the operator behind it."""
     words = env.from_collection(["a", "bb", "ccc", "dddd", "eeeee"], Types.STRING())
-    return words.partition_custom(lambda key, count: key % count, lambda word: len(word)).map(Subtask())
+    return words.partition_custom(lambda key, count: key % count, len).map(Subtask())
 
 
 @program(parallelism=(2,), ordering="multiset")
@@ -396,3 +395,21 @@ def closures_travel_with_functions(env):
         return table.get(i + offset, "?")
 
     return env.from_collection([0, 1, 2], Types.INT()).map(lookup, Types.STRING())
+
+
+class WithParameter(MapFunction):
+    def open(self, runtime_context):
+        self.found = runtime_context.get_job_parameter("number", "none")
+        self.missing = runtime_context.get_job_parameter("other", "none")
+        self.group = runtime_context.get_metrics_group()
+        self.counter = self.group.counter("seen")
+
+    def map(self, value):
+        self.counter.inc()
+        return value, self.found, self.missing, self.counter.get_count()
+
+
+@program()
+def job_parameters_and_counters(env):
+    env.get_config().set_global_job_parameters({"number": "42"})
+    return env.from_collection([1, 2], Types.INT()).map(WithParameter())

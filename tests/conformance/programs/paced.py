@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """Programs with watermarks between the records: every record is followed by a pause that lets one through.
 
 The pauses are in a function; bundles of one record keep PyFlink from holding the records back. Nothing but the clock
@@ -10,7 +11,6 @@ from pyflink.common import Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import KeyedProcessFunction, OutputTag, ProcessWindowFunction
 from pyflink.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
-
 from tests.conformance.registry import program
 
 PACED = {"python.fn-execution.bundle.size": "1", "pipeline.auto-watermark-interval": "10 ms"}
@@ -33,14 +33,15 @@ def paced(env, records):
         return record
 
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
-    stream = env.from_collection(records, PAIR).map(pause, PAIR)
+    # In one task with the source, the pauses would keep the watermarks back too.
+    stream = env.from_collection(records, PAIR).rebalance().map(pause, PAIR)
     return stream.assign_timestamps_and_watermarks(strategy).key_by(lambda t: t[0], Types.STRING())
 
 
 @program(config=PACED)
 def late_records_go_to_the_side_output(env):
     """Late but allowed records fire their window again at once."""
-    late = OutputTag("late", PAIR)
+    late = OutputTag("late", Types.TUPLE([Types.STRING(), Types.LONG()]))
     records = [("a", 1), ("a", 12), ("a", 3), ("a", 16), ("a", 4), ("a", 30)]
     windows = paced(env, records).window(TumblingEventTimeWindows.of(Time.milliseconds(10)))
     main = windows.allowed_lateness(5).side_output_late_data(late).process(Bounds())

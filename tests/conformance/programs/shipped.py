@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """What the examples shipped with PyFlink show, in programs of our own."""
 
 import json
@@ -13,7 +14,6 @@ from pyflink.datastream.window import (
     SlidingEventTimeWindows,
     TumblingEventTimeWindows,
 )
-
 from tests.conformance.registry import program
 
 VERSE = """The rain came down on the old grey town
@@ -48,9 +48,7 @@ SHIPMENTS = [
 
 @program(ordering="per_key")
 def basic_operations_on_json(env):
-    stream = env.from_collection(
-        SHIPMENTS, type_info=Types.ROW_NAMED(["id", "details"], [Types.INT(), Types.STRING()])
-    )
+    stream = env.from_collection(SHIPMENTS, type_info=Types.ROW_NAMED(["id", "details"], [Types.INT(), Types.STRING()]))
 
     def heavier(record):
         details = json.loads(record.details)

@@ -1,9 +1,9 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """Timestamps and watermarks."""
 
 from pyflink.common import Duration, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import KeyedProcessFunction, ProcessFunction
-
 from tests.conformance.registry import program
 
 PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
