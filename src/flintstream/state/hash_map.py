@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.state import (
@@ -49,10 +48,10 @@ class HashMapStateBackend(Scope):
         self.key = None
         self.tracking = False
         self.tables: dict[str, Table] = {}
-        self.states: dict[str, tuple[str, Any, Any]] = {}
+        self.states: dict[str, tuple[str, Any, dict[Scope, Any]]] = {}
 
     def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
-        """Return the state object of a descriptor, the same one every time."""
+        """Return the state object of a descriptor and scope, the same one every time."""
         kind, plain, with_ttl = next(found for base, found in _KINDS.items() if isinstance(descriptor, base))
         name = descriptor.name
         known = self.states.get(name)
@@ -65,12 +64,15 @@ class HashMapStateBackend(Scope):
                 raise Exception(  # noqa: TRY002
                     f"State name corrupted: '{name}' was registered with {known[1]}, now with {descriptor.type_info}",
                 )
-            return known[2]
-        table = self.tables.setdefault(name, Table())
-        ttl = descriptor.ttl_config
-        made = with_ttl if ttl is not None and ttl.is_enabled() else plain
-        state = made(self, scope or self, table, descriptor)
-        self.states[name] = (kind, descriptor.type_info, state)
+        else:
+            known = self.states[name] = (kind, descriptor.type_info, {})
+        whose = scope or self
+        state = known[2].get(whose)
+        if state is None:
+            table = self.tables.setdefault(name, Table())
+            ttl = descriptor.ttl_config
+            made = with_ttl if ttl is not None and ttl.is_enabled() else plain
+            state = known[2][whose] = made(self, whose, table, descriptor)
         return state
 
     def take_delta(self) -> object:
@@ -112,11 +114,13 @@ class HashMapStateBackend(Scope):
                 table.values.clear()
 
     def cleanup(self, now: int) -> None:
-        """Drop what has expired among the next entries of every table with a time-to-live."""
-        for _, _, state in self.states.values():
-            expire = getattr(state, "expire", None)
-            if expire is not None:
-                table = state._table  # noqa: SLF001 - ours
-                keys = list(islice(table.values, CLEANED_AT_ONCE))
-                for key in keys:
-                    expire(key, now)
+        """Drop what has expired among the next entries of every table that is to be cleaned in the background."""
+        for name, (_, _, state) in self.states.items():
+            if not getattr(state, "background", False):
+                continue
+            waiting = self.uncleaned.get(name)
+            if not waiting:
+                waiting = self.uncleaned[name] = list(self.tables[name].values)
+            for key in waiting[-CLEANED_AT_ONCE:]:
+                state.expire(key, now)
+            del waiting[-CLEANED_AT_ONCE:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.constants import MAX_LONG_VALUE
@@ -12,6 +13,7 @@ from flintstream.common.serializer import TypeSerializer
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from io import BytesIO
+    from typing import Self
 
     from flintstream.datastream._window.base import MergingWindowAssigner
 
@@ -26,22 +28,25 @@ class Window(ABC):
         """Return the last timestamp (ms) that belongs to the window."""
 
 
-class TimeWindow(Window):
-    """A span of time from ``start``, which belongs to it, to ``end``, which does not (ms).
+class TimeWindow(tuple[int, int], Window):
+    """A span of time from ``start``, which belongs to it, to ``end``, which does not (ms). Immutable, and ordered.
 
     >>> TimeWindow(0, 10).max_timestamp()
     9
     """
 
-    __slots__ = ("end", "start")
+    # A tuple, because windows are parts of state keys: for every record one is hashed, here without Python code.
+    __slots__ = ()
 
-    def __init__(self, start: int, end: int) -> None:
-        self.start = start
-        self.end = end
+    def __new__(cls, start: int, end: int) -> Self:
+        return super().__new__(cls, (start, end))
+
+    start = property(itemgetter(0), doc="The first timestamp (ms) that belongs to the window.")
+    end = property(itemgetter(1), doc="The first timestamp (ms) after the window.")
 
     def max_timestamp(self) -> int:
         """Return the last timestamp (ms) that belongs to the window."""
-        return self.end - 1
+        return self[1] - 1
 
     def intersects(self, other: TimeWindow) -> bool:
         """Tell whether the windows overlap or touch.
@@ -49,7 +54,7 @@ class TimeWindow(Window):
         >>> TimeWindow(0, 5).intersects(TimeWindow(5, 10))
         True
         """
-        return self.start <= other.end and other.start <= self.end
+        return self[0] <= other[1] and other[0] <= self[1]
 
     def cover(self, other: TimeWindow) -> TimeWindow:
         """Return the smallest window that both windows fit into."""
@@ -81,18 +86,15 @@ class TimeWindow(Window):
             callback.merge(group, covering)
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is self.__class__ and self.start == other.start and self.end == other.end
+        return other.__class__ is self.__class__ and tuple.__eq__(self, other)
 
-    def __hash__(self) -> int:
-        return hash((self.start, self.end))
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
-    def __lt__(self, other: TimeWindow) -> bool:
-        if not isinstance(other, TimeWindow):
-            raise TypeError(f"a TimeWindow cannot be compared with {other!r}")
-        return (self.start, self.end) < (other.start, other.end)
+    __hash__ = tuple.__hash__
 
-    def __le__(self, other: TimeWindow) -> bool:
-        return self == other or self < other
+    def __snapshot__(self) -> TimeWindow:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.__class__, (self.start, self.end)

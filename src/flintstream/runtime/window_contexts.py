@@ -1,0 +1,193 @@
+"""What assigners, triggers and window functions are handed at run time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.functions import KeyedStateStore, ProcessAllWindowFunction, ProcessWindowFunction
+from flintstream.datastream.state import AggregatingStateDescriptor, ListStateDescriptor, ReducingStateDescriptor
+from flintstream.datastream.window import Trigger, WindowAssigner
+from flintstream.runtime.operator import MAX_TIMESTAMP
+
+if TYPE_CHECKING:
+    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.datastream.state import StateDescriptor
+    from flintstream.metrics import MetricGroup
+    from flintstream.runtime.operator import OperatorContext
+    from flintstream.runtime.timers import InternalTimerService
+    from flintstream.state.backend import KeyedStateBackend, Scope
+
+_MERGEABLE = (ListStateDescriptor, ReducingStateDescriptor, AggregatingStateDescriptor)
+_MOST_CACHED = 64
+
+
+class AssignerContext(WindowAssigner.WindowAssignerContext):
+    """What an assigner may ask."""
+
+    def __init__(self, runtime_context: RuntimeContext, timers: InternalTimerService) -> None:
+        self._runtime_context = runtime_context
+        self._timers = timers
+
+    def get_current_processing_time(self) -> int:
+        """Return the worker's time in ms since the epoch."""
+        return self._timers.clock()
+
+    def get_runtime_context(self) -> RuntimeContext:
+        """Return the runtime context, whose state is that of the record's key."""
+        return self._runtime_context
+
+
+class WindowTriggerContext(Trigger.OnMergeContext):
+    """Timers and state of the key and window that :meth:`enter` was called with."""
+
+    __slots__ = ("_batch", "_known", "_operator", "_state", "_timers", "key", "merged", "scope", "window")
+
+    def __init__(self, operator: OperatorContext, scope: Scope) -> None:
+        """Let ``scope`` say whose state is meant; it follows :meth:`enter`."""
+        assert operator.state is not None  # noqa: S101
+        assert operator.timers is not None  # noqa: S101
+        self._operator = operator
+        self._state: KeyedStateBackend = operator.state
+        self._timers: InternalTimerService = operator.timers
+        self._batch = operator.batch
+        self._known: dict[StateDescriptor, Any] = {}
+        self.scope = scope
+        self.key: Any = None
+        self.window: Any = None
+        self.merged: list[Any] = []
+
+    def enter(self, key: Any, window: Any) -> None:
+        """Turn to a key and window."""
+        self.key = key
+        self.window = window
+        self.scope.key = (key, window)
+
+    def get_current_processing_time(self) -> int:
+        """Return the worker's time in ms since the epoch."""
+        return self._timers.clock()
+
+    def get_metric_group(self) -> MetricGroup:
+        """Return the metrics of the window operator."""
+        return self._operator.runtime_context.get_metrics_group()
+
+    def get_current_watermark(self) -> int:
+        """Return the current watermark in ms."""
+        return self._timers.current_watermark
+
+    def _key_has_ended(self) -> bool:
+        """In BATCH mode, timers that are set while the timers of a key fire are ignored, as in Flink."""
+        return self._batch and self._timers.current_watermark == MAX_TIMESTAMP
+
+    def register_processing_time_timer(self, time: int) -> None:
+        """Ask for ``on_processing_time`` when the worker's clock reaches ``time`` (ms)."""
+        if not self._key_has_ended():
+            self._timers.register_processing_time(time, self.key, self.window)
+
+    def register_event_time_timer(self, time: int) -> None:
+        """Ask for ``on_event_time`` when the watermark reaches ``time`` (ms)."""
+        if not self._key_has_ended():
+            self._timers.register_event_time(time, self.key, self.window)
+
+    def delete_processing_time_timer(self, time: int) -> None:
+        """Delete a processing-time timer."""
+        self._timers.delete_processing_time(time, self.key, self.window)
+
+    def delete_event_time_timer(self, time: int) -> None:
+        """Delete an event-time timer."""
+        self._timers.delete_event_time(time, self.key, self.window)
+
+    def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
+        """Return state of the key and window at hand."""
+        state = self._known.get(state_descriptor)
+        if state is None:
+            state = self._state.state(state_descriptor, self.scope)
+            if len(self._known) < _MOST_CACHED:  # a trigger may make a descriptor per call
+                self._known[state_descriptor] = state
+        return state
+
+    def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
+        """Move the state of the windows that were merged into that of the window at hand.
+
+        Raises:
+            TypeError: That kind of state cannot be merged.
+        """
+        if not isinstance(state_descriptor, _MERGEABLE):
+            raise TypeError(
+                f"the trigger state '{state_descriptor.name}' cannot be merged: only list, reducing and aggregating "
+                f"state can, but it has a {type(state_descriptor).__name__}",
+            )
+        state = self.get_partitioned_state(state_descriptor)
+        state.merge_into((self.key, self.window), [(self.key, window) for window in self.merged])
+
+
+class ScopedStateStore(KeyedStateStore):
+    """State of whatever the scope means at the time of each access."""
+
+    def __init__(self, state: KeyedStateBackend, scope: Scope | None) -> None:
+        """Hand out state of ``scope``, or of the current key."""
+        self._state = state
+        self._scope = scope
+
+    def _get(self, descriptor: StateDescriptor) -> Any:
+        return self._state.state(descriptor, self._scope)
+
+    def get_state(self, state_descriptor: Any) -> Any:
+        """Return a value state."""
+        return self._get(state_descriptor)
+
+    def get_list_state(self, state_descriptor: Any) -> Any:
+        """Return a list state."""
+        return self._get(state_descriptor)
+
+    def get_map_state(self, state_descriptor: Any) -> Any:
+        """Return a map state."""
+        return self._get(state_descriptor)
+
+    def get_reducing_state(self, state_descriptor: Any) -> Any:
+        """Return a reducing state."""
+        return self._get(state_descriptor)
+
+    def get_aggregating_state(self, state_descriptor: Any) -> Any:
+        """Return an aggregating state."""
+        return self._get(state_descriptor)
+
+
+class _NoWindowState(ScopedStateStore):
+    """Refuses: nobody could say what becomes of a user's state when windows merge."""
+
+    def _get(self, descriptor: StateDescriptor) -> Any:
+        raise Exception(  # noqa: TRY002 - the type PyFlink raises
+            "Per-window state is not allowed when using merging windows. "
+            f"Use global_state() for the state '{descriptor.name}'",
+        )
+
+
+class WindowContext(ProcessWindowFunction.Context[Any], ProcessAllWindowFunction.Context[Any]):
+    """The context of process window functions, keyed or not."""
+
+    def __init__(self, trigger_context: WindowTriggerContext, state: KeyedStateBackend, *, merging: bool) -> None:
+        """Follow the key and window of ``trigger_context``."""
+        self._at = trigger_context
+        scope = trigger_context.scope
+        self._window_state = _NoWindowState(state, scope) if merging else ScopedStateStore(state, scope)
+        self._global_state = ScopedStateStore(state, None)
+
+    def window(self) -> Any:
+        """Return the window."""
+        return self._at.window
+
+    def current_processing_time(self) -> int:
+        """Return the worker's time in ms since the epoch."""
+        return self._at.get_current_processing_time()
+
+    def current_watermark(self) -> int:
+        """Return the current watermark in ms."""
+        return self._at.get_current_watermark()
+
+    def window_state(self) -> KeyedStateStore:
+        """Return state of this key and window."""
+        return self._window_state
+
+    def global_state(self) -> KeyedStateStore:
+        """Return state of this key, shared by all its windows."""
+        return self._global_state

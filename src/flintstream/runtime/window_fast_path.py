@@ -1,0 +1,132 @@
+"""The common case of the window operator, without a call per record.
+
+Event-time windows of one length, end to end or overlapping by whole slides, that fire at their end: nothing is asked of
+the assigner or the trigger, windows are made once and shared by all keys, and a window's timers are registered with its
+first record only. Records that are late, or have no timestamp, take the general way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.window import (
+    EventTimeTrigger,
+    SlidingEventTimeWindows,
+    TimeWindow,
+    TumblingEventTimeWindows,
+)
+from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.state.heap_states import HeapAggregatingState, HeapListState, HeapReducingState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flintstream.runtime.window_operator import WindowOperator
+
+_MOST_WINDOWS = 4096
+
+
+def _append(elements: list[Any], value: Any) -> list[Any]:
+    elements.append(value)
+    return elements
+
+
+class FastPath:
+    """Adds records to, and fires, the windows of one operator."""
+
+    def __init__(self, operator: WindowOperator, size: int, slide: int, offset: int) -> None:
+        """Serve ``operator``: windows ``size`` ms long that start ``offset`` ms after multiples of ``slide``."""
+        self.operator = operator
+        self.size = size
+        self.slide = slide
+        self.offset = offset
+        self.windows: dict[int, tuple[TimeWindow, ...]] = {}
+        """The windows of a record by the start of the newest, the newest first."""
+        self.values: dict[Any, Any] = operator.contents._values  # noqa: SLF001 - ours
+        self.dirty: set[Any] = operator.contents._dirty  # noqa: SLF001
+        self.first, self.more = self._steps()
+
+    @staticmethod
+    def of(operator: WindowOperator) -> FastPath | None:
+        """Return the fast path of an operator if it can have one."""
+        assigner = operator.assigner
+        if type(operator.trigger) is not EventTimeTrigger or type(operator.contents) not in (
+            HeapListState,
+            HeapReducingState,
+            HeapAggregatingState,
+        ):
+            return None
+        if type(assigner) is TumblingEventTimeWindows:
+            return FastPath(operator, assigner._size, assigner._size, assigner._offset)  # noqa: SLF001
+        if type(assigner) is SlidingEventTimeWindows and assigner._size % assigner._slide == 0:  # noqa: SLF001
+            return FastPath(operator, assigner._size, assigner._slide, assigner._offset)  # noqa: SLF001
+        return None
+
+    def _steps(self) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any]]:
+        """Return what makes contents of a first value (None: it is the contents), and of contents and another value."""
+        operator = self.operator
+        kind = type(operator.contents)
+        if kind is HeapListState:
+            return lambda value: [value], _append
+        if kind is HeapReducingState:
+            return None, operator.incremental.reduce
+        create, add = operator.incremental.create_accumulator, operator.incremental.add
+        return lambda value: add(value, create()), lambda accumulator, value: add(value, accumulator)
+
+    def _windows_from(self, newest: int) -> tuple[TimeWindow, ...]:
+        size = self.size
+        if len(self.windows) >= _MOST_WINDOWS:
+            self.windows.clear()
+        found = tuple([TimeWindow(start, start + size) for start in range(newest, newest - size, -self.slide)])
+        self.windows[newest] = found
+        return found
+
+    def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int]) -> None:
+        """Put a block of records into their windows."""
+        operator = self.operator
+        values, dirty, first, more = self.values, self.dirty, self.first, self.more
+        size, slide, offset = self.size, self.slide, self.offset
+        state = operator.state
+        tracking = state.tracking
+        windows_of = self.windows.get
+        # The oldest window of a record ends `slide` after the start of the newest; once that is over, some window is
+        # late or fires at once. The least timestamps go the general way, too, for the sake of its error message.
+        first_open = max(operator.timers.current_watermark - slide + 1, MIN_TIMESTAMP + 2 * size)
+        for value, timestamp in zip(cursor, timestamps, strict=False):
+            key = key_of(value)
+            newest = timestamp - (timestamp - offset) % slide
+            if newest <= first_open:
+                operator.add(key, value, timestamp)
+                continue
+            state.key = key
+            for window in windows_of(newest) or self._windows_from(newest):
+                pane = (key, window)
+                contents = values.get(pane)
+                if contents is not None:
+                    values[pane] = more(contents, value)
+                else:
+                    values[pane] = value if first is None else first(value)
+                    self._register(key, window)
+                if tracking:
+                    dirty.add(pane)
+
+    def _register(self, key: Any, window: TimeWindow) -> None:
+        """Register the timers of a new window: the trigger's, and the one that drops it."""
+        operator = self.operator
+        end = window.end - 1
+        operator.timers.register_event_time(end, key, window)
+        if operator.lateness and (cleanup := operator.cleanup_time(window)) < MAX_TIMESTAMP:
+            operator.timers.register_event_time(cleanup, key, window)
+
+    def on_time(self, timestamp: int, key: Any, window: TimeWindow, event: bool) -> None:  # noqa: ARG002
+        """Fire or drop a window, or both."""
+        operator = self.operator
+        operator.state.key = key
+        operator.trigger_ctx.enter(key, window)
+        if timestamp == window.end - 1:
+            operator._fire_window(timestamp)  # noqa: SLF001 - one operator in two modules
+            if operator.lateness:
+                return
+        operator.contents.clear()
+        if operator.clear_function is not None:
+            operator.clear_function(operator.window_ctx)
