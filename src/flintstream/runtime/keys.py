@@ -91,7 +91,7 @@ def _canonical(value: Any) -> Any:
         return ("dict", frozenset((_canonical(k), _canonical(v)) for k, v in value.items()))
     if kind in (set, frozenset):
         return ("set", frozenset(map(_canonical, value)))
-    if kind.__eq__ is object.__eq__ or kind.__hash__ is None:  # type: ignore[comparison-overlap, redundant-expr]
+    if kind.__eq__ is object.__eq__ or kind.__hash__ is None:  # type: ignore[comparison-overlap]
         fields = getattr(value, "__dict__", None)
         if fields:
             return (kind.__qualname__, _canonical(fields))

@@ -65,6 +65,10 @@ class OperatorContext:
     metrics: dict[str, int] = field(default_factory=dict)
     """Counters of the engine itself, such as ``numLateRecordsDropped``; they reach the driver with each epoch."""
 
+    def all_metrics(self) -> dict[str, Any]:
+        """Return the engine's counters and those of the user's metric group."""
+        return {**self.metrics, **self.runtime_context.get_metrics_group().values()}
+
 
 class Operator:
     """One operator in one subtask. Subclasses override what they need.

@@ -267,6 +267,8 @@ class Subtask:
         ended = not self.finished and self._inputs_ended()
         for operator in self.operators.values():
             operator.end_epoch()
+            if operator.context.state is not None and not ended:
+                operator.context.state.cleanup(wall_clock())
         if ended:
             self.finished = True
             for operator in self.operators.values():
@@ -341,7 +343,7 @@ class Subtask:
             watermark=min(watermarks, default=MIN_TIMESTAMP),
             committables=committables,
             records=records,
-            metrics={n: dict(o.context.metrics) for n, o in self.operators.items() if o.context.metrics},
+            metrics={n: m for n, o in self.operators.items() if (m := o.context.all_metrics())},
         )
 
     def _memo(self) -> bytes:

@@ -49,6 +49,7 @@ class HashMapStateBackend(Scope):
         self.tracking = False
         self.tables: dict[str, Table] = {}
         self.states: dict[str, tuple[str, Any, dict[Scope, Any]]] = {}
+        self.uncleaned: dict[str, list[Any]] = {}
 
     def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
         """Return the state object of a descriptor and scope, the same one every time."""
@@ -115,12 +116,13 @@ class HashMapStateBackend(Scope):
 
     def cleanup(self, now: int) -> None:
         """Drop what has expired among the next entries of every table that is to be cleaned in the background."""
-        for name, (_, _, state) in self.states.items():
+        for name, (_, _, by_scope) in self.states.items():
+            state = next(iter(by_scope.values()), None)  # all scopes of a name share its table
             if not getattr(state, "background", False):
                 continue
             waiting = self.uncleaned.get(name)
             if not waiting:
                 waiting = self.uncleaned[name] = list(self.tables[name].values)
             for key in waiting[-CLEANED_AT_ONCE:]:
-                state.expire(key, now)
+                state.expire(key, now)  # type: ignore[union-attr]
             del waiting[-CLEANED_AT_ONCE:]

@@ -5,12 +5,13 @@ Every access reads the current key off the scope; a state object is created once
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flintstream.datastream.state import StateDescriptor
     from flintstream.state.backend import KeyedStateBackend, Scope
@@ -129,7 +130,17 @@ class HeapListState(_HeapState, ListState):  # type: ignore[type-arg]
 class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
     """A map per key."""
 
-    __slots__ = ()
+    __slots__ = ("changes",)
+
+    def _configure(self, descriptor: Any) -> None:
+        super()._configure(descriptor)
+        self.changes = 0
+        """Counts changes, so that an iterator notices those it did not make itself."""
+
+    def clear(self) -> None:
+        """Remove the map of the current key."""
+        self.changes += 1
+        super().clear()
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, None when there is none."""
@@ -138,6 +149,7 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value of a map key."""
+        self.changes += 1
         current = self._scope.key
         entries = self._values.get(current)
         if entries is None:
@@ -157,6 +169,7 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
         current = self._scope.key
         entries = self._values.get(current)
         if entries is not None and key in entries:
+            self.changes += 1
             del entries[key]
             if not entries:
                 del self._values[current]
@@ -171,45 +184,24 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
         """Tell whether the map has no keys."""
         return not self._values.get(self._scope.key)
 
-    def items(self) -> Collection[tuple[Any, Any]]:
-        """Return the pairs; changing the map while iterating over them raises RuntimeError."""
-        return EntryView(self, lambda item: item)
+    def items(self) -> EntryIterator:
+        """Iterate over the pairs; the iterator has ``remove()``, other changes meanwhile raise RuntimeError."""
+        return EntryIterator(self, lambda item: item)
 
-    def keys(self) -> Collection[Any]:
-        """Return the map keys; changing the map while iterating over them raises RuntimeError."""
-        return EntryView(self, lambda item: item[0])
+    def keys(self) -> EntryIterator:
+        """Iterate over the map keys; see :meth:`items`."""
+        return EntryIterator(self, itemgetter(0))
 
-    def values(self) -> Collection[Any]:
-        """Return the values; changing the map while iterating over them raises RuntimeError."""
-        return EntryView(self, lambda item: item[1])
+    def values(self) -> EntryIterator:
+        """Iterate over the values; see :meth:`items`."""
+        return EntryIterator(self, itemgetter(1))
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the map keys."""
-        return iter(self.keys())
+        return self.keys()
 
     def entries(self) -> dict[Any, Any]:
         """Return the map of the current key as it is."""
         return self._values.get(self._scope.key) or {}
-
-
-class EntryView:
-    """A view of a map state whose iterator can remove what it returned last."""
-
-    def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
-        self._state = state
-        self._pick = pick
-
-    def __iter__(self) -> EntryIterator:
-        return EntryIterator(self._state, self._pick)
-
-    def __len__(self) -> int:
-        return len(self._state.entries())
-
-    def __contains__(self, item: object) -> bool:
-        return any(item == each for each in self)
-
-    def __repr__(self) -> str:
-        return repr(list(self))
 
 
 class EntryIterator:
@@ -218,32 +210,37 @@ class EntryIterator:
     def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
         self._state = state
         self._pick = pick
-        self._items = list(state.entries().items())
-        self._position = 0
-        self._expected = len(self._items)
+        self._items = iter(list(state.entries().items()))
+        self._changes = state.changes
+        self._last: tuple[Any, Any] | None = None
 
     def __iter__(self) -> EntryIterator:
         return self
 
     def __next__(self) -> Any:
-        if len(self._state.entries()) != self._expected:
-            raise RuntimeError("Concurrent modification detected: the map state changed while it was iterated over.")
-        if self._position == len(self._items):
-            raise StopIteration
-        item = self._items[self._position]
-        self._position += 1
-        return self._pick(item)
+        self._check()
+        self._last = next(self._items)
+        return self._pick(self._last)
 
     def remove(self) -> None:
         """Remove the entry that was returned last.
 
         Raises:
-            RuntimeError: Nothing was returned yet.
+            RuntimeError: Nothing was returned yet, or it was removed already, or the map was changed otherwise.
         """
-        if self._position == 0:
-            raise RuntimeError("remove() needs a call of next() before it")
-        self._state.remove(self._items[self._position - 1][0])
-        self._expected = len(self._state.entries())
+        if self._last is None:
+            raise RuntimeError("remove() removes what next() returned, so it can be called once after each next()")
+        self._check()
+        self._state.remove(self._last[0])
+        self._last = None
+        self._changes = self._state.changes
+
+    def _check(self) -> None:
+        if self._state.changes != self._changes:
+            raise RuntimeError(
+                "Concurrent modification detected: the map state was changed while it was iterated over; "
+                "collect the changes first, or use remove() of the iterator",
+            )
 
 
 class HeapReducingState(_HeapState, ReducingState):  # type: ignore[type-arg]

@@ -34,6 +34,7 @@ class _Ttl:
     _ttl: int
     _on_read: bool
     _return_expired: bool
+    background: bool
 
     _values: dict[Any, Any]
     _dirty: set[Any]
@@ -47,6 +48,7 @@ class _Ttl:
         config = descriptor.ttl_config
         self._ttl = config.get_ttl().to_milliseconds()
         self._on_read = config.get_update_type() == StateTtlConfig.UpdateType.OnReadAndWrite
+        self.background = config.get_cleanup_strategies().is_cleanup_in_background()
         visibility = config.get_state_visibility()
         self._return_expired = visibility == StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
 
@@ -172,7 +174,7 @@ class TtlListState(_Ttl, HeapListState):
     def update(self, values: list[Any]) -> None:
         """Replace all elements."""
         now = self.clock()
-        super().update([(value, now) for value in values])
+        super().update([(value, now) for value in values or ()])
 
     def expire(self, key: Any, now: int) -> None:
         """Drop the elements of a key that have expired."""
@@ -183,20 +185,25 @@ class TtlListState(_Ttl, HeapListState):
 
 
 class TtlMapState(_Ttl, HeapMapState):
-    """A map whose entries expire one by one."""
+    """A map whose entries expire one by one.
+
+    What expiry and reading change does not count as a change of the map: it may happen while a user iterates over it.
+    """
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, None when there is none or it has expired."""
-        entry = super().get(key)
-        if entry is None:
+        current = self._scope.key
+        entries = self._values.get(current)
+        if entries is None or key not in entries:
             return None
-        value, stamp = entry
+        value, stamp = entries[key]
         now = self.clock()
         if stamp + self._ttl <= now:
-            super().remove(key)
+            self._drop(current, [key])
             return value if self._return_expired else None
         if self._on_read:
-            super().put(key, (value, now))
+            entries[key] = (value, now)
+            self._touch(current)
         return value
 
     def put(self, key: Any, value: Any) -> None:
@@ -204,8 +211,12 @@ class TtlMapState(_Ttl, HeapMapState):
         super().put(key, (value, self.clock()))
 
     def is_empty(self) -> bool:
-        """Tell whether no map key is left."""
-        return not self.entries()
+        """Tell whether no map key is left that may be seen."""
+        entries = self._values.get(self._scope.key)
+        if not entries:
+            return True
+        limit = self.clock() - self._ttl
+        return not self._return_expired and all(stamp <= limit for _, stamp in entries.values())
 
     def entries(self) -> dict[Any, Any]:
         """Return what may be seen of the map of the current key."""
@@ -214,24 +225,27 @@ class TtlMapState(_Ttl, HeapMapState):
         if not entries:
             return {}
         now = self.clock()
-        expired = [key for key, (_, stamp) in entries.items() if stamp + self._ttl <= now]
-        seen = {k: v for k, (v, stamp) in entries.items() if self._return_expired or stamp + self._ttl > now}
-        for key in expired:
-            super().remove(key)
-        if self._on_read and len(expired) < len(seen):
-            self._values[current] = {k: (v, now) for k, (v, _) in entries.items()}
+        limit = now - self._ttl
+        expired = [key for key, (_, stamp) in entries.items() if stamp <= limit]
+        seen = {key: value for key, (value, stamp) in entries.items() if self._return_expired or stamp > limit}
+        if expired:
+            self._drop(current, expired)
+        if self._on_read and entries:
+            entries.update({key: (value, now) for key, (value, _) in entries.items()})
             self._touch(current)
         return seen
 
+    def _drop(self, current: Any, keys: Iterable[Any]) -> None:
+        entries = self._values[current]
+        for key in keys:
+            del entries[key]
+        if not entries:
+            del self._values[current]
+        self._touch(current)
+
     def expire(self, key: Any, now: int) -> None:
         """Drop the map entries of a key that have expired."""
-        entries = self._values.get(key)
-        if not entries:
-            return
-        live = {k: entry for k, entry in entries.items() if entry[1] + self._ttl > now}
-        if len(live) < len(entries):
-            if live:
-                self._values[key] = live
-            else:
-                del self._values[key]
-            self._touch(key)
+        limit = now - self._ttl
+        expired = [each for each, (_, stamp) in self._values.get(key, {}).items() if stamp <= limit]
+        if expired:
+            self._drop(key, expired)

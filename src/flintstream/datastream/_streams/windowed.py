@@ -93,7 +93,7 @@ class _Windowed:
 
     def aggregate(
         self,
-        aggregate_function: AggregateFunction,
+        aggregate_function: AggregateFunction[Any, Any, Any],
         window_function: Any = None,
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
@@ -105,7 +105,7 @@ class _Windowed:
         """
         if not isinstance(aggregate_function, AggregateFunction):
             raise TypeError(f"aggregate() needs an AggregateFunction, but got {type(aggregate_function).__name__}")
-        descriptor = AggregatingStateDescriptor(WINDOW_STATE, aggregate_function, accumulator_type)  # type: ignore[arg-type]
+        descriptor = AggregatingStateDescriptor(WINDOW_STATE, aggregate_function, accumulator_type)
         checked = self._checked(window_function, "aggregate")
         return self._windowed(descriptor, checked, output_type, aggregate_function)
 

@@ -1,0 +1,20 @@
+"""Every test of this folder runs on both engines; Spark's session is shared by all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from flintstream.datastream import StreamExecutionEnvironment
+
+
+@pytest.fixture(params=["inline", pytest.param("spark", marks=pytest.mark.spark)])
+def make_env(request):
+    """Return a function that creates environments on one of the engines."""
+
+    def make(parallelism: int = 1, settings: dict[str, str] | None = None) -> StreamExecutionEnvironment:
+        configuration = {"flintstream.engine": request.param, "flintstream.master": "local[2]", **(settings or {})}
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        return env.set_parallelism(parallelism)
+
+    make.engine = request.param
+    return make

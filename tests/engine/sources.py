@@ -1,0 +1,62 @@
+"""Sources for tests that need several epochs, pauses or no end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
+
+
+@dataclass
+class PacedSplit(SourceSplit):
+    position: int = 0
+
+
+class PacedSource(Source):
+    """Emits the numbers from 0 on, one after each pause; without a limit it never ends."""
+
+    def __init__(self, limit: int | None, pause: float) -> None:
+        self.limit = limit
+        self.pause = pause
+        if limit is None:
+            self.boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def create_enumerator(self, parallelism: int) -> StaticEnumerator:
+        return StaticEnumerator([PacedSplit("paced")])
+
+    def create_reader(self) -> SourceReader:
+        return PacedReader(self.limit, self.pause)
+
+
+class PacedReader(SourceReader):
+    def __init__(self, limit: int | None, pause: float) -> None:
+        self.limit = limit
+        self.pause = pause
+
+    def read(self, split, fetch):
+        while self.limit is None or split.position < self.limit:
+            time.sleep(self.pause)
+            split.position += 1
+            yield [split.position - 1]
+        return True
+
+
+class SilentSource(Source):
+    """Emits one record, then stays silent for ever."""
+
+    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def create_enumerator(self, parallelism: int) -> StaticEnumerator:
+        return StaticEnumerator([PacedSplit("silent")])
+
+    def create_reader(self) -> SourceReader:
+        return SilentReader()
+
+
+class SilentReader(SourceReader):
+    def read(self, split, fetch):
+        if split.position == 0:
+            split.position = 1
+            yield ["only"]
+        return False
