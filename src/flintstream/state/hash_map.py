@@ -38,8 +38,6 @@ _KINDS: dict[type, tuple[str, type, type]] = {
     AggregatingStateDescriptor: ("aggregating", HeapAggregatingState, TtlAggregatingState),
 }
 
-_GONE = "\0gone"
-
 
 class HashMapStateBackend(Scope):
     """Keeps the objects that users put in, as they are; nothing is serialized until a delta is taken."""
@@ -77,20 +75,21 @@ class HashMapStateBackend(Scope):
         return state
 
     def take_delta(self) -> object:
-        """Return the entries that changed since the last call; a deleted one is marked."""
+        """Return what changed since the last call: per state, the entries to set and the keys to delete."""
         delta = {}
         for name, table in self.tables.items():
             if table.dirty:
-                get = table.values.get
-                delta[name] = [(key, get(key, _GONE)) for key in table.dirty]
+                values = table.values
+                changed = [(key, values[key]) for key in table.dirty if key in values]
+                delta[name] = (changed, [key for key in table.dirty if key not in values])
                 table.dirty.clear()
         return delta
 
     def take_snapshot(self) -> object:
-        """Return all entries."""
+        """Return all entries, in the form of a delta."""
         for table in self.tables.values():
             table.dirty.clear()
-        return {name: list(table.values.items()) for name, table in self.tables.items()}
+        return {name: (list(table.values.items()), []) for name, table in self.tables.items()}
 
     def restore(self, snapshot: object | None, deltas: Sequence[object]) -> None:
         """Replace everything by ``snapshot`` if there is one, then apply ``deltas`` in order."""
@@ -100,13 +99,11 @@ class HashMapStateBackend(Scope):
                 table.dirty.clear()
         pieces: list[Any] = ([snapshot] if snapshot is not None else []) + list(deltas)
         for piece in pieces:
-            for name, entries in piece.items():
+            for name, (changed, deleted) in piece.items():
                 values = self.tables.setdefault(name, Table()).values
-                for key, value in entries:
-                    if type(value) is str and value == _GONE:
-                        values.pop(key, None)
-                    else:
-                        values[key] = value
+                values.update(changed)
+                for key in deleted:
+                    values.pop(key, None)
 
     def clear_all(self) -> None:
         """Drop everything."""

@@ -1,0 +1,402 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flintstream.common import Time, Types
+from flintstream.datastream.functions import AggregateFunction
+from flintstream.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateTtlConfig,
+    ValueStateDescriptor,
+)
+from flintstream.state import ttl
+from flintstream.state.hash_map import HashMapStateBackend
+
+LONG = Types.LONG()
+TTL = 100
+
+
+class Clock:
+    now = 1000
+
+    def __call__(self):
+        return self.now
+
+
+class Total(AggregateFunction):
+    def create_accumulator(self):
+        return 0
+
+    def add(self, value, accumulator):
+        return accumulator + value
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, acc_a, acc_b):
+        return acc_a + acc_b
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(ttl._Ttl, "clock", clock)
+    return clock
+
+
+@pytest.fixture
+def backend():
+    backend = HashMapStateBackend()
+    backend.key = "a"
+    return backend
+
+
+def config(*, on_read=False, return_expired=False, background=True):
+    builder = StateTtlConfig.new_builder(Time.milliseconds(TTL))
+    if on_read:
+        builder.update_ttl_on_read_and_write()
+    if return_expired:
+        builder.return_expired_if_not_cleaned_up()
+    if not background:
+        builder.disable_cleanup_in_background()
+    return builder.build()
+
+
+def with_ttl(descriptor, **settings):
+    descriptor.enable_time_to_live(config(**settings))
+    return descriptor
+
+
+def value_state(**settings):
+    return with_ttl(ValueStateDescriptor("v", LONG), **settings)
+
+
+def list_state(**settings):
+    return with_ttl(ListStateDescriptor("l", LONG), **settings)
+
+
+def map_state(**settings):
+    return with_ttl(MapStateDescriptor("m", LONG, LONG), **settings)
+
+
+def reducing_state(**settings):
+    return with_ttl(ReducingStateDescriptor("r", lambda a, b: a + b, LONG), **settings)
+
+
+def aggregating_state(**settings):
+    return with_ttl(AggregatingStateDescriptor("g", Total(), LONG), **settings)
+
+
+class Uniform:
+    """One face for all kinds of state: write a number, read what is there."""
+
+    def __init__(self, backend, describe, **settings):
+        self.state = backend.state(describe(**settings))
+        self.kind = describe
+
+    def write(self, value):
+        if self.kind is value_state:
+            self.state.update(value)
+        elif self.kind is map_state:
+            self.state.put(1, value)
+        else:
+            self.state.add(value)
+
+    def read(self):
+        if self.kind is value_state:
+            return self.state.value()
+        if self.kind is map_state:
+            return self.state.get(1)
+        if self.kind is list_state:
+            return next(iter(self.state.get()), None)
+        return self.state.get()
+
+
+every_kind = pytest.mark.parametrize(
+    "describe", [value_state, list_state, map_state, reducing_state, aggregating_state]
+)
+
+
+@every_kind
+def test_a_value_lives_until_its_time_has_passed(backend, clock, describe):
+    state = Uniform(backend, describe)
+    state.write(5)
+    clock.now += TTL - 1
+    assert state.read() == 5
+    clock.now += 1
+    assert state.read() is None
+
+
+@every_kind
+def test_reading_does_not_prolong_a_life_by_default(backend, clock, describe):
+    state = Uniform(backend, describe)
+    state.write(5)
+    clock.now += TTL - 1
+    state.read()
+    clock.now += 1
+    assert state.read() is None
+
+
+@every_kind
+def test_reading_prolongs_a_life_when_asked_to(backend, clock, describe):
+    state = Uniform(backend, describe, on_read=True)
+    state.write(5)
+    for _ in range(3):
+        clock.now += TTL - 1
+        assert state.read() == 5
+    clock.now += TTL
+    assert state.read() is None
+
+
+@every_kind
+def test_writing_starts_the_time_anew(backend, clock, describe):
+    state = Uniform(backend, describe)
+    state.write(5)
+    clock.now += TTL - 1
+    state.write(6)
+    clock.now += TTL - 1
+    assert state.read() == {list_state: 6, reducing_state: 11, aggregating_state: 11}.get(describe, 6)
+
+
+@every_kind
+def test_an_expired_value_is_handed_out_once_more_when_asked_to(backend, clock, describe):
+    state = Uniform(backend, describe, return_expired=True)
+    state.write(5)
+    clock.now += TTL
+    assert state.read() == 5
+    assert state.read() is None
+
+
+@every_kind
+def test_an_expired_value_is_removed_when_it_is_met(backend, clock, describe):
+    state = Uniform(backend, describe)
+    state.write(5)
+    clock.now += TTL
+    state.read()
+    assert not next(iter(backend.tables.values())).values
+
+
+@pytest.mark.parametrize("describe", [reducing_state, aggregating_state])
+def test_what_is_added_after_expiry_starts_anew(backend, clock, describe):
+    state = Uniform(backend, describe)
+    state.write(5)
+    clock.now += TTL
+    state.write(1)
+    assert state.read() == 1
+
+
+def test_list_elements_expire_one_by_one(backend, clock):
+    state = backend.state(list_state())
+    state.add(1)
+    clock.now += 60
+    state.add_all([2, 3])
+    clock.now += 60
+    assert list(state.get()) == [2, 3]
+    clock.now += 60
+    assert list(state.get()) == []
+
+
+def test_updating_a_list_gives_all_elements_the_same_time(backend, clock):
+    state = backend.state(list_state())
+    state.add(1)
+    clock.now += 60
+    state.update([1, 2])
+    clock.now += 60
+    assert list(state.get()) == [1, 2]
+    state.update([])
+    assert list(state.get()) == []
+
+
+def test_map_entries_expire_one_by_one(backend, clock):
+    state = backend.state(map_state())
+    state.put(1, 10)
+    clock.now += 60
+    state.put_all({2: 20, 3: 30})
+    clock.now += 60
+    assert not state.contains(1)
+    assert dict(state.items()) == {2: 20, 3: 30}
+    clock.now += 60
+    assert state.is_empty()
+    assert list(state.keys()) == []
+
+
+@pytest.mark.parametrize("on_read", [False, True])
+def test_a_map_may_be_read_while_iterating_over_it_even_if_entries_expire(backend, clock, on_read):
+    state = backend.state(map_state(on_read=on_read))
+    state.put(1, 10)
+    clock.now += 60
+    state.put_all({2: 20, 3: 30})
+    seen = []
+    for key in state:
+        clock.now += 25
+        seen.append((key, state.get(key)))
+    assert seen[0] == (1, 10)
+    assert seen[2] == (3, 30)
+
+
+def test_an_iterator_over_a_map_removes_entries(backend, clock):
+    state = backend.state(map_state())
+    state.put_all({1: 10, 2: 20})
+    iterator = state.keys()
+    next(iterator)
+    iterator.remove()
+    assert dict(state.items()) == {2: 20}
+
+
+def test_writing_to_a_map_while_iterating_over_it_raises(backend, clock):
+    state = backend.state(map_state())
+    state.put_all({1: 10, 2: 20})
+    iterator = state.items()
+    next(iterator)
+    state.put(3, 30)
+    with pytest.raises(RuntimeError, match="Concurrent modification"):
+        next(iterator)
+
+
+@pytest.mark.parametrize("describe", [list_state, reducing_state, aggregating_state])
+def test_merged_state_lives_on_with_the_latest_time(backend, clock, describe):
+    state = backend.state(describe())
+    backend.key = 1
+    state.add(1)
+    clock.now += 60
+    backend.key = 2
+    state.add(2)
+    state.merge_into(1, [2])
+    clock.now += 60
+    backend.key = 1
+    assert state.get() == {list_state: [2]}.get(describe, 3)
+
+
+def test_a_disabled_configuration_keeps_state_for_ever(backend, clock):
+    descriptor = ValueStateDescriptor("v", LONG)
+    descriptor.enable_time_to_live(
+        StateTtlConfig.new_builder(Time.milliseconds(TTL)).set_update_type(StateTtlConfig.UpdateType.Disabled).build()
+    )
+    state = backend.state(descriptor)
+    state.update(5)
+    clock.now += 10 * TTL
+    assert state.value() == 5
+
+
+# -- clean-up in the background ----------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_cleanup_removes_what_has_expired(backend, clock, describe):
+    state = Uniform(backend, describe)
+    state.write(5)
+    backend.cleanup(clock.now + TTL - 1)
+    assert state.read() == 5
+    clock.now += TTL
+    backend.cleanup(clock.now)
+    assert not next(iter(backend.tables.values())).values
+
+
+def test_cleanup_gets_round_to_every_entry_although_most_of_them_live(backend, clock):
+    state = backend.state(value_state())
+    for backend.key in range(5000):
+        state.update(0)
+    clock.now += TTL - 1
+    for backend.key in range(4990):
+        state.update(1)
+    for _ in range(20):
+        backend.cleanup(clock.now + 1)
+    assert len(backend.tables["v"].values) == 4990
+
+
+def test_cleanup_leaves_state_alone_whose_background_cleanup_is_disabled(backend, clock):
+    state = backend.state(value_state(background=False, return_expired=True))
+    state.update(5)
+    clock.now += TTL
+    backend.cleanup(clock.now)
+    assert state.value() == 5
+
+
+def test_cleanup_leaves_state_without_a_time_to_live_alone(backend, clock):
+    state = backend.state(ValueStateDescriptor("v", LONG))
+    state.update(5)
+    backend.cleanup(clock.now + 10 * TTL)
+    assert state.value() == 5
+
+
+# -- between epochs ----------------------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_the_time_of_a_value_survives_a_restore(backend, clock, describe):
+    Uniform(backend, describe).write(5)
+    snapshot = pickle.loads(pickle.dumps(backend.take_snapshot()))
+    clock.now += TTL - 1
+    other = HashMapStateBackend()
+    other.key = "a"
+    state = Uniform(other, describe)
+    other.restore(snapshot, [])
+    assert state.read() == 5
+    clock.now += 1
+    assert state.read() is None
+
+
+@every_kind
+def test_expiry_and_prolonged_lives_are_part_of_a_delta(backend, clock, describe):
+    backend.tracking = True
+    state = Uniform(backend, describe, on_read=True)
+    state.write(5)
+    base = pickle.loads(pickle.dumps(backend.take_snapshot()))
+    clock.now += TTL - 1
+    state.read()
+    prolonged = pickle.loads(pickle.dumps(backend.take_delta()))
+    clock.now += TTL
+    state.read()
+    expired = pickle.loads(pickle.dumps(backend.take_delta()))
+    other = HashMapStateBackend()
+    other.restore(base, [prolonged])
+    assert next(iter(other.tables.values())).values
+    other.restore(base, [prolonged, expired])
+    assert not next(iter(other.tables.values())).values
+
+
+# -- against a model ---------------------------------------------------------------------------------------------------
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(0, 70), st.sampled_from("wrc"), st.integers(0, 9)), max_size=25),
+    on_read=st.booleans(),
+    return_expired=st.booleans(),
+    cleanup=st.booleans(),
+)
+def test_value_and_map_entries_behave_as_the_model_says(steps, on_read, return_expired, cleanup):
+    clock = Clock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ttl._Ttl, "clock", clock)
+        backend = HashMapStateBackend()
+        settings = {"on_read": on_read, "return_expired": return_expired}
+        value, mapped = backend.state(value_state(**settings)), backend.state(map_state(**settings))
+        model = None
+        for wait, step, number in steps:
+            clock.now += wait
+            if cleanup:
+                backend.cleanup(clock.now)
+                if model is not None and model[1] + TTL <= clock.now:
+                    model = None
+            if step == "w":
+                value.update(number)
+                mapped.put(1, number)
+                model = (number, clock.now)
+            elif step == "c":
+                value.clear()
+                mapped.clear()
+                model = None
+            else:
+                expected = None
+                if model is not None:
+                    expired = model[1] + TTL <= clock.now
+                    expected = model[0] if return_expired or not expired else None
+                    model = None if expired else (model[0], clock.now if on_read else model[1])
+                assert value.value() == mapped.get(1) == expected
