@@ -7,7 +7,8 @@ import time
 import pytest
 from tests.engine.sources import PacedSource, SilentSource
 
-from flintstream.common import Types, WatermarkStrategy
+from flintstream.common import Duration, Types, WatermarkStrategy
+from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction, MapFunction
 from flintstream.datastream.state import (
     AggregatingStateDescriptor,
@@ -180,3 +181,26 @@ def test_two_consumers_do_not_see_each_others_changes(make_env):
     stream = env.from_collection([{"n": 1}])
     both = stream.map(spoil).union(stream.map(lambda record: record))
     assert sorted(both.execute_and_collect(limit=9), key=len) == [{"n": 1}, {"n": 1, "spoiled": True}]
+
+
+class Stamp(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value[1]
+
+
+def test_an_aligned_source_waits_for_the_slowest_one_of_its_group(make_env):
+    env = make_env(1, {"flintstream.epoch.idle-duration": "20"})
+    aligned = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Stamp())
+    aligned = aligned.with_watermark_alignment("group", Duration.of_millis(50), Duration.of_millis(20))
+
+    def paced(name, step):
+        source = env.from_source(PacedSource(16, 0.01), NO_WATERMARKS, name)
+        return source.map(lambda n: (name, n * step)).assign_timestamps_and_watermarks(aligned)
+
+    stream = paced("slow", 10).union(paced("fast", 1000)).map(lambda v: (*v, time.monotonic()))
+    with stream.execute_and_collect() as results:
+        rows = list(results)
+    assert len(rows) == 32
+    end_of_slow = max(at for name, _, at in rows if name == "slow")
+    early = [at for name, _, at in rows if name == "fast" and at < end_of_slow]
+    assert len(early) < 16

@@ -118,6 +118,11 @@ class Coordinator:
         self._commit(reports)
 
     def _instructions(self, splits: dict[int, list[Any]]) -> list[Item]:
+        reports = [state.report for state in self.states.values() if state.report is not None and not state.finished]
+        slowest: dict[str, int] = {}
+        for report in reports:
+            for group, watermark in report.aligned.items():
+                slowest[group] = min(watermark, slowest.get(group, watermark))
         last = frozenset(node for node, e in self.enumerators.items() if e.is_finished())
         dealt: dict[tuple[int, int], dict[int, list[Any]]] = {}
         for node, found in splits.items():
@@ -132,15 +137,16 @@ class Coordinator:
                 state = self.states[chain.id, subtask]
                 if state.finished:
                     continue
-                report = state.report
+                before = state.report
                 instruction = Instruction(
                     epoch=self.progress.epochs,
                     chain=chain.id,
                     subtask=subtask,
                     attempt=self.attempt,
-                    version=report.version if report is not None else None,
-                    memo=report.memo if report is not None else None,
-                    handles=report.handles if report is not None else (),
+                    version=before.version if before is not None else None,
+                    memo=before.memo if before is not None else None,
+                    handles=before.handles if before is not None else (),
+                    slowest=slowest,
                     new_splits=dealt.get((chain.id, subtask), {}),
                     no_more_splits=last,
                     keep_state=not self.job.plan.batch,

@@ -46,6 +46,8 @@ class Instruction:
     """Node id -> splits that this subtask shall read from now on."""
     no_more_splits: frozenset[int] = frozenset()
     """Node ids of the sources whose enumerator will not discover any more."""
+    slowest: dict[str, int] = field(default_factory=dict)
+    """Alignment group -> lowest watermark (ms) of its sources at the end of the previous epoch."""
     keep_state: bool = True
     """False when no epoch can follow (BATCH), so that nothing needs to be written."""
 
@@ -68,6 +70,8 @@ class Report:
     next_processing_time: int | None = None
     """When to run again even without input (ms since the epoch)."""
     watermark: int = -(2**63)
+    aligned: dict[str, int] = field(default_factory=dict)
+    """Alignment group -> watermark (ms) of this subtask's sources, unless they are idle or have ended."""
     committables: dict[int, list[Any]] = field(default_factory=dict)
     records: dict[int, int] = field(default_factory=dict)
     """Node id -> records it was given in this epoch; for sources, records it emitted."""

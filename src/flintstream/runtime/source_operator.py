@@ -49,10 +49,10 @@ class SourceOperator(Operator):
         """Close the reader."""
         self.reader.close()
 
-    def run(self, settings: JobSettings, *, last: bool) -> Iterator[None]:
+    def run(self, settings: JobSettings, *, last: bool, ahead: Callable[[], bool] = lambda: False) -> Iterator[None]:
         """Read until the splits are used up or the epoch is over; yields after each batch, so that it can be sent.
 
-        ``last`` tells that no further splits will come.
+        ``last`` tells that no further splits will come, ``ahead`` whether to wait for other sources.
         """
         started = time.monotonic()
         self.more = False
@@ -62,6 +62,9 @@ class SourceOperator(Operator):
         turn = 0
         idle_round = True
         while readings:
+            if not self.context.batch and ahead():
+                self.more = True
+                break
             turn %= len(readings)
             if turn == 0:
                 idle_round = True

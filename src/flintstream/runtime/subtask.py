@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.exchange import ACTIVE, IDLE, exchange_output, open_item
@@ -14,7 +15,7 @@ from flintstream.runtime.protocol import Report, StateHandle
 from flintstream.runtime.sink_operator import SinkOperator
 from flintstream.runtime.source_operator import SourceOperator
 from flintstream.runtime.typed import typed_outputs
-from flintstream.runtime.watermarks import Valve, wall_clock
+from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve, wall_clock
 from flintstream.runtime.wiring import Fan, NodeInput, create_context
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Subtask:
         else:
             yield from self._consume_streaming(gate)
         sources = [(n, o) for n, o in self.operators.items() if isinstance(o, SourceOperator)]
-        runs = [s.run(self.job.settings, last=n in instruction.no_more_splits) for n, s in sources]
+        runs = [self._read(number, source, instruction) for number, source in sources]
         while runs:
             for run in list(runs):
                 if next(run, self) is self:
@@ -146,6 +147,38 @@ class Subtask:
                 else:
                     self._tick()
                     yield
+
+    def _read(self, number: int, source: SourceOperator, instruction: Instruction) -> Iterator[None]:
+        """Run one source; one that others must be able to wait for does not go unobserved for long."""
+        reached = {number}
+        for edge in self.chain.local_edges:
+            if edge.source in reached:
+                reached.add(edge.target)
+        aligned = [o for n, o in self._aligned() if n in reached]
+        settings = self.job.settings
+        intervals = [o.strategy.alignment.update_interval_ms for o in aligned if o.strategy.alignment is not None]
+        return source.run(
+            replace(settings, max_epoch_ms=min([settings.max_epoch_ms, *intervals])),
+            last=number in instruction.no_more_splits,
+            ahead=lambda: any(operator.is_ahead(instruction.slowest) for operator in aligned),
+        )
+
+    def _aligned(self) -> list[tuple[int, TimestampsAndWatermarksOperator]]:
+        return [
+            (number, operator)
+            for number, operator in self.operators.items()
+            if isinstance(operator, TimestampsAndWatermarksOperator) and operator.strategy.alignment is not None
+        ]
+
+    def _aligned_watermarks(self) -> dict[str, int]:
+        """Return the lowest watermark per alignment group of the sources that still read and are not idle."""
+        watermarks: dict[str, int] = {}
+        for _, operator in self._aligned():
+            alignment = operator.strategy.alignment
+            if alignment is not None and not operator.idle and not operator.ended:
+                own = operator.own_watermark()
+                watermarks[alignment.group] = min(own, watermarks.get(alignment.group, own))
+        return watermarks
 
     def _consume_streaming(self, gate: InputGate) -> Iterator[None]:
         watermarks: dict[tuple[int, int], int] = {}
@@ -192,6 +225,8 @@ class Subtask:
             block = open_item(item)
             target = self.inputs[edge.target, edge.input]
             target.records += len(block.values)
+            if not block.plain_keys:
+                target.freeze_keys()
             if not isinstance(edge.partitioner, KeyGroupPartitioner) or not target.keyed:
                 if block.values:
                     target.process(block.values, block.timestamps)
@@ -341,6 +376,7 @@ class Subtask:
             live_splits=any(s.splits for s in sources),
             next_processing_time=min(due, default=None),
             watermark=min(watermarks, default=MIN_TIMESTAMP),
+            aligned=self._aligned_watermarks(),
             committables=committables,
             records=records,
             metrics={n: m for n, o in self.operators.items() if (m := o.context.all_metrics())},

@@ -124,6 +124,7 @@ class TimestampsAndWatermarksOperator(Operator):
         self.max_timestamp = MIN_TIMESTAMP
         self.collected = _Collected()
         self.idle = False
+        self.ended = False
         self.idle_timeout: int | None = self.strategy.idle_timeout_ms
         self.next_emit = wall_clock() + self.interval
         self.last_record = wall_clock()
@@ -220,18 +221,34 @@ class TimestampsAndWatermarksOperator(Operator):
     def process_watermark(self, timestamp: int) -> None:
         """Ignore what upstream says, except that the input has ended."""
         if timestamp == MAX_TIMESTAMP:
+            self.ended = True
             self.output.emit_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
         """Ignore: idleness is the strategy's own business here."""
 
+    def own_watermark(self) -> int:
+        """Return the watermark that the records so far allow, whether it was emitted yet or not."""
+        if self.bounded_delay is None or self.max_timestamp == MIN_TIMESTAMP:
+            return self.collected.last
+        return self.max_timestamp - self.bounded_delay - 1
+
+    def is_ahead(self, slowest: Mapping[str, int]) -> bool:
+        """Tell whether this source should wait for the slowest one of its alignment group."""
+        alignment = self.strategy.alignment
+        if alignment is None or alignment.group not in slowest:
+            return False
+        return self.own_watermark() > slowest[alignment.group] + alignment.max_drift_ms
+
     def snapshot(self) -> object | None:
         """Return what the generator has seen."""
         generator = None if self.bounded_delay is not None else self.generator
-        return (self.max_timestamp, self.collected.last, self.idle, self.next_emit, self.last_record, generator)
+        seen = (self.max_timestamp, self.collected.last, self.idle, self.ended)
+        return (*seen, self.next_emit, self.last_record, generator)
 
     def restore(self, state: Any) -> None:
         """Go on where the previous epoch ended."""
-        self.max_timestamp, self.collected.last, self.idle, self.next_emit, self.last_record, generator = state
+        self.max_timestamp, self.collected.last, self.idle, self.ended, *rest = state
+        self.next_emit, self.last_record, generator = rest
         if generator is not None:
             self.generator = generator

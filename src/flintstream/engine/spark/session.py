@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 DEFAULT_MASTER = "local[*]"
+
+TASK_ATTEMPTS = 4
+"""As on a cluster: a task whose Python worker died runs again. Errors of user code never get that far."""
 
 DEFAULTS = {
     "spark.app.name": "flintstream",
@@ -54,7 +58,7 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
     if master.startswith("local"):
         conf.update(LOCAL_DEFAULTS)
     conf.update(given)
-    conf["spark.master"] = master
+    conf["spark.master"] = re.sub(r"^local\[(\d+|\*)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
     # The driver's interpreter is the workers': both have the same packages, whatever comes first on PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     gateway = start_gateway(master, conf)
