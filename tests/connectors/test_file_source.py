@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from flintstream.common.time import Duration
+from flintstream.common.typeinfo import Types
 from flintstream.connectors.files import FileMonitor, local_path, plan_splits
 from flintstream.connectors.source import Boundedness, Fetch
 from flintstream.datastream.connectors.file_system import (
@@ -38,6 +39,7 @@ def test_directories_are_read_recursively_without_hidden_files(tmp_path):
     source = FileSource.for_record_stream_format(TEXT, str(tmp_path)).process_static_file_set().build()
     assert source.get_boundedness() is Boundedness.BOUNDED
     assert lines_of(source) == ["a/z.txt", "b.txt", "c.txt"]
+    assert source.produced_type == Types.STRING()
 
 
 def test_a_hidden_path_gives_nothing_and_a_warning(tmp_path):

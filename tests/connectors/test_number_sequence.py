@@ -42,7 +42,7 @@ def test_the_sequence_is_bounded_and_of_longs():
 
     source = NumberSequenceSource(-(2**63), 2**63 - 1)
     assert source.get_boundedness() is Boundedness.BOUNDED
-    assert source.get_produced_type() == Types.LONG()
+    assert source.produced_type == Types.LONG()
     assert next(source.create_reader().read(source.create_enumerator(2).discover()[1], Fetch(2))) == [0, 1]
 
 

@@ -60,8 +60,9 @@ class StreamFormat:
         """Return a reader of :class:`~flintstream.connectors.text.FileSplit`; called in the tasks."""
         raise NotAvailableError(f"the format {type(self).__name__} is not available in this version of flintstream")
 
-    def get_produced_type(self) -> TypeInformation:
-        """Return the type of the records."""
+    @property
+    def produced_type(self) -> TypeInformation:
+        """The type of the records."""
         raise NotAvailableError(f"the format {type(self).__name__} is not available in this version of flintstream")
 
     @staticmethod
@@ -85,7 +86,8 @@ class _TextLines(StreamFormat):
     def create_reader(self) -> SourceReader:
         return TextLineReader(self._charset)
 
-    def get_produced_type(self) -> TypeInformation:
+    @property
+    def produced_type(self) -> TypeInformation:
         from flintstream.common.typeinfo import Types  # noqa: PLC0415
 
         return Types.STRING()
@@ -131,9 +133,10 @@ class FileSource(Source):
         """Begin to build a source that reads batches of records; else like :meth:`for_record_stream_format`."""
         return FileSourceBuilder(bulk_format, *paths)
 
-    def get_produced_type(self) -> TypeInformation:
-        """Return the type of the records."""
-        return self._format.get_produced_type()
+    @property
+    def produced_type(self) -> TypeInformation:
+        """The type of the records."""
+        return self._format.produced_type
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         """Return the enumerator of the files that are there now or, when monitoring, of all that will ever be."""

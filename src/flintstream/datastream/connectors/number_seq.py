@@ -64,8 +64,9 @@ class NumberSequenceSource(Source):
         self._start = start
         self._end = end
 
-    def get_produced_type(self) -> TypeInformation:
-        """Return the type of the records."""
+    @property
+    def produced_type(self) -> TypeInformation:
+        """The type of the records."""
         from flintstream.common.typeinfo import Types  # noqa: PLC0415
 
         return Types.LONG()
