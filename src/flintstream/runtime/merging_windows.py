@@ -55,7 +55,7 @@ class MergingWindowSet:
         for merged, sources in merges.found:
             if window in sources:
                 result = merged
-            known = [source for source in sources if source in self._mapping]
+            known = [mine for mine in self._mapping if mine in sources]
             if not known:
                 continue
             state_windows = [self._mapping[source] for source in known]
