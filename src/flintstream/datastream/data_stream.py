@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from flintstream.datastream._streams.base import DataStream, DataStreamSink
+from flintstream.datastream._streams.broadcast import BroadcastConnectedStream, BroadcastStream
 from flintstream.datastream._streams.collect import CloseableIterator
+from flintstream.datastream._streams.connected import ConnectedStreams
 from flintstream.datastream._streams.keyed import KeyedStream
 from flintstream.datastream._streams.windowed import AllWindowedStream, WindowedStream
 
-__all__ = ["AllWindowedStream", "CloseableIterator", "DataStream", "DataStreamSink", "KeyedStream", "WindowedStream"]
+__all__ = [
+    "AllWindowedStream",
+    "BroadcastConnectedStream",
+    "BroadcastStream",
+    "CloseableIterator",
+    "ConnectedStreams",
+    "DataStream",
+    "DataStreamSink",
+    "KeyedStream",
+    "WindowedStream",
+]

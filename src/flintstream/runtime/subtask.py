@@ -362,7 +362,10 @@ class Subtask:
         sources = [o for o in self.operators.values() if isinstance(o, SourceOperator)]
         due = [t for o in self.operators.values() if (t := o.next_processing_time()) is not None and not self.finished]
         self.version = attempt
-        records = {node: i.records for (node, _), i in self.inputs.items() if i.records}
+        records: dict[int, int] = {}
+        for (node, _), node_input in self.inputs.items():
+            if node_input.records:
+                records[node] = records.get(node, 0) + node_input.records
         records.update((n, o.records) for n, o in self.operators.items() if isinstance(o, SourceOperator))
         watermarks = [i.valve.combined for i in self.inputs.values()]
         return Report(

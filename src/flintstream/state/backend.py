@@ -40,6 +40,9 @@ class KeyedStateBackend(Protocol):
             Exception: The name is in use for another kind or type of state.
         """
 
+    def keys(self, name: str) -> list[Any]:
+        """Return the keys that have something in the state of this name; those of a scope include its namespace."""
+
     def take_delta(self) -> object:
         """Return what changed since the last call, deletions included (picklable)."""
 

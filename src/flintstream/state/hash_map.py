@@ -74,6 +74,11 @@ class HashMapStateBackend(Scope):
             state = known[2][whose] = made(self, whose, table, descriptor)
         return state
 
+    def keys(self, name: str) -> list[Any]:
+        """Return the keys that have something in the state of this name."""
+        table = self.tables.get(name)
+        return [] if table is None else list(table.values)
+
     def take_delta(self) -> object:
         """Return what changed since the last call: per state, the entries to set and the keys to delete."""
         delta = {}

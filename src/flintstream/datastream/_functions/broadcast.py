@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from flintstream.datastream._functions.basic import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from flintstream.datastream.state import BroadcastState, MapStateDescriptor, ReadOnlyBroadcastState
+    from flintstream.datastream.state import (
+        BroadcastState,
+        MapStateDescriptor,
+        ReadOnlyBroadcastState,
+        StateDescriptor,
+    )
     from flintstream.datastream.time_domain import TimeDomain
     from flintstream.datastream.timerservice import TimerService
 
@@ -76,6 +81,13 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
         """What :meth:`process_broadcast_element` may ask."""
+
+        @abstractmethod
+        def apply_to_keyed_state(self, state_descriptor: StateDescriptor, function: Callable[[Any, Any], None]) -> None:
+            """Call ``function(key, state)`` for every key of this subtask that has this state.
+
+            Flink's Java API has it, PyFlink does not. The function may read, change and clear the state.
+            """
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
         """What :meth:`process_element` may ask."""

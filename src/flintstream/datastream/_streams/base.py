@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from flintstream.common.execution_config import ExecutionConfig
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.common.watermark_strategy import WatermarkStrategy
+    from flintstream.datastream._streams.broadcast import BroadcastStream
     from flintstream.datastream._streams.collect import CloseableIterator
     from flintstream.datastream._streams.keyed import KeyedStream
     from flintstream.datastream._streams.windowed import AllWindowedStream
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
+    from flintstream.datastream.state import MapStateDescriptor
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import WindowAssigner
     from flintstream.graph.transformation import Transformation
@@ -254,6 +256,27 @@ class DataStream(Settings):
         parts = (self._values_transformation(), *(stream._values_transformation() for stream in streams))  # noqa: SLF001
         return DataStream(self._env, UnionTransformation("Union", parts, parts[0].output_type))
 
+    def connect(self, ds: DataStream | BroadcastStream) -> Any:
+        """Connect this stream with another one, whose records may be of another type, under one function.
+
+        Returns:
+            ``ConnectedStreams``, or a ``BroadcastConnectedStream`` when ``ds`` is a ``BroadcastStream``.
+
+        Raises:
+            TypeError: ``ds`` is neither a ``DataStream`` nor a ``BroadcastStream``.
+        """
+        from flintstream.datastream._streams.broadcast import (  # noqa: PLC0415
+            BroadcastConnectedStream,
+            BroadcastStream,
+        )
+        from flintstream.datastream._streams.connected import ConnectedStreams  # noqa: PLC0415
+
+        if isinstance(ds, BroadcastStream):
+            return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
+        if not isinstance(ds, DataStream):
+            raise TypeError(f"connect() needs a DataStream or a BroadcastStream, but got {ds!r}")
+        return ConnectedStreams(self, ds)
+
     def _values_transformation(self) -> Transformation:
         return self._transformation
 
@@ -288,16 +311,22 @@ class DataStream(Settings):
         """Keep records in the subtask of the same index; both ends need the same parallelism."""
         return self._repartitioned(partitioners.ForwardPartitioner())
 
-    def broadcast(self, broadcast_state_descriptor: Any = None, *other_broadcast_state_descriptors: Any) -> Any:
-        """Send every record to every subtask; with descriptors, to be connected as broadcast state."""
-        if broadcast_state_descriptor is not None:
-            from flintstream.errors import FlintstreamError  # noqa: PLC0415
+    def broadcast(
+        self,
+        broadcast_state_descriptor: MapStateDescriptor | None = None,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
+    ) -> Any:
+        """Send every record to every subtask; with descriptors, return a ``BroadcastStream`` for :meth:`connect`.
 
-            raise FlintstreamError(
-                "broadcast state (broadcast() with a MapStateDescriptor) is not part of this version; "
-                f"got {[broadcast_state_descriptor, *other_broadcast_state_descriptors]}",
-            )
-        return self._repartitioned(partitioners.BroadcastPartitioner())
+        Raises:
+            TypeError: A descriptor is not a ``MapStateDescriptor``.
+        """
+        everywhere = self._repartitioned(partitioners.BroadcastPartitioner())
+        if broadcast_state_descriptor is None:
+            return everywhere
+        from flintstream.datastream._streams.broadcast import BroadcastStream  # noqa: PLC0415
+
+        return BroadcastStream(everywhere, [broadcast_state_descriptor, *other_broadcast_state_descriptors])
 
     def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:
         """Send each record to the subtask that ``partitioner(key, number of subtasks)`` names."""

@@ -1,0 +1,122 @@
+"""``BroadcastStream`` and ``BroadcastConnectedStream``: records that every subtask of an operator gets to see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream._streams.base import DataStream
+from flintstream.datastream._streams.functions import as_type
+from flintstream.datastream._streams.keyed import KeyedStream
+from flintstream.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
+from flintstream.datastream.state import MapStateDescriptor
+from flintstream.graph.transformation import OperatorTransformation
+from flintstream.runtime.broadcast_operators import BroadcastOperator, KeyedBroadcastOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.runtime.operator import Operator
+
+
+class BroadcastStream:
+    """A stream that goes to every subtask, with the broadcast states that it fills (PyFlink's ``BroadcastStream``).
+
+    All it can do is to be connected: ``stream.connect(broadcast_stream)``.
+    """
+
+    def __init__(self, input_stream: DataStream, broadcast_state_descriptors: Sequence[MapStateDescriptor]) -> None:
+        """Wrap the stream; users get it from :meth:`DataStream.broadcast`.
+
+        Raises:
+            TypeError: A descriptor is not a ``MapStateDescriptor``.
+        """
+        for descriptor in broadcast_state_descriptors:
+            if not isinstance(descriptor, MapStateDescriptor):
+                raise TypeError(f"broadcast_state_descriptor must be a MapStateDescriptor, but got {descriptor!r}")
+        self.input_stream = input_stream
+        self.broadcast_state_descriptors = list(broadcast_state_descriptors)
+
+
+class BroadcastConnectedStream:
+    """A stream connected with a broadcast stream (PyFlink's ``BroadcastConnectedStream``)."""
+
+    def __init__(
+        self,
+        non_broadcast_stream: DataStream,
+        broadcast_stream: BroadcastStream,
+        broadcast_state_descriptors: Sequence[MapStateDescriptor],
+    ) -> None:
+        """Connect the two; users get it from :meth:`DataStream.connect`."""
+        self.non_broadcast_stream = non_broadcast_stream
+        self.broadcast_stream = broadcast_stream
+        self.broadcast_state_descriptors = list(broadcast_state_descriptors)
+
+    def process(
+        self,
+        func: BroadcastProcessFunction[Any, Any, Any] | KeyedBroadcastProcessFunction[Any, Any, Any, Any],
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Apply ``process_element`` to each record and ``process_broadcast_element`` to each broadcast record.
+
+        In STREAMING mode nothing says which of the two comes first; in BATCH mode all broadcast records do. Broadcast
+        state can be changed for broadcast records alone: they reach every subtask, so that all keep the same state.
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream import (
+        ...     BroadcastProcessFunction,
+        ...     RuntimeExecutionMode,
+        ...     StreamExecutionEnvironment,
+        ... )
+        >>> from flintstream.datastream.state import MapStateDescriptor
+        >>> names = MapStateDescriptor("names", Types.INT(), Types.STRING())
+        >>> class Name(BroadcastProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         yield ctx.get_broadcast_state(names).get(value) or "unknown"
+        ...
+        ...     def process_broadcast_element(self, value, ctx):
+        ...         ctx.get_broadcast_state(names).put(*value)
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env = env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+        >>> broadcast = env.from_collection([(1, "one"), (2, "two")]).broadcast(names)
+        >>> named = env.from_collection([2, 3, 1]).connect(broadcast).process(Name())
+        >>> sorted(named.execute_and_collect(limit=9))
+        ['one', 'two', 'unknown']
+
+        Raises:
+            TypeError: ``func`` is no broadcast function, or a keyed one on a stream that is not keyed or vice versa.
+        """
+        stream = self.non_broadcast_stream
+        names = [descriptor.get_name() for descriptor in self.broadcast_state_descriptors]
+        operator: Operator
+        if isinstance(func, BroadcastProcessFunction):
+            if isinstance(stream, KeyedStream):
+                raise TypeError(
+                    "BroadcastProcessFunction should be applied to a non-keyed DataStream, but the stream that "
+                    f"{type(func).__name__} is applied to is keyed; use a KeyedBroadcastProcessFunction",
+                )
+            name, operator = "Co-Process-Broadcast", BroadcastOperator(func, names)
+        elif isinstance(func, KeyedBroadcastProcessFunction):
+            if not isinstance(stream, KeyedStream):
+                raise TypeError(
+                    "KeyedBroadcastProcessFunction should be applied to a keyed DataStream, but the stream that "
+                    f"{type(func).__name__} is applied to is not keyed; call key_by() before connect()",
+                )
+            name = "Keyed-Co-Process-Broadcast"
+            operator = KeyedBroadcastOperator(func, stream._selector, names)  # noqa: SLF001
+        else:
+            raise TypeError(
+                "process() on a BroadcastConnectedStream needs a BroadcastProcessFunction or a "
+                f"KeyedBroadcastProcessFunction, but got {func!r} of type {type(func).__name__}",
+            )
+        transformation = OperatorTransformation(
+            name,
+            (stream._transformation, self.broadcast_stream.input_stream._transformation),  # noqa: SLF001
+            as_type(output_type),
+            operator=operator,
+            kind="BROADCAST",
+            keyed=isinstance(stream, KeyedStream),
+        )
+        env = stream.get_execution_environment()
+        env._register(transformation)  # noqa: SLF001
+        return DataStream(env, transformation)

@@ -1,0 +1,125 @@
+"""``ConnectedStreams``: two streams of different types under one function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream._streams.base import DataStream
+from flintstream.datastream._streams.functions import as_type
+from flintstream.datastream._streams.keyed import KeyedStream
+from flintstream.datastream.functions import (
+    CoFlatMapFunction,
+    CoMapFunction,
+    CoProcessFunction,
+    KeyedCoProcessFunction,
+)
+from flintstream.graph.transformation import OperatorTransformation
+from flintstream.runtime.co_operators import CoFlatMap, CoMap, CoProcess, CoProcessOperator, KeyedCoProcessOperator
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.runtime.operator import Operator
+
+
+class ConnectedStreams:
+    """Two connected streams (PyFlink's ``ConnectedStreams``); users get them from :meth:`DataStream.connect`.
+
+    State and timers need both streams to be keyed: records of one key then meet in one subtask, whichever stream they
+    come from, and share the key's state. When only one stream is keyed the function still gets the plain records of
+    that stream, where PyFlink hands it ``Row(key, value)``: that row is an artefact of its transport.
+    """
+
+    def __init__(self, stream1: DataStream, stream2: DataStream) -> None:
+        """Connect two streams."""
+        self.stream1 = stream1
+        self.stream2 = stream2
+
+    def key_by(
+        self, key_selector1: Any, key_selector2: Any, key_type: TypeInformation | None = None
+    ) -> ConnectedStreams:
+        """Key both streams, each by its own selector; both selectors return keys of one type."""
+        first, second = (s._origin if isinstance(s, KeyedStream) else s for s in (self.stream1, self.stream2))  # noqa: SLF001
+        return ConnectedStreams(first.key_by(key_selector1, key_type), second.key_by(key_selector2, key_type))
+
+    def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply ``map1`` to each record of the first stream, ``map2`` to the second; a result None is dropped.
+
+        >>> from flintstream.datastream import CoMapFunction, StreamExecutionEnvironment
+        >>> class Texts(CoMapFunction):
+        ...     def map1(self, value):
+        ...         return f"number {value}"
+        ...
+        ...     def map2(self, value):
+        ...         return f"word {value}" if value else None
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> connected = env.from_collection([1]).connect(env.from_collection(["a", ""]))
+        >>> sorted(connected.map(Texts()).execute_and_collect(limit=9))
+        ['number 1', 'word a']
+
+        Raises:
+            TypeError: ``func`` is not a ``CoMapFunction``.
+        """
+        if not isinstance(func, CoMapFunction):
+            raise TypeError(
+                f"map() on ConnectedStreams: the input function must be a CoMapFunction, but got {func!r} "
+                f"of type {type(func).__name__}",
+            )
+        return self._then("Co-Map", CoMap(func), output_type)
+
+    def flat_map(self, func: CoFlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply ``flat_map1`` and ``flat_map2``, which return any number of results; None counts as none.
+
+        Raises:
+            TypeError: ``func`` is not a ``CoFlatMapFunction``.
+        """
+        if not isinstance(func, CoFlatMapFunction):
+            raise TypeError(
+                f"flat_map() on ConnectedStreams: the input function must be a CoFlatMapFunction, but got {func!r} "
+                f"of type {type(func).__name__}",
+            )
+        return self._then("Co-Flat Map", CoFlatMap(func), output_type)
+
+    def process(
+        self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None
+    ) -> DataStream:
+        """Apply ``process_element1`` and ``process_element2``; with state and timers when both streams are keyed.
+
+        Raises:
+            TypeError: ``func`` is neither a ``CoProcessFunction`` nor a ``KeyedCoProcessFunction``, or it is a keyed
+                one and not both streams are keyed.
+        """
+        if not isinstance(func, (CoProcessFunction, KeyedCoProcessFunction)):
+            raise TypeError(
+                "process() on ConnectedStreams: the input must be a CoProcessFunction or KeyedCoProcessFunction, "
+                f"but got {func!r} of type {type(func).__name__}",
+            )
+        if isinstance(func, KeyedCoProcessFunction) and not self._is_keyed_stream():
+            raise TypeError(
+                f"the KeyedCoProcessFunction {type(func).__name__} needs both streams keyed; "
+                "call key_by(selector1, selector2) on the connected streams first",
+            )
+        name = "Keyed Co-Process" if self._is_keyed_stream() else "Co-Process"
+        return self._then(name, CoProcess(func) if isinstance(func, CoProcessFunction) else func, output_type)
+
+    def _is_keyed_stream(self) -> bool:
+        return isinstance(self.stream1, KeyedStream) and isinstance(self.stream2, KeyedStream)
+
+    def _then(self, name: str, function: Any, output_type: Any) -> DataStream:
+        first, second = self.stream1, self.stream2
+        keyed = False
+        operator: Operator = CoProcessOperator(function)
+        if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
+            types = (first._key_type, second._key_type)  # noqa: SLF001
+            if None not in types and types[0] != types[1]:
+                raise TypeError(
+                    f"the key types of connected streams must be the same, but they are {types[0]} and {types[1]}",
+                )
+            keyed = True
+            operator = KeyedCoProcessOperator(function, first._selector, second._selector)  # noqa: SLF001
+        inputs = (first._transformation, second._transformation)  # noqa: SLF001
+        transformation = OperatorTransformation(
+            name, inputs, as_type(output_type), operator=operator, kind="CO", keyed=keyed
+        )
+        env = first.get_execution_environment()
+        env._register(transformation)  # noqa: SLF001
+        return DataStream(env, transformation)
