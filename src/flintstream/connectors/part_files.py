@@ -133,7 +133,7 @@ class PartFileWriter(SinkWriter):
         """Take the sink's settings; ``sink_uid`` tells one sink's files from those of other sinks and earlier runs."""
         self._context = context
         self._base_path = base_path
-        self._uid = str(uuid.uuid5(sink_uid, str(context.subtask)))
+        self._uid = str(uuid.uuid5(sink_uid, f"{context.identity}/{context.subtask}"))
         self._encode = encoder.encode
         self._assigner = assigner
         self._policy = policy

@@ -37,6 +37,8 @@ class WriterContext:
     attempt: str
     """Unique for every attempt to run this subtask's epoch: use it in names of files that a retry must not meet again.
     """
+    identity: str = ""
+    """Of the job and the operator, the same for all its attempts: two uses of one sink object must not share files."""
     input_type: TypeInformation | None = None
     """The type of the records, None for an untyped stream."""
 

@@ -33,50 +33,48 @@ class _Merges(MergingWindowAssigner.MergeCallback[Any]):
 class MergingWindowSet:
     """The windows of the current key."""
 
-    __slots__ = ("_assigner", "_mapping", "_state")
+    __slots__ = ("_assigner", "_state")
 
     def __init__(self, assigner: MergingWindowAssigner[Any, Any], state: MapState[Any, Any]) -> None:
-        """Take the windows from ``state``, whose scope is the key; changes are written there at once."""
+        """Keep the windows in ``state``, whose scope is the current key."""
         self._assigner = assigner
         self._state = state
-        self._mapping: dict[Any, Any] = dict(state.items())
 
     def state_window(self, window: Any) -> Any:
         """Return where the contents of a window lie, None when the window is not in flight."""
-        return self._mapping.get(window)
+        return self._state.get(window)
 
     def add(self, window: Any, on_merge: MergeFunction) -> Any:
         """Add a window and merge what belongs together; return the window that ``window`` is part of now."""
-        if window in self._mapping:
+        state = self._state
+        mapping = dict(state.items())
+        if window in mapping:
             return window
-        merges = _Merges()
-        self._assigner.merge_windows([*self._mapping, window], merges)
         result = window
-        for merged, sources in merges.found:
-            if window in sources:
-                result = merged
-            known = [mine for mine in self._mapping if mine in sources]
-            if not known:
-                continue
-            state_windows = [self._mapping[source] for source in known]
-            for source in known:
-                self._drop(source)
-            self._put(merged, state_windows[0])
-            replaced = [source for source in known if source != merged]
-            if replaced:
-                on_merge(merged, replaced, state_windows[0], state_windows[1:])
-        if result not in self._mapping:
-            self._put(result, result)
+        if mapping:
+            merges = _Merges()
+            self._assigner.merge_windows([*mapping, window], merges)
+            for merged, sources in merges.found:
+                if window in sources:
+                    result = merged
+                known = [mine for mine in mapping if mine in sources]
+                if known:
+                    self._replace(mapping, known, merged, on_merge)
+        if result not in mapping:
+            state.put(result, result)
         return result
 
+    def _replace(self, mapping: dict[Any, Any], known: list[Any], merged: Any, on_merge: MergeFunction) -> None:
+        """Put ``merged`` in the place of windows that are in flight."""
+        state_windows = [mapping.pop(source) for source in known]
+        replaced = [source for source in known if source != merged]
+        for source in replaced:
+            self._state.remove(source)
+        mapping[merged] = state_windows[0]
+        self._state.put(merged, state_windows[0])
+        if replaced:
+            on_merge(merged, replaced, state_windows[0], state_windows[1:])
+
     def retire(self, window: Any) -> None:
-        """Forget a window; it must be in flight."""
-        self._drop(window)
-
-    def _put(self, window: Any, state_window: Any) -> None:
-        self._mapping[window] = state_window
-        self._state.put(window, state_window)
-
-    def _drop(self, window: Any) -> None:
-        del self._mapping[window]
+        """Forget a window."""
         self._state.remove(window)

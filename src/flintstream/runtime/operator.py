@@ -60,6 +60,8 @@ class OperatorContext:
     """The timers of this operator and subtask; None on a stream that is not keyed."""
     side_tags: frozenset[str] = field(default_factory=frozenset)
     """Ids of the side outputs that somebody asked for with ``get_side_output``."""
+    identity: str = ""
+    """The job's id and the operator's uid."""
     auto_watermark_interval_ms: int = 200
     """How often periodic watermarks are emitted; 0 for never."""
     metrics: dict[str, int] = field(default_factory=dict)

@@ -110,8 +110,9 @@ class CollectingOperator(FunctionOperator):
         main: list[int] = []
         side: dict[str, list[int]] = {}
         for i, result in enumerate(results):
-            if type(result) is tuple and result and isinstance(result[0], OutputTag) and result[0].tag_id in sides:
-                side.setdefault(result[0].tag_id, []).append(i)
+            if type(result) is tuple and result and isinstance(result[0], OutputTag):
+                if result[0].tag_id in sides:  # what carries another tag goes nowhere, as in PyFlink
+                    side.setdefault(result[0].tag_id, []).append(i)
             else:
                 main.append(i)
         for tag, chosen in side.items():
@@ -291,10 +292,9 @@ class KeyedProcessOperator(CollectingOperator):
 
     def end_key(self) -> None:
         """BATCH: all records of the current key are in; fire everything, drop its state."""
-        self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), "event")
-        self.fire(self.timers.due_processing(MAX_TIMESTAMP), "processing")
-        self.timers.current_watermark = MIN_TIMESTAMP
-        self.timers.clear_all()
+        with self.timers.last_call():
+            self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), "event")
+            self.fire(self.timers.due_processing(MAX_TIMESTAMP), "processing")
         self.state.clear_all()
 
 

@@ -28,7 +28,8 @@ class SinkOperator(Operator):
         self.restored: object | None = None
 
     def _open_writer(self) -> SinkWriter:
-        context = WriterContext(self.context.subtask, self.context.parallelism, self.attempt, self.input_type)
+        own = self.context
+        context = WriterContext(own.subtask, own.parallelism, self.attempt, own.identity, self.input_type)
         self.writer = self.sink.create_writer(context)
         if self.restored is not None:
             self.writer.restore(self.restored)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.operator import MIN_TIMESTAMP
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
 Timer = tuple[int, Any, Any]
 """Timestamp (ms), key, namespace."""
 
+_FEW = 1000
+"""Deleted timers that are not worth the work of making the heap anew."""
+
 
 class TimerQueue:
     """The timers of one time domain: at most one per timestamp, key and namespace.
 
-    A deleted timer stays in the heap until its time comes, and is then skipped.
+    A deleted timer stays in the heap and is skipped when its time comes; when most of the heap is such, it is made anew.
     """
 
     __slots__ = ("_count", "heap", "registered", "touched")
@@ -41,7 +45,16 @@ class TimerQueue:
 
     def remove(self, timestamp: int, key: Any, namespace: Any) -> bool:
         """Delete a timer; tell whether it was there."""
-        return self.registered.pop((timestamp, key, namespace), None) is not None
+        if self.registered.pop((timestamp, key, namespace), None) is None:
+            return False
+        if len(self.heap) > 2 * len(self.registered) + _FEW:
+            self._compact()
+        return True
+
+    def _compact(self) -> None:
+        # In place: whoever iterates over due() at the moment holds this very list
+        self.heap[:] = [(time, count, key, namespace) for (time, key, namespace), count in self.registered.items()]
+        heapq.heapify(self.heap)
 
     def due(self, limit: int, *, tracking: bool) -> Iterator[Timer]:
         """Take out the timers up to ``limit`` in the order of their time, also those that are added meanwhile."""
@@ -76,12 +89,13 @@ class InternalTimerService:
         self.clock = clock
         self.current_watermark = MIN_TIMESTAMP
         self.tracking = False
+        self.closing = False
         self.event = TimerQueue()
         self.processing = TimerQueue()
 
     def register_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
         """Register an event-time timer (ms)."""
-        if self.event.add(timestamp, key, namespace) and self.tracking:
+        if not self.closing and self.event.add(timestamp, key, namespace) and self.tracking:
             self.event.touched.add((timestamp, key, namespace))
 
     def delete_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
@@ -91,7 +105,7 @@ class InternalTimerService:
 
     def register_processing_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
         """Register a processing-time timer (ms since the epoch)."""
-        if self.processing.add(timestamp, key, namespace) and self.tracking:
+        if not self.closing and self.processing.add(timestamp, key, namespace) and self.tracking:
             self.processing.touched.add((timestamp, key, namespace))
 
     def delete_processing_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
@@ -111,6 +125,17 @@ class InternalTimerService:
     def next_processing_time(self) -> int | None:
         """Return when the next processing-time timer is due."""
         return self.processing.next_time()
+
+    @contextmanager
+    def last_call(self) -> Iterator[None]:
+        """Fire what is left of a key in BATCH mode: timers registered meanwhile are ignored, as in Flink."""
+        self.closing = True
+        try:
+            yield
+        finally:
+            self.closing = False
+            self.current_watermark = MIN_TIMESTAMP
+            self.clear_all()
 
     def take_delta(self) -> object:
         """Return the timers that came and went since the last call, as (added, removed) per domain."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.datastream.functions import ReduceFunctionWrapper
 from flintstream.datastream.window import (
     EventTimeTrigger,
     SlidingEventTimeWindows,
@@ -16,6 +17,7 @@ from flintstream.datastream.window import (
     TumblingEventTimeWindows,
 )
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.snapshot import ATOMS, snapshot
 from flintstream.state.heap_states import HeapAggregatingState, HeapListState, HeapReducingState
 
 if TYPE_CHECKING:
@@ -44,7 +46,10 @@ class FastPath:
         """The windows of a record by the start of the newest, the newest first."""
         self.values: dict[Any, Any] = operator.contents._values  # noqa: SLF001 - ours
         self.dirty: set[Any] = operator.contents._dirty  # noqa: SLF001
-        self.first, self.more = self._steps()
+        self.first, self.more, self.result = self._steps()
+        at_once = operator.function is None and not operator.lateness
+        self.on_time = self._finish if at_once else self._fire_or_drop
+        """Called with each timer that is due."""
 
     @staticmethod
     def of(operator: WindowOperator) -> FastPath | None:
@@ -62,16 +67,27 @@ class FastPath:
             return FastPath(operator, assigner._size, assigner._slide, assigner._offset)  # noqa: SLF001
         return None
 
-    def _steps(self) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any]]:
-        """Return what makes contents of a first value (None: it is the contents), and of contents and another value."""
-        operator = self.operator
-        kind = type(operator.contents)
+    def _steps(
+        self,
+    ) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any], Callable[[Any], Any] | None]:
+        """Return what makes contents of a first value, of contents and another value, and a result of contents.
+
+        The first and the last are None where the value is the contents, and the contents are the result.
+        """
+        function = self.operator.incremental
+        kind = type(self.operator.contents)
         if kind is HeapListState:
-            return lambda value: [value], _append
+            return lambda value: [value], _append, None
         if kind is HeapReducingState:
-            return None, operator.incremental.reduce
-        create, add = operator.incremental.create_accumulator, operator.incremental.add
-        return lambda value: add(value, create()), lambda accumulator, value: add(value, accumulator)
+            # One call less per record: the wrapper only calls the user's function
+            plain = function._func if type(function) is ReduceFunctionWrapper else function.reduce  # noqa: SLF001
+            return None, plain, None
+        create, add = function.create_accumulator, function.add
+        return (
+            lambda value: add(value, create()),
+            lambda accumulator, value: add(value, accumulator),
+            function.get_result,
+        )
 
     def _windows_from(self, newest: int) -> tuple[TimeWindow, ...]:
         size = self.size
@@ -113,17 +129,34 @@ class FastPath:
     def _register(self, key: Any, window: TimeWindow) -> None:
         """Register the timers of a new window: the trigger's, and the one that drops it."""
         operator = self.operator
-        end = window.end - 1
+        end = window[1] - 1
         operator.timers.register_event_time(end, key, window)
         if operator.lateness and (cleanup := operator.cleanup_time(window)) < MAX_TIMESTAMP:
             operator.timers.register_event_time(cleanup, key, window)
 
-    def on_time(self, timestamp: int, key: Any, window: TimeWindow, event: bool) -> None:  # noqa: ARG002
-        """Fire or drop a window, or both."""
+    def _finish(self, timestamp: int, key: Any, window: TimeWindow, event: bool) -> None:  # noqa: ARG002
+        """Emit what was reduced or aggregated, and drop the window."""
+        operator = self.operator
+        pane = (key, window)
+        contents = self.values.pop(pane, None)
+        if contents is None:
+            return
+        if operator.state.tracking:
+            self.dirty.add(pane)
+        if self.result is not None:
+            operator.state.key = key
+            contents = self.result(contents)
+            if contents is None:
+                return
+        operator.results.append(contents if type(contents) in ATOMS else snapshot(contents))
+        operator.stamps.append(timestamp)
+
+    def _fire_or_drop(self, timestamp: int, key: Any, window: TimeWindow, event: bool) -> None:  # noqa: ARG002
+        """Fire a window at its end, and drop it when its lateness is over."""
         operator = self.operator
         operator.state.key = key
         operator.trigger_ctx.enter(key, window)
-        if timestamp == window.end - 1:
+        if timestamp == window[1] - 1:
             operator._fire_window(timestamp)  # noqa: SLF001 - one operator in two modules
             if operator.lateness:
                 return

@@ -17,7 +17,7 @@ from flintstream.datastream.functions import (
     WindowFunction,
 )
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor
-from flintstream.datastream.window import MergingWindowAssigner
+from flintstream.datastream.window import MergingWindowAssigner, TriggerResult
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.merging_windows import MergingWindowSet
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from flintstream.datastream.output_tag import OutputTag
     from flintstream.datastream.state import StateDescriptor
-    from flintstream.datastream.window import Trigger, TriggerResult, WindowAssigner
+    from flintstream.datastream.window import Trigger, WindowAssigner
     from flintstream.runtime.operator import OperatorContext, Output
 
 LATE_RECORDS = "numLateRecordsDropped"
@@ -93,9 +93,11 @@ class WindowOperator(CollectingOperator):
         self.contents = self.state.state(self.descriptor, self.contents_scope)
         self.window_ctx = WindowContext(self.trigger_ctx, self.state, merging=self.merging)
         self.assigner_ctx = AssignerContext(context.runtime_context, self.timers)
-        if self.merging:
+        assigner = self.assigner
+        if isinstance(assigner, MergingWindowAssigner):
             untyped = Types.PICKLED_BYTE_ARRAY()
-            self.in_flight = self.state.state(MapStateDescriptor("merging-window-set", untyped, untyped))
+            in_flight = self.state.state(MapStateDescriptor("merging-window-set", untyped, untyped))
+            self.in_flight = MergingWindowSet(assigner, in_flight)
         self.late_output = None if self.late_tag is None else side_outputs.get(self.late_tag.tag_id)
         self.evaluate = self._evaluation()
         has_clear = isinstance(self.function, (ProcessWindowFunction, ProcessAllWindowFunction))
@@ -196,7 +198,7 @@ class WindowOperator(CollectingOperator):
 
     def _add_merging(self, key: Any, window: Any) -> Any:
         """Merge a window with those it belongs to, and turn to the result, unless that is late."""
-        windows = MergingWindowSet(self.assigner, self.in_flight)  # type: ignore[arg-type]
+        windows = self.in_flight
         actual = windows.add(window, self._merge)
         if self._is_late(actual):
             windows.retire(actual)
@@ -231,6 +233,8 @@ class WindowOperator(CollectingOperator):
 
     def _act(self, result: TriggerResult, timestamp: int) -> None:
         """Do what the trigger says with the window at hand; results carry ``timestamp``."""
+        if result is TriggerResult.CONTINUE:
+            return
         if result.is_fire():
             self._fire_window(timestamp)
         if result.is_purge():
@@ -280,10 +284,9 @@ class WindowOperator(CollectingOperator):
 
     def end_key(self) -> None:
         """BATCH: all records of the current key are in; fire everything, drop its state."""
-        self._fire(self.timers.advance_watermark(MAX_TIMESTAMP), event=True)
-        self._fire(self.timers.due_processing(MAX_TIMESTAMP), event=False)
-        self.timers.current_watermark = MIN_TIMESTAMP
-        self.timers.clear_all()
+        with self.timers.last_call():
+            self._fire(self.timers.advance_watermark(MAX_TIMESTAMP), event=True)
+            self._fire(self.timers.due_processing(MAX_TIMESTAMP), event=False)
         self.state.clear_all()
 
     def _fire(self, due: Iterable[tuple[int, Any, Any]], *, event: bool) -> None:
@@ -307,8 +310,7 @@ class WindowOperator(CollectingOperator):
         self.state.key = key
         ctx = self.trigger_ctx
         if self.merging:
-            windows = MergingWindowSet(self.assigner, self.in_flight)  # type: ignore[arg-type]
-            state_window = windows.state_window(window)
+            state_window = self.in_flight.state_window(window)
             if state_window is None:  # a timer that the trigger left behind when the window was merged or dropped
                 return
             self.contents_scope.key = (key, state_window)
@@ -323,7 +325,7 @@ class WindowOperator(CollectingOperator):
         if event is self.event_time and timestamp == self.cleanup_time(window):
             self.drop_window(window)
             if self.merging:
-                windows.retire(window)
+                self.in_flight.retire(window)
 
     # -- the end of windows ------------------------------------------------------------------------------------------
 

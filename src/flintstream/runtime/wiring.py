@@ -122,5 +122,6 @@ def create_context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int)
         state=state,
         timers=timers,
         side_tags=node.side_tags,
+        identity=f"{job.job_id}/{node.uid}",
         auto_watermark_interval_ms=job.settings.auto_watermark_interval_ms,
     )
