@@ -22,7 +22,7 @@ _FEW = 1000
 class TimerQueue:
     """The timers of one time domain: at most one per timestamp, key and namespace.
 
-    A deleted timer stays in the heap and is skipped when its time comes; when most of the heap is such, it is made anew.
+    A deleted timer stays in the heap and is skipped when its time comes; a heap of mostly such ones is made anew.
     """
 
     __slots__ = ("_count", "heap", "registered", "touched")
