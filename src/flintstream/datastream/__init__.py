@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flintstream.datastream.async_data_stream import AsyncDataStream
     from flintstream.datastream.checkpoint_config import CheckpointConfig, ExternalizedCheckpointCleanup
     from flintstream.datastream.checkpoint_storage import (
         CheckpointStorage,
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
         JobManagerCheckpointStorage,
     )
     from flintstream.datastream.checkpointing_mode import CheckpointingMode
-    from flintstream.datastream.data_stream import DataStream, DataStreamSink, KeyedStream, WindowedStream
+    from flintstream.datastream.data_stream import (
+        BroadcastConnectedStream,
+        BroadcastStream,
+        ConnectedStreams,
+        DataStream,
+        DataStreamSink,
+        KeyedStream,
+        WindowedStream,
+    )
     from flintstream.datastream.execution_mode import RuntimeExecutionMode
     from flintstream.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
     from flintstream.datastream.functions import (
@@ -74,16 +83,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AggregateFunction",
+    "AsyncDataStream",
     "AsyncFunction",
     "AsyncRetryPredicate",
     "AsyncRetryStrategy",
+    "BroadcastConnectedStream",
     "BroadcastProcessFunction",
+    "BroadcastStream",
     "CheckpointConfig",
     "CheckpointStorage",
     "CheckpointingMode",
     "CoFlatMapFunction",
     "CoMapFunction",
     "CoProcessFunction",
+    "ConnectedStreams",
     "CountWindow",
     "CustomCheckpointStorage",
     "CustomStateBackend",
@@ -169,7 +182,7 @@ _NAMES_OF_MODULE = {
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 
 # Modules that PyFlink loads together with the package, so that programs use them without importing them.
-_MODULES = {*_NAMES_OF_MODULE, "connectors", "formats", "state"}
+_MODULES = {*_NAMES_OF_MODULE, "async_retry_strategies", "connectors", "formats", "state"}
 
 
 def __getattr__(name: str) -> Any:

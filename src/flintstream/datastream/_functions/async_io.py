@@ -42,6 +42,43 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
         """Return what says whether to try again."""
 
+    @staticmethod
+    def no_restart() -> AsyncRetryStrategy[Any]:
+        """Return the strategy that never tries again."""
+        from flintstream.datastream._functions.async_retry import NO_RETRY_STRATEGY  # noqa: PLC0415 - derives from here
+
+        return NO_RETRY_STRATEGY
+
+    @staticmethod
+    def fixed_delay(
+        max_attempts: int,
+        backoff_time_millis: int,
+        result_predicate: Callable[[list[Any]], bool] | None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> AsyncRetryStrategy[Any]:
+        """Return a strategy of up to ``max_attempts`` retries, each after the same pause (ms)."""
+        from flintstream.datastream._functions.async_retry import FixedDelayRetryStrategy  # noqa: PLC0415
+
+        return FixedDelayRetryStrategy(max_attempts, backoff_time_millis, result_predicate, exception_predicate)
+
+    @staticmethod
+    def exponential_backoff(
+        max_attempts: int,
+        initial_delay: int,
+        max_retry_delay: int,
+        multiplier: float,
+        result_predicate: Callable[[list[Any]], bool] | None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> AsyncRetryStrategy[Any]:
+        """Return a strategy of up to ``max_attempts`` retries, after pauses (ms) that grow by ``multiplier``."""
+        from flintstream.datastream._functions.async_retry import (  # noqa: PLC0415
+            ExponentialBackoffDelayRetryStrategy,
+        )
+
+        return ExponentialBackoffDelayRetryStrategy(
+            max_attempts, initial_delay, max_retry_delay, multiplier, result_predicate, exception_predicate
+        )
+
 
 class AsyncFunction(Function, Generic[IN, OUT]):
     """Awaits something for each record, many at a time."""

@@ -1,0 +1,135 @@
+"""``AsyncDataStream``: applies async functions (PyFlink's ``pyflink.datastream.async_data_stream``)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.time import Duration, Time
+from flintstream.datastream._streams.base import DataStream
+from flintstream.datastream.async_retry_strategies import NO_RETRY_STRATEGY
+from flintstream.datastream.functions import AsyncFunction, AsyncRetryStrategy
+from flintstream.runtime.async_operator import AsyncOperator
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
+
+__all__ = ["AsyncDataStream"]
+
+
+class AsyncDataStream:
+    """Applies an ``AsyncFunction`` to a stream: up to ``capacity`` records are worked on at once.
+
+    ``timeout`` counts from the moment a record's first attempt starts, over all its attempts; 0 stands for none. When
+    it is over, the function's ``timeout`` says what becomes of the record. Results carry their record's timestamp, and
+    never pass a watermark.
+
+    >>> from flintstream.common import Time
+    >>> from flintstream.datastream import AsyncDataStream, AsyncFunction, StreamExecutionEnvironment
+    >>> class Lookup(AsyncFunction):
+    ...     async def async_invoke(self, value):
+    ...         return [(value, value * value)]
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> stream = AsyncDataStream.ordered_wait(env.from_collection([1, 2, 3]), Lookup(), Time.seconds(5))
+    >>> sorted(stream.execute_and_collect(limit=9))
+    [(1, 1), (2, 4), (3, 9)]
+    """
+
+    @staticmethod
+    def unordered_wait(
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Emit results as they come; between two watermarks, they may overtake those of earlier records.
+
+        Raises:
+            Exception: ``async_invoke`` is not declared as ``async def``.
+        """
+        return _wait(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type, ordered=False)
+
+    @staticmethod
+    def unordered_wait_with_retry(
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy[Any],
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Like :meth:`unordered_wait`, and try again as the strategy says until the timeout is over.
+
+        Raises:
+            Exception: Also when there is no timeout.
+        """
+        return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, ordered=False)
+
+    @staticmethod
+    def ordered_wait(
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Emit the results in the order of their records.
+
+        Raises:
+            Exception: ``async_invoke`` is not declared as ``async def``.
+        """
+        return _wait(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type, ordered=True)
+
+    @staticmethod
+    def ordered_wait_with_retry(
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy[Any],
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Like :meth:`ordered_wait`, and try again as the strategy says until the timeout is over.
+
+        Raises:
+            Exception: Also when there is no timeout.
+        """
+        return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, ordered=True)
+
+
+def _wait(
+    data_stream: DataStream,
+    async_function: AsyncFunction[Any, Any],
+    timeout: Any,
+    strategy: AsyncRetryStrategy[Any],
+    capacity: int,
+    output_type: TypeInformation | None,
+    *,
+    ordered: bool,
+) -> DataStream:
+    if not isinstance(data_stream, DataStream):
+        raise TypeError(f"an async function is applied to a DataStream, but got {data_stream!r}")
+    if not isinstance(async_function, AsyncFunction):
+        raise TypeError(
+            f"an AsyncFunction is needed, but got {async_function!r} of type {type(async_function).__name__}"
+        )
+    name = type(async_function).__name__
+    if not inspect.iscoroutinefunction(async_function.async_invoke):
+        raise Exception(f"Method 'async_invoke' of class '{name}' should be declared as 'async def'.")  # noqa: TRY002 - as in PyFlink
+    if not isinstance(strategy, AsyncRetryStrategy):
+        raise Exception(f"Async retry strategy of '{name}' should be an AsyncRetryStrategy, but got {strategy!r}.")  # noqa: TRY002, TRY004
+    if strategy.get_retry_predicate() is None:
+        raise Exception(f"Retry predicate of the async retry strategy '{type(strategy).__name__}' is None.")  # noqa: TRY002
+    if not isinstance(timeout, (Time, Duration, dt.timedelta)):
+        raise TypeError(f"the timeout of '{name}' must be a Time such as Time.seconds(10), but got {timeout!r}")
+    timeout_ms = timeout.to_milliseconds() if isinstance(timeout, Time) else Duration.of(timeout).to_millis()
+    if strategy is not NO_RETRY_STRATEGY and timeout_ms <= 0:
+        raise Exception(  # noqa: TRY002
+            f"Timeout should be configured when do async with retry, but that of '{name}' is {timeout_ms} ms.",
+        )
+    if not isinstance(capacity, int) or capacity < 1:
+        raise ValueError(f"the capacity of '{name}' must be at least 1, but got {capacity!r}")
+    operator = AsyncOperator(async_function, timeout_ms, capacity, strategy, ordered=ordered)
+    return data_stream._then("async wait operator", operator, output_type)  # noqa: SLF001

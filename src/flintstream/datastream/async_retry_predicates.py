@@ -1,0 +1,30 @@
+"""What may call for another attempt of an async function (PyFlink's ``async_retry_predicates``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["empty_result_predicate", "exception_type_predicate", "has_exception_predicate"]
+
+
+def empty_result_predicate(result: list[Any] | None) -> bool:
+    """Tell whether there is no result at all.
+
+    >>> empty_result_predicate([]), empty_result_predicate([None])
+    (True, False)
+    """
+    return result is None or len(result) == 0
+
+
+def has_exception_predicate(error: BaseException | None) -> bool:
+    """Tell whether there was any exception."""
+    return error is not None
+
+
+def exception_type_predicate(error: BaseException | None, expected_error_type: type[BaseException]) -> bool:
+    """Tell whether the exception is of a type; ``functools.partial`` binds ``expected_error_type``.
+
+    >>> exception_type_predicate(KeyError("k"), LookupError)
+    True
+    """
+    return isinstance(error, expected_error_type)

@@ -1,0 +1,211 @@
+"""The operator of async functions: many records are awaited at once in an event loop beside the task."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import weakref
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import shorten
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.operators import CollectingOperator
+from flintstream.runtime.snapshot import ATOMS, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.datastream.functions import AsyncFunction, AsyncRetryStrategy
+
+Results = list[tuple[int, list[Any]]]
+"""Position of a record in its block, and its results."""
+
+BLOCKS_AHEAD = 4
+"""A block may start while this many times ``capacity`` records before it are unfinished."""
+
+STOP_SECONDS = 5.0
+"""How long the end of a task waits for the event loop to stop."""
+
+
+class EventLoop:
+    """An event loop in a thread of its own; it lives as long as the subtask, as connections belong to their loop."""
+
+    def __init__(self, name: str) -> None:
+        """Start the loop."""
+        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+        async def serve() -> None:
+            stop = asyncio.Event()
+            started.set_result((asyncio.get_running_loop(), stop))
+            await stop.wait()
+
+        self.thread = threading.Thread(target=lambda: asyncio.run(serve()), name=name, daemon=True)
+        self.thread.start()
+        self.loop, stop = started.result()
+        # A task that fails elsewhere is dropped without being closed: then the loop ends with this object
+        self.end = weakref.finalize(self, _stop, self.loop, stop)
+
+    def stop(self) -> None:
+        """Cancel what still runs and end the loop."""
+        self.end()
+        self.thread.join(STOP_SECONDS)
+
+
+def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed already
+        loop.call_soon_threadsafe(stop.set)
+
+
+class AsyncOperator(CollectingOperator):
+    """``AsyncDataStream``: starts a block at once, hands its results on before the next watermark or epoch's end."""
+
+    function: AsyncFunction[Any, Any]
+
+    def __init__(
+        self,
+        function: AsyncFunction[Any, Any],
+        timeout_ms: int,
+        capacity: int,
+        strategy: AsyncRetryStrategy[Any],
+        *,
+        ordered: bool,
+    ) -> None:
+        """Take the user's function and its limits; ``timeout_ms`` is for all attempts of a record, 0 for none."""
+        super().__init__(function)
+        self.timeout = timeout_ms / 1000 if timeout_ms > 0 else None
+        self.capacity = capacity
+        self.strategy = strategy
+        self.ordered = ordered
+        self.waiting = 0
+
+    def open(self) -> None:
+        """Open the user's function and start the event loop."""
+        super().open()
+        predicate = self.strategy.get_retry_predicate()
+        self.retry_result = predicate.result_predicate()
+        self.retry_error = predicate.exception_predicate()
+        self.slots = asyncio.Semaphore(self.capacity)
+        self.blocks: deque[tuple[list[Any], list[int] | None, Future[Results]]] = deque()
+        self.events = EventLoop(f"{self.context.name} {self.context.subtask + 1}")
+
+    def close(self) -> None:
+        """Stop the event loop and close the user's function."""
+        self.events.stop()
+        super().close()
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Start a block; hand on what is finished."""
+        future = asyncio.run_coroutine_threadsafe(self._block(values), self.events.loop)
+        self.blocks.append((values, timestamps, future))
+        self.waiting += len(values)
+        while self.blocks and (self.waiting > BLOCKS_AHEAD * self.capacity or self.blocks[0][2].done()):
+            self._finish_block()
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Finish the records before the watermark, then pass it on."""
+        self._finish()
+        super().process_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """Finish the records before the change, then pass it on."""
+        self._finish()
+        super().process_idle(idle)
+
+    def end_epoch(self) -> None:
+        """Finish all records: what is in flight is not part of any snapshot."""
+        self._finish()
+
+    def _finish(self) -> None:
+        while self.blocks:
+            self._finish_block()
+
+    def _finish_block(self) -> None:
+        values, timestamps, future = self.blocks.popleft()
+        self.waiting -= len(values)
+        try:
+            finished = future.result()
+        except BaseException as error:
+            self.events.stop()
+            if not isinstance(error, Exception):
+                raise
+            raise self.failure(error, []) from error
+        results: list[Any] = []
+        stamps: list[int] = []
+        for position, produced in finished:
+            results += produced
+            if timestamps is not None:
+                stamps += [timestamps[position]] * len(produced)
+        self.send(results, None if timestamps is None else stamps)
+
+    # -- in the event loop -------------------------------------------------------------------------------------------
+
+    async def _block(self, values: list[Any]) -> Results:
+        """Await all records of a block; results are in the order of the records, or of their completion."""
+        finished: Results = []
+        todo = iter(enumerate(values))
+        tasks = [asyncio.ensure_future(self._work(todo, finished)) for _ in range(min(self.capacity, len(values)))]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if self.ordered:
+            finished.sort(key=lambda each: each[0])
+        return finished
+
+    async def _work(self, todo: Iterator[tuple[int, Any]], finished: Results) -> None:
+        """Take the next record of the block until there is none."""
+        while True:
+            async with self.slots:
+                position, value = next(todo, (-1, None))
+                if position < 0:
+                    return
+                try:
+                    produced = self._checked(await self._record(value))
+                except Exception as error:
+                    raise OperatorFailure(self.context.name, self.context.subtask, error, shorten(value)) from error
+                finished.append((position, produced))
+
+    async def _record(self, value: Any) -> Any:
+        if self.timeout is None:
+            return await self._attempts(value)
+        limit = asyncio.timeout(self.timeout)
+        try:
+            async with limit:
+                return await self._attempts(value)
+        except TimeoutError:
+            if not limit.expired():
+                raise  # the function's own
+        return self.function.timeout(value)
+
+    async def _attempts(self, value: Any) -> Any:
+        strategy, attempt = self.strategy, 1
+        while True:
+            try:
+                result = await self.function.async_invoke(value)
+            except Exception as error:
+                if self.retry_error is None or not self.retry_error(error) or not strategy.can_retry(attempt):
+                    raise
+            else:
+                if (
+                    result is None
+                    or self.retry_result is None
+                    or not self.retry_result(result)
+                    or not strategy.can_retry(attempt)
+                ):
+                    return result
+            await asyncio.sleep(strategy.get_backoff_time_millis(attempt) / 1000)
+            attempt += 1
+
+    def _checked(self, produced: Any) -> list[Any]:
+        if not isinstance(produced, Iterable):
+            raise RuntimeError(  # noqa: TRY004 - as in PyFlink
+                f"The result of AsyncFunction must be a list, but got {produced!r}: please check the methods "
+                f"'async_invoke' and 'timeout' of class '{type(self.function).__name__}'. "
+                "To emit nothing, return an empty list",
+            )
+        return [result if type(result) in ATOMS else snapshot(result) for result in produced]
