@@ -78,7 +78,7 @@ class Parse(ProcessFunction):
             return
         try:
             (fields,) = csv.reader([value])
-            hour = datetime.strptime(fields[18], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+            hour = datetime.fromisoformat(fields[18])
             scheduled = int(hour.timestamp()) * 1000 + int(fields[17]) * 60_000
             delay = None if fields[5] == "NA" else int(fields[5])
             yield Row(fields[9], scheduled, delay)

@@ -1,4 +1,4 @@
-r"""Reads lines of text from a byte range of a file, a megabyte at a time, and goes on after any line.
+r"""Reads lines of text from a byte range of a file, a chunk at a time, and goes on after any line.
 
 Lines end as they do for Java's ``BufferedReader``, which Flink reads text with: at ``\n``, ``\r`` or ``\r\n``. Bytes
 that are malformed in the charset become U+FFFD.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.byte_streams import ByteStream
     from flintstream.connectors.source import Fetch
 
-CHUNK = 1 << 20
+CHUNK = 1 << 17
 MOST_FILES_KEPT_OPEN = 8
 
 
@@ -118,11 +118,6 @@ class LineBlocks:
             size *= 2  # a long line: reading it in equal pieces would copy its beginning again and again
         return b""
 
-    def unread(self, block: bytes) -> None:
-        """Put the last block back."""
-        self._buffer = block + self._buffer
-        self.position -= len(block)
-
     def close(self) -> None:
         """Close the stream."""
         self._stream.close()
@@ -142,6 +137,16 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
+class _OpenFile:
+    """A file that is being read, and the lines of its current block that were not handed out yet."""
+
+    def __init__(self, blocks: LineBlocks) -> None:
+        self.blocks = blocks
+        self.block_start = blocks.position
+        self.lines: list[str] = []
+        self.done = 0
+
+
 class TextLineReader(SourceReader):
     """Reads the lines of file splits."""
 
@@ -150,52 +155,61 @@ class TextLineReader(SourceReader):
         self._charset = charset
         self._encoding = charset if is_line_safe(charset) else "utf-8"
         self._chunk = chunk
-        self._open_files: dict[tuple[str, int], LineBlocks] = {}
+        self._open_files: dict[tuple[str, int | None, int], _OpenFile] = {}
 
     def read(self, split: FileSplit, fetch: Fetch) -> Generator[list[str], None, bool]:
         """Yield the split's lines."""
-        blocks = self._blocks(split)
-        block = b""
-        skip = split.skip
+        file = self._open(split)
         try:
-            while block := blocks.next():
-                lines = split_lines(block.decode(self._encoding, "replace"))
-                split.position = blocks.position - len(block)
-                done = min(skip, len(lines))  # blocks may be cut elsewhere than the last time
-                skip -= done
-                while done < len(lines):
-                    batch = lines[done : done + max(1, fetch.size)]
-                    done += len(batch)
-                    split.skip = done
-                    if done == len(lines):
-                        split.position, split.skip = blocks.position, 0
-                    yield batch
+            while self._fill(file):
+                batch = file.lines[file.done : file.done + max(1, fetch.size)]
+                file.done += len(batch)
+                if file.done < len(file.lines):
+                    split.position, split.skip = file.block_start, file.done
+                else:
+                    split.position, split.skip = file.blocks.position, 0
+                yield batch
         except GeneratorExit:
-            if split.skip:
-                blocks.unread(block)
-            self._keep(split, blocks)
+            self._keep(split, file)
             raise
         except BaseException:
-            blocks.close()
+            file.blocks.close()
             raise
-        blocks.close()
+        file.blocks.close()
         return True
 
-    def _blocks(self, split: FileSplit) -> LineBlocks:
-        """Go on with the open file if this reader left it there: decompressing it all again would take long."""
-        kept = self._open_files.pop((split.path, split.position), None) if split.position is not None else None
-        return kept or LineBlocks(open_bytes(split.path, self._charset), split, self._chunk)
+    def _fill(self, file: _OpenFile) -> bool:
+        """Make sure that there are lines to hand out, unless the split is used up."""
+        while file.done >= len(file.lines):
+            left = file.done - len(file.lines)  # to skip: the last time, blocks may have been cut elsewhere
+            block = file.blocks.next()
+            if not block:
+                return False
+            file.block_start = file.blocks.position - len(block)
+            file.lines = split_lines(block.decode(self._encoding, "replace"))
+            file.done = left
+        return True
 
-    def _keep(self, split: FileSplit, blocks: LineBlocks) -> None:
-        stale = self._open_files.pop((split.path, blocks.position), None)
+    def _open(self, split: FileSplit) -> _OpenFile:
+        """Go on with the open file if this reader left it there: decompressing it all again would take long."""
+        kept = self._open_files.pop((split.path, split.position, split.skip), None)
+        if kept is not None:
+            return kept
+        file = _OpenFile(LineBlocks(open_bytes(split.path, self._charset), split, self._chunk))
+        file.done = split.skip
+        return file
+
+    def _keep(self, split: FileSplit, file: _OpenFile) -> None:
+        key = (split.path, split.position, split.skip)
+        stale = self._open_files.pop(key, None)
         if stale is not None:
-            stale.close()
-        self._open_files[split.path, blocks.position] = blocks
+            stale.blocks.close()
+        self._open_files[key] = file
         if len(self._open_files) > MOST_FILES_KEPT_OPEN:
-            self._open_files.pop(next(iter(self._open_files))).close()
+            self._open_files.pop(next(iter(self._open_files))).blocks.close()
 
     def close(self) -> None:
         """Close what is still open."""
-        for blocks in self._open_files.values():
-            blocks.close()
+        for file in self._open_files.values():
+            file.blocks.close()
         self._open_files.clear()
