@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import struct
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 from tests.conformance import registry
@@ -25,6 +26,10 @@ PROGRAMS = HERE / "programs"
 ERRORS = HERE / "errors"
 GOLDENS = HERE / "goldens"
 
+Form = Literal["text", "values"]
+NOT_CONVERTIBLE = "not convertible"
+
+FLOAT = re.compile(r"-?\d+(\.\d+(e[-+]?\d+)?|e[-+]?\d+)")
 FIRST_FIELD = re.compile(r"""^(?:[-+][IUBAD])?[(\[{]*['"]?([^,=:)\]}'"]*)""")
 
 
@@ -146,8 +151,8 @@ def difference(expected: Sequence[str], actual: Sequence[str], ordering: Orderin
     return "\n".join(line for line in difflib.ndiff(wanted, got) if not line.startswith("?"))
 
 
-def compare(program: Program, run: Run, actual: Sequence[Sequence[str]]) -> None:
-    """Compare the text of every output with what is recorded.
+def compare(program: Program, run: Run, actual: Sequence[Sequence[str]], form: Form = "text") -> None:
+    """Compare the text, or the ``repr`` of the Python values, of every output with what is recorded.
 
     Raises:
         AssertionError: They differ.
@@ -156,10 +161,25 @@ def compare(program: Program, run: Run, actual: Sequence[Sequence[str]]) -> None
     golden = load_golden(program.name, run)
     if len(golden) != len(actual):
         raise AssertionError(f"{program.name} ({run}) has {len(actual)} outputs; PyFlink has {len(golden)}")
-    for position, (output, texts) in enumerate(zip(golden, actual, strict=True)):
-        diff = difference(output["text"], texts, program.ordering)
+    ordering: Ordering = program.ordering if form == "text" or program.ordering == "exact" else "multiset"
+    for position, (output, results) in enumerate(zip(golden, actual, strict=True)):
+        expected, got = output[form], results
+        if form == "values":
+            if any(value.startswith(NOT_CONVERTIBLE) for value in expected):
+                continue
+            expected, got = [list(map(with_narrow_floats, values)) for values in (expected, got)]
+        diff = difference(expected, got, ordering)
         if diff:
             raise AssertionError(
-                f"{program.name} ({run}), output {position}, compared as {program.ordering};"
+                f"{program.name} ({run}), output {position}, {form} compared as {ordering};"
                 f" '-' is PyFlink, '+' is ours:\n{diff}"
             )
+
+
+def with_narrow_floats(value: str) -> str:
+    """Return a ``repr`` with all floats rounded to 32 bits, for the recorder gets FLOAT values as shortest decimals.
+
+    >>> with_narrow_floats("(1, 1.1)") == with_narrow_floats("(1, 1.100000023841858)")
+    True
+    """
+    return FLOAT.sub(lambda match: repr(struct.unpack("f", struct.pack("f", float(match[0])))[0]), value)

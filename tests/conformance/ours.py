@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from tests.conformance.harness import Run
+    from tests.conformance.harness import Form, Run
     from tests.conformance.registry import Program
 
 ENGINES = ("inline", "spark")
@@ -47,22 +47,24 @@ def make_environment(engine: str, run: Run, config: Mapping[str, str] | None = N
     return env
 
 
-def run_program(program: Program, run: Run, engine: str, directory: Path) -> list[list[str]]:
-    """Run one program and return the text of every output."""
+def run_program(program: Program, run: Run, engine: str, directory: Path, form: Form = "text") -> list[list[str]]:
+    """Run one program and return the text, or the ``repr`` of the values, of every output."""
     with alias():
         env = make_environment(engine, run, program.config)
         results = program.function(env, directory) if program.directory else program.function(env)
         outputs = results if isinstance(results, list) else [results]
-        texts = [collector(output) for output in outputs]
+        collects = [collector(output, form) for output in outputs]
         if not all(isinstance(output, Collected) for output in outputs):
             env.execute(program.name)
-        return [text() for text in texts]
+        return [collect() for collect in collects]
 
 
-def collector(output: Any) -> Callable[[], list[str]]:
-    """Attach a collecting sink to a stream; the result returns the text of its records after the execution."""
+def collector(output: Any, form: Form = "text") -> Callable[[], list[str]]:
+    """Attach a collecting sink to a stream; the result returns its records after the execution."""
     if isinstance(output, Collected):
-        return lambda: [str(value) for value in output.values]
+        return lambda: list(map(str if form == "text" else repr, output.values))
     sink = CollectSink()
     output.add_sink(sink)
-    return lambda: sink.get_results(is_python_object=False, stringify=True)
+    if form == "text":
+        return lambda: sink.get_results(is_python_object=False, stringify=True)
+    return lambda: list(map(repr, sink.get_results(is_python_object=True, stringify=False)))

@@ -241,7 +241,7 @@ def collector(output: Any) -> Callable[[], tuple[list[str], list[str]]]:
         try:
             values = list(CloseableIterator(again, type_info))
         except Exception as error:  # noqa: BLE001 - some types cannot be brought to Python in this way
-            return texts, [f"not convertible: {essence(error)}"]
+            return texts, [f"{harness.NOT_CONVERTIBLE}: {essence(error)}"]
         if type_info == Types.PICKLED_BYTE_ARRAY():
             texts = [str(value) for value in values]
         return texts, [repr(value) for value in values]

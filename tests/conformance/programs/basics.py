@@ -8,6 +8,7 @@ from pyflink.datastream import (
     CoProcessFunction,
     FilterFunction,
     FlatMapFunction,
+    KeyedProcessFunction,
     MapFunction,
     OutputTag,
     ProcessFunction,
@@ -60,7 +61,19 @@ def map_class_with_argument(env):
 
 @program()
 def map_to_none_is_a_record(env):
-    return env.from_collection([1, 2, 3]).map(lambda i: None if i == 2 else i)
+    """A second function follows, for a None that leaves the chain for a sink is a NullPointerException."""
+    return env.from_collection([1, 2, 3]).map(lambda i: None if i == 2 else i).map(lambda i: (i, i is None))
+
+
+@program()
+def keyed_process_function_on_a_plain_stream(env):
+    """It is accepted."""
+
+    class Pass(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            yield value, ctx.timestamp()
+
+    return env.from_collection([1, 2]).process(Pass())
 
 
 @program(("STREAMING", "BATCH"))

@@ -39,10 +39,14 @@ def pairs(env):
 
 
 def stamped(env, records):
-    """Return records (key, timestamp) as a stream with timestamps."""
+    """Return records (key, timestamp) with timestamps, in their order: two subtasks would mix them up on the way."""
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
+    parallelism = env.get_parallelism()
+    env.set_parallelism(1)
     stream = env.from_collection(records, Types.TUPLE([Types.STRING(), Types.LONG()]))
-    return stream.assign_timestamps_and_watermarks(strategy)
+    stream = stream.assign_timestamps_and_watermarks(strategy)
+    env.set_parallelism(parallelism)
+    return stream
 
 
 # Keys

@@ -126,7 +126,7 @@ class Milliseconds(TimestampAssigner):
         return int(value[0])
 
 
-@program(parallelism=(1, 2), ordering="per_key")
+@program(ordering="per_key")
 def totals_by_event_time_timers(env):
     class SecondKey(TotalLater):
         def process_element(self, value, ctx):

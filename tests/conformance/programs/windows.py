@@ -45,8 +45,13 @@ class SecondField(TimestampAssigner):
 
 
 def stamped(env, records=RECORDS):
+    """Return records with timestamps, in their order: two subtasks would mix them up on the way."""
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
-    return env.from_collection(list(records), triple()).assign_timestamps_and_watermarks(strategy)
+    parallelism = env.get_parallelism()
+    env.set_parallelism(1)
+    stream = env.from_collection(list(records), triple()).assign_timestamps_and_watermarks(strategy)
+    env.set_parallelism(parallelism)
+    return stream
 
 
 def keyed(env, records=RECORDS):
@@ -113,7 +118,7 @@ def tumbling_reduce(env):
     return keyed(env).window(TumblingEventTimeWindows.of(Time.milliseconds(5))).reduce(Total())
 
 
-@program(BOTH, ordering="per_key")
+@program(BOTH, ordering="multiset")
 def tumbling_aggregate(env):
     """Without an output type the result is what the function returns, and the key is not in it."""
     return (
@@ -207,6 +212,19 @@ def sessions_merged_by_a_late_bridge(env):
     return (
         keyed(env, records).window(EventTimeSessionWindows.with_gap(Time.milliseconds(4))).reduce(Total(), Labelled())
     )
+
+
+@program(ordering="per_key")
+def sessions_merged_by_a_late_bridge_process(env):
+    records = [("a", 10, 1), ("a", 16, 2), ("a", 13, 4), ("b", 1, 8)]
+    return keyed(env, records).window(EventTimeSessionWindows.with_gap(Time.milliseconds(4))).process(Bounds())
+
+
+@program(ordering="per_key")
+def sessions_merged_by_a_late_bridge_aggregate(env):
+    records = [("a", 10, 1), ("a", 16, 2), ("a", 13, 4), ("b", 1, 8)]
+    windows = keyed(env, records).window(EventTimeSessionWindows.with_gap(Time.milliseconds(4)))
+    return windows.aggregate(Mean(), Labelled())
 
 
 class GapOfRecord(SessionWindowTimeGapExtractor):
