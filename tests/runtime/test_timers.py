@@ -194,6 +194,22 @@ def test_many_timers_can_be_deleted_while_others_fire(domain):
     assert fired == [0, 4_999]
 
 
+def test_the_last_call_of_a_key_ignores_new_timers_and_leaves_none(domain):
+    domain.register(10, "a")
+    domain.register(20, "a")
+    fired = []
+    with domain.timers.last_call():
+        for timestamp, key, _ in domain.due(MAX_TIMESTAMP):
+            fired.append(timestamp)
+            domain.register(timestamp + 1, key)
+            domain.timers.register_processing_time(timestamp, key)
+    assert fired == [10, 20]
+    assert domain.timers.current_watermark == MIN_TIMESTAMP
+    assert list(domain.timers.due_processing(MAX_TIMESTAMP)) == []
+    domain.register(5, "b")
+    assert list(domain.due(5)) == [(5, "b", None)]
+
+
 # -- between epochs --------------------------------------------------------------------------------------------------
 
 
