@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from flintstream.datastream.functions import KeyedStateStore, ProcessAllWindowFunction, ProcessWindowFunction
 from flintstream.datastream.state import AggregatingStateDescriptor, ListStateDescriptor, ReducingStateDescriptor
 from flintstream.datastream.window import Trigger, WindowAssigner
-from flintstream.runtime.operator import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
     from flintstream.datastream.functions import RuntimeContext
@@ -40,7 +39,7 @@ class AssignerContext(WindowAssigner.WindowAssignerContext):
 class WindowTriggerContext(Trigger.OnMergeContext):
     """Timers and state of the key and window that :meth:`enter` was called with."""
 
-    __slots__ = ("_batch", "_known", "_operator", "_state", "_timers", "key", "merged", "scope", "window")
+    __slots__ = ("_known", "_operator", "_state", "_timers", "key", "merged", "scope", "window")
 
     def __init__(self, operator: OperatorContext, scope: Scope) -> None:
         """Let ``scope`` say whose state is meant; it follows :meth:`enter`."""
@@ -49,7 +48,6 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self._operator = operator
         self._state: KeyedStateBackend = operator.state
         self._timers: InternalTimerService = operator.timers
-        self._batch = operator.batch
         self._known: dict[StateDescriptor, Any] = {}
         self.scope = scope
         self.key: Any = None
@@ -74,19 +72,13 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         """Return the current watermark in ms."""
         return self._timers.current_watermark
 
-    def _key_has_ended(self) -> bool:
-        """In BATCH mode, timers that are set while the timers of a key fire are ignored, as in Flink."""
-        return self._batch and self._timers.current_watermark == MAX_TIMESTAMP
-
     def register_processing_time_timer(self, time: int) -> None:
         """Ask for ``on_processing_time`` when the worker's clock reaches ``time`` (ms)."""
-        if not self._key_has_ended():
-            self._timers.register_processing_time(time, self.key, self.window)
+        self._timers.register_processing_time(time, self.key, self.window)
 
     def register_event_time_timer(self, time: int) -> None:
         """Ask for ``on_event_time`` when the watermark reaches ``time`` (ms)."""
-        if not self._key_has_ended():
-            self._timers.register_event_time(time, self.key, self.window)
+        self._timers.register_event_time(time, self.key, self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
         """Delete a processing-time timer."""
