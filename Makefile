@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: setup test check format bench constraints clean
+.PHONY: setup test check docs format bench constraints clean
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
@@ -21,6 +21,9 @@ check: setup ## linter, formatter, type checker
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 
+docs: setup ## the documentation, as HTML in docs/_build
+	$(BIN)/sphinx-build -q -W docs docs/_build
+
 format: setup
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
@@ -33,4 +36,4 @@ constraints: ## renew the pins (needs uv)
 	  --no-emit-find-links --no-emit-package flintstream --output-file constraints.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
