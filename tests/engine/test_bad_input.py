@@ -123,12 +123,12 @@ def test_timers_on_a_stream_that_is_not_keyed(make_env):
 
 
 def test_an_error_that_cannot_be_pickled_still_says_everything(make_env):
-    class Stubborn(Exception):
+    class StubbornError(Exception):
         def __init__(self, one, two):
             super().__init__(f"{one} and {two}")
 
     def fail(value):
-        raise Stubborn("this", "that")
+        raise StubbornError("this", "that")
 
     env = make_env()
     env.from_collection([5]).map(fail).name("stubborn").print()
@@ -145,14 +145,14 @@ def test_a_function_that_is_none(make_env):
 def test_a_program_without_a_sink_or_operator(make_env):
     env = make_env()
     env.from_collection([1])
-    with pytest.raises(PlanError, match="No operators defined in streaming topology. Cannot execute."):
+    with pytest.raises(PlanError, match=r"No operators defined in streaming topology\. Cannot execute\."):
         env.execute()
 
 
 def test_a_file_that_does_not_exist(make_env, tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere.txt"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.txt"):
         FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(tmp_path / "nowhere.txt")).build()
-    with pytest.raises(FileNotFoundError, match="nowhere.txt"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.txt"):
         make_env().read_text_file(str(tmp_path / "nowhere.txt"))
 
 
