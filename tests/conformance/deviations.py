@@ -4,5 +4,7 @@ from __future__ import annotations
 
 DEVIATIONS = {
     "integers_out_of_range": "a number that does not fit its type is an error, from a collection as from a function",
+    "sessions_merged_by_a_late_bridge": "merging windows lose nothing that has been reduced",
+    "sessions_merged_by_a_late_bridge_aggregate": "merging windows lose nothing that has been aggregated",
     "instants_finer_than_milliseconds": "instants keep their nanoseconds",
 }

@@ -31,6 +31,9 @@ EXAMPLES = (
     "windowing/tumbling_count_window",
 )
 
+# What libraries of PyFlink print on their own account.
+NOISE = ("PYFLINK_CYTHON_ENABLED", "No module named google.cloud", "Using Any for unsupported type")
+
 PREFIX = re.compile(r"^\d+> ")
 
 
@@ -57,7 +60,7 @@ def lines_of(stdout: str) -> list[str]:
     >>> lines_of("2> (b,1)\\n1> (a,1)\\n")
     ['(a,1)', '(b,1)']
     """
-    return sorted(PREFIX.sub("", line) for line in stdout.splitlines())
+    return sorted(PREFIX.sub("", line) for line in stdout.splitlines() if not line.startswith(NOISE))
 
 
 def recorded_path(name: str) -> Path:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Mode = Literal["STREAMING", "BATCH"]
 BOTH: tuple[Mode, ...] = ("STREAMING", "BATCH")
 Ordering = Literal["exact", "multiset", "per_key"]
+Execution = Literal["process", "thread"]
 Stage = Literal["build", "run"]
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -40,6 +41,7 @@ class Program:
     ordering: Ordering = "exact"
     directory: bool = False
     config: Mapping[str, str] = field(default_factory=dict)
+    execution: Execution = "process"
 
     @property
     def name(self) -> str:
@@ -74,6 +76,7 @@ def program(
     ordering: Ordering = "exact",
     directory: bool = False,
     config: Mapping[str, str] | None = None,
+    execution: Execution = "process",
 ) -> Callable[[F], F]:
     """Register a function ``(env) -> DataStream | Collected | list of both`` as a program.
 
@@ -84,10 +87,11 @@ def program(
             among the records with the same first field.
         directory: Whether the function takes an empty directory (a ``pathlib.Path``) as its second argument.
         config: Further options of the environment.
+        execution: How PyFlink runs the functions in STREAMING mode while it is recorded; BATCH is always ``thread``.
     """
 
     def register(function: F) -> F:
-        _programs.append(Program(function, modes, parallelism, ordering, directory, dict(config or {})))
+        _programs.append(Program(function, modes, parallelism, ordering, directory, dict(config or {}), execution))
         return function
 
     return register

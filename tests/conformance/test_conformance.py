@@ -53,18 +53,23 @@ def test_program_fails_where_pyflink_fails(name):
     program = FAILING[name]
     recorded = json.loads((harness.ERRORS / "recorded.json").read_text(encoding="utf-8"))[name]
     assert (program.stage, program.exception) == (recorded["stage"], recorded["exception"])
-    with ours.alias(), pytest.raises(Exception) as raised:
-        env = ours.make_environment("inline", Run(program.mode, 1))
-        stream = program.function(env)
-        # What can be told while the program is built may be told then, although PyFlink waits until it runs.
-        if program.stage == "run":
-            ours.collector(stream)
-            env.execute(name)
+    with pytest.raises(Exception) as raised:
+        fail(program)
     errors = list(causes(raised.value))
     kinds = {kind.__name__ for error in errors for kind in type(error).__mro__}
     told = "\n".join(f"{type(error).__name__}: {error}" for error in errors)
     assert program.exception in kinds or program.exception in told
     assert program.match.lower() in told.lower()
+
+
+def fail(program):
+    with ours.alias():
+        env = ours.make_environment("inline", Run(program.mode, 1))
+        stream = program.function(env)
+        # What can be told while the program is built may be told then, although PyFlink waits until it runs.
+        if program.stage == "run":
+            ours.collector(stream)
+            env.execute(program.name)
 
 
 def causes(error):
