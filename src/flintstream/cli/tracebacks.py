@@ -13,7 +13,7 @@ HINT = "(run with --verbose for the whole traceback)\n"
 def _machinery() -> tuple[str, ...]:
     """Where the code lies that a program's author did not write and need not see."""
     prefixes = [str(Path(__file__).resolve().parents[1]), "<frozen "]
-    for package in ("pyspark", "py4j", "click", "cloudpickle", "runpy", "importlib"):
+    for package in ("pyspark", "py4j", "click", "cloudpickle", "runpy", "importlib", "concurrent.futures"):
         module = sys.modules.get(package)
         spec = module.__spec__ if module is not None else importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None:
