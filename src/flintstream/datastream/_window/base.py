@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 W = TypeVar("W")
 W2 = TypeVar("W2")
+T_contra = TypeVar("T_contra", contravariant=True)
+W_contra = TypeVar("W_contra", contravariant=True)
 
 
 class TriggerResult(enum.Enum):
@@ -36,7 +38,7 @@ class TriggerResult(enum.Enum):
         return self.value[1]
 
 
-class Trigger(ABC, Generic[T, W]):
+class Trigger(ABC, Generic[T_contra, W_contra]):
     """Decides when a window's result is emitted.
 
     A trigger object serves all keys and windows: what it must remember goes into partitioned state of its context.
@@ -89,15 +91,15 @@ class Trigger(ABC, Generic[T, W]):
             """
 
     @abstractmethod
-    def on_element(self, element: T, timestamp: int, window: W, ctx: TriggerContext) -> TriggerResult:
+    def on_element(self, element: T_contra, timestamp: int, window: W_contra, ctx: TriggerContext) -> TriggerResult:
         """Decide when a record was added to a window; a record without timestamp has ``Long.MIN_VALUE``."""
 
     @abstractmethod
-    def on_processing_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
+    def on_processing_time(self, time: int, window: W_contra, ctx: TriggerContext) -> TriggerResult:
         """Decide when a processing-time timer of the window fires."""
 
     @abstractmethod
-    def on_event_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: W_contra, ctx: TriggerContext) -> TriggerResult:
         """Decide when an event-time timer of the window fires."""
 
     def can_merge(self) -> bool:
@@ -105,11 +107,11 @@ class Trigger(ABC, Generic[T, W]):
         return False
 
     @abstractmethod
-    def on_merge(self, window: W, ctx: OnMergeContext) -> None:
+    def on_merge(self, window: W_contra, ctx: OnMergeContext) -> None:
         """Take over when ``window`` was made of several windows, whose :meth:`clear` is called afterwards."""
 
     @abstractmethod
-    def clear(self, window: W, ctx: TriggerContext) -> None:
+    def clear(self, window: W_contra, ctx: TriggerContext) -> None:
         """Drop the timers and state of a window that is gone."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common.time import Duration
 from flintstream.common.typeinfo import Types
 from flintstream.datastream._window.base import T, Trigger, TriggerResult
-from flintstream.datastream._window.windows import CountWindow, GlobalWindow, TimeWindow, Window
+from flintstream.datastream._window.windows import GlobalWindow, TimeWindow, Window
 from flintstream.datastream.state import ReducingStateDescriptor
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class PurgingTrigger(Trigger[T, Window]):
         self.nested_trigger.on_merge(window, ctx)
 
 
-class CountTrigger(Trigger[T, CountWindow]):
+class CountTrigger(Trigger[T, Window]):
     """Fires whenever that many more records have come into a window; any kind of window will do."""
 
     def __init__(self, window_size: int) -> None:
@@ -264,7 +264,7 @@ class CountTrigger(Trigger[T, CountWindow]):
         """Return a trigger that fires every ``window_size`` records."""
         return CountTrigger(window_size)
 
-    def on_element(self, element: T, timestamp: int, window: CountWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_element(self, element: T, timestamp: int, window: Window, ctx: Trigger.TriggerContext) -> TriggerResult:
         """Count; fire and start anew at the limit."""
         count = ctx.get_partitioned_state(self._count_state_descriptor)
         count.add(1)
@@ -273,11 +273,11 @@ class CountTrigger(Trigger[T, CountWindow]):
         count.clear()
         return FIRE
 
-    def on_processing_time(self, time: int, window: CountWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_processing_time(self, time: int, window: Window, ctx: Trigger.TriggerContext) -> TriggerResult:
         """Do nothing."""
         return CONTINUE
 
-    def on_event_time(self, time: int, window: CountWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: Window, ctx: Trigger.TriggerContext) -> TriggerResult:
         """Do nothing."""
         return CONTINUE
 
@@ -285,11 +285,11 @@ class CountTrigger(Trigger[T, CountWindow]):
         """Works with sessions."""
         return True
 
-    def on_merge(self, window: CountWindow, ctx: Trigger.OnMergeContext) -> None:
+    def on_merge(self, window: Window, ctx: Trigger.OnMergeContext) -> None:
         """Add up the counts of the merged windows."""
         ctx.merge_partitioned_state(self._count_state_descriptor)
 
-    def clear(self, window: CountWindow, ctx: Trigger.TriggerContext) -> None:
+    def clear(self, window: Window, ctx: Trigger.TriggerContext) -> None:
         """Drop the count."""
         ctx.get_partitioned_state(self._count_state_descriptor).clear()
 
