@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import threading
 import weakref
-from collections import deque
 from collections.abc import Iterable
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import shorten
@@ -89,7 +88,7 @@ class AsyncOperator(CollectingOperator):
         self.retry_result = predicate.result_predicate()
         self.retry_error = predicate.exception_predicate()
         self.slots = asyncio.Semaphore(self.capacity)
-        self.blocks: deque[tuple[list[Any], list[int] | None, Future[Results]]] = deque()
+        self.blocks: list[tuple[list[Any], list[int] | None, Future[Results]]] = []
         self.events = EventLoop(f"{self.context.name} {self.context.subtask + 1}")
 
     def close(self) -> None:
@@ -102,8 +101,12 @@ class AsyncOperator(CollectingOperator):
         future = asyncio.run_coroutine_threadsafe(self._block(values), self.events.loop)
         self.blocks.append((values, timestamps, future))
         self.waiting += len(values)
-        while self.blocks and (self.waiting > BLOCKS_AHEAD * self.capacity or self.blocks[0][2].done()):
+        while self.waiting > BLOCKS_AHEAD * self.capacity or self._some_block_is_ready():
             self._finish_block()
+
+    def _some_block_is_ready(self) -> bool:
+        candidates = self.blocks[:1] if self.ordered else self.blocks
+        return any(future.done() for _, _, future in candidates)
 
     def process_watermark(self, timestamp: int) -> None:
         """Finish the records before the watermark, then pass it on."""
@@ -124,7 +127,10 @@ class AsyncOperator(CollectingOperator):
             self._finish_block()
 
     def _finish_block(self) -> None:
-        values, timestamps, future = self.blocks.popleft()
+        if not self.ordered:
+            wait([future for _, _, future in self.blocks], return_when=FIRST_COMPLETED)
+            self.blocks.sort(key=lambda block: not block[2].done())
+        values, timestamps, future = self.blocks.pop(0)
         self.waiting -= len(values)
         try:
             finished = future.result()
