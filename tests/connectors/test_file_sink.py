@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flintstream.common.serialization import BulkWriterFactory, Encoder
+from flintstream.common.serialization import BulkWriter, BulkWriterFactory, Encoder
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
@@ -318,15 +318,9 @@ def test_wrong_settings_are_refused_when_the_sink_is_built(tmp_path):
 
 
 def test_what_comes_later_says_so(tmp_path):
-    class Parquet(BulkWriterFactory):
-        def create(self, stream):
-            raise AssertionError(stream)
-
     strategy = FileCompactStrategy.builder().set_size_threshold(1024).build()
     with pytest.raises(NotAvailableError, match="cannot merge files"):
         builder(tmp_path).enable_compact(strategy, FileCompactor.concat_file_compactor(b"\n"))
-    with pytest.raises(NotAvailableError, match="for_row_format is"):
-        FileSink.for_bulk_format(str(tmp_path), Parquet())
 
 
 def test_the_older_sink_is_a_file_sink_with_a_warning(tmp_path):
@@ -337,6 +331,51 @@ def test_the_older_sink_is_a_file_sink_with_a_warning(tmp_path):
     writer.write(["a"], None)
     sink.create_committer().commit(writer.prepare_commit(end_of_input=True))
     assert list(visible(tmp_path).values()) == [["a"]]
+
+
+class Totals(BulkWriterFactory):
+    """Files that end with the sum of their lines."""
+
+    class Writer(BulkWriter):
+        def __init__(self, stream):
+            self.stream = stream
+            self.total = 0
+
+        def add_element(self, element):
+            self.total += element
+            self.stream.write(b"%d\n" % element)
+
+        def flush(self):
+            self.stream.flush()
+
+        def finish(self):
+            self.stream.write(b"total %d\n" % self.total)
+
+    def create(self, stream):
+        return Totals.Writer(stream)
+
+
+def test_bulk_files_are_completed_at_each_epoch(tmp_path):
+    made = FileSink.for_bulk_format(str(tmp_path), Totals())
+    sink = made.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build()
+    writer = open_writer(sink)
+    for values in [[1, 2], [3]]:
+        writer.write(values, None)
+        sink.create_committer().commit(writer.prepare_commit(end_of_input=False))
+        assert writer.snapshot().files == ()
+    writer.write([4], None)
+    writer.close()
+    assert sorted(visible(tmp_path).values()) == [["1", "2", "total", "3"], ["3", "total", "3"]]
+    assert hidden(tmp_path) == []
+
+
+def test_bulk_files_roll_at_checkpoints_only(tmp_path):
+    made = FileSink.for_bulk_format(str(tmp_path), Totals())
+    made.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+    with pytest.raises(PlanError, match="needs the rolling policy"):
+        made.with_rolling_policy(RollingPolicy.default_rolling_policy())
+    with pytest.raises(TypeError, match="needs a BulkWriterFactory"):
+        FileSink.for_bulk_format(str(tmp_path), Lines())  # type: ignore[arg-type]
 
 
 def test_numbers_of_output_config_can_be_read_back():

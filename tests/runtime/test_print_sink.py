@@ -11,7 +11,9 @@ from flintstream.runtime.print_sink import PrintSink
 
 
 def committables_of(sink, values, *, subtask=0, parallelism=1, input_type=None):
-    writer = pickle.loads(pickle.dumps(sink)).create_writer(WriterContext(subtask, parallelism, "1", input_type))
+    writer = pickle.loads(pickle.dumps(sink)).create_writer(
+        WriterContext(subtask, parallelism, "1", input_type=input_type)
+    )
     for value in values:
         writer.write([value], None)
     return pickle.loads(pickle.dumps(list(writer.prepare_commit(end_of_input=True))))

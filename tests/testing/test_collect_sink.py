@@ -11,7 +11,7 @@ from flintstream.testing import CollectSink
 def run(sink, values_by_subtask, input_type=None):
     committables = []
     for subtask, values in values_by_subtask.items():
-        writer = pickle.loads(pickle.dumps(sink)).create_writer(WriterContext(subtask, 2, "1", input_type))
+        writer = pickle.loads(pickle.dumps(sink)).create_writer(WriterContext(subtask, 2, "1", input_type=input_type))
         writer.write(values, None)
         committables += pickle.loads(pickle.dumps(list(writer.prepare_commit(end_of_input=True))))
     pickle.loads(pickle.dumps(sink)).create_committer().commit(committables)

@@ -12,34 +12,25 @@ import logging
 import os
 import time
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.buckets import BucketContext
+from flintstream.connectors.parts import OpenFile, PreparedFile
 from flintstream.connectors.sink import Committer, SinkWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common.serialization import Encoder
     from flintstream.connectors.buckets import BucketAssigner
+    from flintstream.connectors.parts import Part, PartFormat
     from flintstream.connectors.rolling import PartNames, RollingPolicy
     from flintstream.connectors.sink import WriterContext
 
-FLUSH_BYTES = 1 << 20
 NO_WATERMARK = -(2**63)
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class PreparedFile:
-    """A complete part file that waits for its final name; what lies beyond ``length`` does not count."""
-
-    path: str
-    target: str
-    length: int
 
 
 @dataclass(frozen=True)
@@ -47,18 +38,6 @@ class LastOf:
     """Tells the committer that the writer ``uid`` prepares nothing any more."""
 
     uid: str
-
-
-@dataclass(frozen=True)
-class OpenFile:
-    """A part file that goes on in the next epoch."""
-
-    bucket: str
-    path: str
-    target: str
-    length: int
-    created: int
-    updated: int
 
 
 @dataclass(frozen=True)
@@ -70,53 +49,6 @@ class WriterState:
     files: tuple[OpenFile, ...]
 
 
-class _Part:
-    """A part file that this writer has open."""
-
-    def __init__(self, known: OpenFile) -> None:
-        self.known = known
-        self.length = known.length
-        self.updated = known.updated
-        self._buffered: list[bytes] = []
-        self._buffered_bytes = 0
-        # Appending, so that what a lost attempt may still write is seen as surplus.
-        self._descriptor = os.open(known.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-
-    def append(self, data: bytes, now: int) -> None:
-        self._buffered.append(data)
-        self._buffered_bytes += len(data)
-        self.length += len(data)
-        self.updated = now
-        if self._buffered_bytes >= FLUSH_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        data = memoryview(b"".join(self._buffered))
-        while data:
-            data = data[os.write(self._descriptor, data) :]
-        self._buffered.clear()
-        self._buffered_bytes = 0
-
-    def state(self) -> OpenFile:
-        self.flush()
-        size = os.fstat(self._descriptor).st_size
-        if size != self.length:
-            raise OSError(
-                f"{self.known.path} has {size} bytes where {self.length} were written: something else writes to it too"
-            )
-        return replace(self.known, length=self.length, updated=self.updated)
-
-    def prepare(self) -> PreparedFile:
-        self.state()
-        os.fsync(self._descriptor)
-        self.discard()
-        return PreparedFile(self.known.path, self.known.target, self.length)
-
-    def discard(self) -> None:
-        """Close without writing what is buffered."""
-        os.close(self._descriptor)
-
-
 class PartFileWriter(SinkWriter):
     """Writes one subtask's records."""
 
@@ -125,7 +57,7 @@ class PartFileWriter(SinkWriter):
         context: WriterContext,
         base_path: str,
         sink_uid: uuid.UUID,
-        encoder: Encoder,
+        file_format: PartFormat,
         assigner: BucketAssigner,
         policy: RollingPolicy,
         names: PartNames,
@@ -134,11 +66,11 @@ class PartFileWriter(SinkWriter):
         self._context = context
         self._base_path = base_path
         self._uid = str(uuid.uuid5(sink_uid, f"{context.identity}/{context.subtask}"))
-        self._encode = encoder.encode
+        self._format = file_format
         self._assigner = assigner
         self._policy = policy
         self._names = names
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[str, Part] = {}
         self._next_number = 0
         self._watermark = NO_WATERMARK
         self._prepared: list[PreparedFile] = []
@@ -148,33 +80,32 @@ class PartFileWriter(SinkWriter):
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Write a block of records."""
         now = int(time.time() * 1000)
-        encode, type_info = self._encode, self._context.input_type
         bucket = self._assigner.common_bucket_id(now)
         if bucket is not None:
-            self._append(bucket, [encode(value, type_info) for value in values], now)
+            self._append(bucket, values, now)
             return
-        by_bucket: dict[str, list[bytes]] = {}
+        by_bucket: dict[str, list[Any]] = {}
         for position, value in enumerate(values):
             timestamp = None if timestamps is None else timestamps[position]
             bucket = self._assigner.get_bucket_id(value, BucketContext(now, self._watermark, timestamp))
-            by_bucket.setdefault(bucket, []).append(encode(value, type_info))
-        for bucket, records in by_bucket.items():
-            self._append(bucket, records, now)
+            by_bucket.setdefault(bucket, []).append(value)
+        for bucket, group in by_bucket.items():
+            self._append(bucket, group, now)
 
     def on_watermark(self, timestamp: int) -> None:
         """Remember the watermark for the bucket assigner."""
         self._watermark = timestamp
 
-    def _append(self, bucket: str, records: list[bytes], now: int) -> None:
+    def _append(self, bucket: str, values: list[Any], now: int) -> None:
+        records = self._format.encode(values, self._context.input_type)
         part = self._part(bucket, now)
-        data = b"".join(records)
-        if not self._policy.rolls_on_size(part.length + len(data)):
-            part.append(data, now)
+        if not self._policy.rolls_on_size(part.length + self._format.size(records)):
+            part.append(records, now)
             return
         for record in records:
-            self._part(bucket, now).append(record, now)
+            self._part(bucket, now).append([record], now)
 
-    def _part(self, bucket: str, now: int) -> _Part:
+    def _part(self, bucket: str, now: int) -> Part:
         """Return the bucket's open part file, a new one if there is none or the policy says so."""
         part = self._parts.get(bucket)
         if part is not None:
@@ -191,7 +122,7 @@ class PartFileWriter(SinkWriter):
             number, self._next_number = self._next_number, self._next_number + 1
             target = f"{directory}/{self._names.finished(self._uid, number)}"
         path = f"{directory}/{self._names.in_progress(self._uid, number, self._context.attempt)}"
-        part = self._parts[bucket] = _Part(OpenFile(bucket, path, target, 0, now, now))
+        part = self._parts[bucket] = self._format.open(OpenFile(bucket, path, target, 0, now, now))
         return part
 
     def _roll(self, bucket: str) -> None:
@@ -237,7 +168,7 @@ class PartFileWriter(SinkWriter):
             if size < file.length:
                 raise OSError(f"{file.path} has {size} bytes, but {file.length} had been written to it")
             os.truncate(file.path, file.length)
-            self._parts[file.bucket] = _Part(file)
+            self._parts[file.bucket] = self._format.open(file)
             self._counted.add(file.path)
 
     def close(self) -> None:

@@ -6,17 +6,18 @@ import uuid
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
-from flintstream.common.serialization import Encoder
+from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.buckets import BucketAssigner
 from flintstream.connectors.files import local_path
 from flintstream.connectors.part_files import PartFileCommitter, PartFileWriter
+from flintstream.connectors.parts import BulkParts, RowParts
 from flintstream.connectors.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
 from flintstream.datastream.connectors._file_source import NotAvailableError
 from flintstream.datastream.connectors.base import Sink, SupportsPreprocessing
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from flintstream.common.serialization import BulkWriterFactory
+    from flintstream.connectors.parts import PartFormat
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
     from flintstream.datastream.connectors.base import StreamTransformer
 
@@ -132,6 +133,18 @@ class FileCompactor:
         return FileCompactor(None)
 
 
+def _rows(encoder: Encoder) -> RowParts:
+    if not isinstance(encoder, Encoder):
+        raise TypeError(f"a file sink needs an Encoder such as Encoder.simple_string_encoder(), not {encoder!r}")
+    return RowParts(encoder)
+
+
+def _bulks(writer_factory: BulkWriterFactory) -> BulkParts:
+    if not isinstance(writer_factory, BulkWriterFactory):
+        raise TypeError(f"a bulk format needs a BulkWriterFactory, not {writer_factory!r}")
+    return BulkParts(writer_factory)
+
+
 class FileSink(Sink, SupportsPreprocessing):
     """Writes records into files in bucket directories, each record exactly once when checkpointing is on.
 
@@ -142,10 +155,10 @@ class FileSink(Sink, SupportsPreprocessing):
     """
 
     def __init__(
-        self, base_path: str, encoder: Encoder, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
+        self, base_path: str, file_format: PartFormat, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
     ) -> None:
         self._base_path = base_path
-        self._encoder = encoder
+        self._format = file_format
         self._assigner = assigner
         self._policy = policy
         self._names = names
@@ -158,7 +171,7 @@ class FileSink(Sink, SupportsPreprocessing):
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer of part files."""
         return PartFileWriter(
-            context, self._base_path, self._uid, self._encoder, self._assigner, self._policy, self._names
+            context, self._base_path, self._uid, self._format, self._assigner, self._policy, self._names
         )
 
     def create_committer(self) -> Committer:
@@ -170,15 +183,11 @@ class FileSink(Sink, SupportsPreprocessing):
 
         _made: type[FileSink]
 
-        def __init__(self, base_path: str, encoder: Encoder) -> None:
-            if not isinstance(encoder, Encoder):
-                raise TypeError(
-                    f"a file sink needs an Encoder such as Encoder.simple_string_encoder(), not {encoder!r}"
-                )
+        def __init__(self, base_path: str, file_format: PartFormat, policy: RollingPolicy) -> None:
             self._base_path = local_path(base_path)
-            self._encoder = encoder
+            self._format = file_format
+            self._policy = policy
             self._assigner = BucketAssigner.date_time_bucket_assigner()
-            self._policy: RollingPolicy = RollingPolicy.default_rolling_policy()
             self._names = PartNames()
 
         def with_bucket_check_interval(self, interval: int) -> Self:
@@ -221,7 +230,7 @@ class FileSink(Sink, SupportsPreprocessing):
 
         def build(self) -> Any:
             """Return the sink."""
-            return self._made(self._base_path, self._encoder, self._assigner, self._policy, self._names)
+            return self._made(self._base_path, self._format, self._assigner, self._policy, self._names)
 
     class RowFormatBuilder(BaseBuilder):
         """Builds a sink that encodes record by record."""
@@ -251,18 +260,22 @@ class FileSink(Sink, SupportsPreprocessing):
             PlanError: The path is of a file system that is not available.
             TypeError: An argument is of a wrong type.
         """
-        return FileSink.RowFormatBuilder(base_path, encoder)
+        return FileSink.RowFormatBuilder(base_path, _rows(encoder), RollingPolicy.default_rolling_policy())
 
     @staticmethod
     def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory) -> FileSink.BulkFormatBuilder:
-        """Begin to build a sink that writes batches of records: not available in this version.
+        """Begin to build a sink whose files can only be read as a whole; each ends at the next checkpoint.
+
+        Args:
+            base_path: As for :meth:`for_row_format`.
+            writer_factory: Makes the writer of each file.
 
         Raises:
-            NotAvailableError: Always.
+            PlanError: The path is of a file system that is not available.
+            TypeError: An argument is of a wrong type.
         """
-        raise NotAvailableError(
-            f"cannot write to {local_path(base_path)}: the bulk format {type(writer_factory).__name__} is not "
-            "available in this version of flintstream; FileSink.for_row_format is"
+        return FileSink.BulkFormatBuilder(
+            base_path, _bulks(writer_factory), RollingPolicy.on_checkpoint_rolling_policy()
         )
 
 
@@ -273,10 +286,10 @@ class StreamingFileSink(FileSink):
     """The older name of :class:`FileSink`, for ``add_sink``."""
 
     def __init__(
-        self, base_path: str, encoder: Encoder, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
+        self, base_path: str, file_format: PartFormat, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
     ) -> None:
         warnings.warn("StreamingFileSink is deprecated: use FileSink and sink_to", DeprecationWarning, stacklevel=3)
-        super().__init__(base_path, encoder, assigner, policy, names)
+        super().__init__(base_path, file_format, assigner, policy, names)
 
     class DefaultRowFormatBuilder(FileSink.RowFormatBuilder):
         """Builds a sink that encodes record by record."""
@@ -287,7 +300,17 @@ class StreamingFileSink(FileSink):
     @staticmethod
     def for_row_format(base_path: str, encoder: Encoder) -> StreamingFileSink.DefaultRowFormatBuilder:
         """Begin to build a sink that encodes record by record, as :meth:`FileSink.for_row_format` does."""
-        return StreamingFileSink.DefaultRowFormatBuilder(base_path, encoder)
+        policy = RollingPolicy.default_rolling_policy()
+        return StreamingFileSink.DefaultRowFormatBuilder(base_path, _rows(encoder), policy)
+
+    @staticmethod
+    def for_bulk_format(
+        base_path: str, writer_factory: BulkWriterFactory
+    ) -> StreamingFileSink.DefaultBulkFormatBuilder:
+        """Begin to build a sink of files that end at checkpoints, as :meth:`FileSink.for_bulk_format` does."""
+        policy = RollingPolicy.on_checkpoint_rolling_policy()
+        return StreamingFileSink.DefaultBulkFormatBuilder(base_path, _bulks(writer_factory), policy)
 
 
 StreamingFileSink.DefaultRowFormatBuilder._made = StreamingFileSink  # noqa: SLF001 - as above
+StreamingFileSink.DefaultBulkFormatBuilder._made = StreamingFileSink  # noqa: SLF001 - as above
