@@ -8,3 +8,11 @@ DEVIATIONS = {
     "sessions_merged_by_a_late_bridge_aggregate": "merging windows lose nothing that has been aggregated",
     "instants_finer_than_milliseconds": "instants keep their nanoseconds",
 }
+
+# The exception that flintstream raises, and why.
+DEVIATING_ERRORS = {
+    "collection_that_does_not_fit_its_type": (
+        "TypeError",
+        "what is of the wrong type is a TypeError everywhere",
+    ),
+}

@@ -30,7 +30,7 @@ from tests.conformance.registry import Collected
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tests.conformance.registry import Execution, FailingProgram, Mode, Program
+    from tests.conformance.registry import FailingProgram, Mode, Program
 
 VERSION = "2.3.0"
 ROOT = Path(__file__).parents[2]
@@ -152,7 +152,7 @@ def record_program(program: Program, *, verify: bool) -> list[str]:
         start = time.monotonic()
         try:
             outputs = run_program(program, run)
-            recorded[str(run)] = {"execution": execution(run.mode, program.execution), "outputs": outputs}
+            recorded[str(run)] = {"execution": execution(run.mode), "outputs": outputs}
             if verify:
                 harness.compare(program, run, [output["text"] for output in outputs])
         except Exception as error:  # noqa: BLE001 - whatever it is, the other programs are to run
@@ -170,22 +170,22 @@ def write(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def execution(mode: Mode, streaming: Execution = "process") -> Execution:
+def execution(mode: Mode) -> str:
     """Return the execution mode of Python functions that gives right results.
 
     Keyed programs with timers are wrong in BATCH with workers as processes: timers that were deleted fire, and state
     of one key shows up at another.
     """
-    return "thread" if mode == "BATCH" else streaming
+    return "thread" if mode == "BATCH" else "process"
 
 
-def make_environment(run: Run, config: Iterable[tuple[str, str]] = (), streaming: Execution = "process") -> Any:
+def make_environment(run: Run, config: Iterable[tuple[str, str]] = ()) -> Any:
     """Return a new environment of real PyFlink."""
     from pyflink.common import Configuration
     from pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 
     configuration = Configuration()
-    configuration.set_string("python.execution-mode", execution(run.mode, streaming))
+    configuration.set_string("python.execution-mode", execution(run.mode))
     configuration.set_string("restart-strategy.type", "none")
     for key, value in config:
         configuration.set_string(key, value)
@@ -197,7 +197,7 @@ def make_environment(run: Run, config: Iterable[tuple[str, str]] = (), streaming
 
 def run_program(program: Program, run: Run) -> list[dict[str, list[str]]]:
     """Run one program on real PyFlink and return the text and the values of every output."""
-    env = make_environment(run, program.config.items(), program.execution)
+    env = make_environment(run, program.config.items())
     with tempfile.TemporaryDirectory() as directory:
         results = program.function(env, Path(directory)) if program.directory else program.function(env)
         outputs = results if isinstance(results, list) else [results]

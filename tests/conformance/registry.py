@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 Mode = Literal["STREAMING", "BATCH"]
 BOTH: tuple[Mode, ...] = ("STREAMING", "BATCH")
 Ordering = Literal["exact", "multiset", "per_key"]
-Execution = Literal["process", "thread"]
 Stage = Literal["build", "run"]
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -41,7 +40,6 @@ class Program:
     ordering: Ordering = "exact"
     directory: bool = False
     config: Mapping[str, str] = field(default_factory=dict)
-    execution: Execution = "process"
 
     @property
     def name(self) -> str:
@@ -76,7 +74,6 @@ def program(
     ordering: Ordering = "exact",
     directory: bool = False,
     config: Mapping[str, str] | None = None,
-    execution: Execution = "process",
 ) -> Callable[[F], F]:
     """Register a function ``(env) -> DataStream | Collected | list of both`` as a program.
 
@@ -87,11 +84,10 @@ def program(
             among the records with the same first field.
         directory: Whether the function takes an empty directory (a ``pathlib.Path``) as its second argument.
         config: Further options of the environment.
-        execution: How PyFlink runs the functions in STREAMING mode while it is recorded; BATCH is always ``thread``.
     """
 
     def register(function: F) -> F:
-        _programs.append(Program(function, modes, parallelism, ordering, directory, dict(config or {}), execution))
+        _programs.append(Program(function, modes, parallelism, ordering, directory, dict(config or {})))
         return function
 
     return register

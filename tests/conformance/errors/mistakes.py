@@ -193,11 +193,6 @@ def string_under_int(env):
     return numbers(env).map(lambda i: f"<{i}>", Types.INT())
 
 
-@failing("run", "TypeError", "tuple")
-def list_under_tuple(env):
-    return numbers(env).map(lambda i: [i], Types.TUPLE([Types.INT()]))
-
-
 @failing("run", "AttributeError", "name")
 def missing_field_of_a_row(env):
     rows = env.from_collection([Row(1)], Types.ROW_NAMED(["id"], [Types.INT()]))

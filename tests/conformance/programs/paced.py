@@ -10,6 +10,7 @@ import time
 from pyflink.common import Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import KeyedProcessFunction, OutputTag, ProcessWindowFunction
+from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
 from tests.conformance.registry import program
 
@@ -28,14 +29,17 @@ class Bounds(ProcessWindowFunction):
 
 
 def paced(env, records):
-    def pause(record):
+    """Return records with a pause before each. The source is a new one: the old ones keep watermarks back meanwhile."""
+
+    def pause(index):
         time.sleep(0.4)
-        return record
+        return records[index]
 
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
-    # In one task with the source, the pauses would keep the watermarks back too.
-    stream = env.from_collection(records, PAIR).rebalance().map(pause, PAIR)
-    return stream.assign_timestamps_and_watermarks(strategy).key_by(lambda t: t[0], Types.STRING())
+    source = NumberSequenceSource(0, len(records) - 1)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    stream = numbers.map(pause, PAIR).assign_timestamps_and_watermarks(strategy)
+    return stream.key_by(lambda t: t[0], Types.STRING())
 
 
 @program(config=PACED)
