@@ -69,7 +69,6 @@ class SourceOperator(Operator):
             if turn == 0:
                 idle_round = True
             split, reading = readings[turn]
-            batch_started = time.monotonic()
             records = self._next(reading)
             if records is True:
                 readings.pop(turn)
@@ -85,11 +84,12 @@ class SourceOperator(Operator):
                     time.sleep(POLL_SECONDS)
                 continue
             idle_round = False
-            self._emit(records)
-            yield
-            now = time.monotonic()
-            self._adapt(now - batch_started)
-            if not self.context.batch and self._epoch_is_over(now - started, self.records, settings):
+            for values, timestamps in self._blocks(records):
+                block_started = time.monotonic()
+                self.output.emit(values, timestamps)
+                yield
+                self._adapt(time.monotonic() - block_started)
+            if not self.context.batch and self._epoch_is_over(time.monotonic() - started, self.records, settings):
                 self.more = True
                 break
             if not bounded:
@@ -109,18 +109,19 @@ class SourceOperator(Operator):
         except Exception as error:
             raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
 
-    def _emit(self, records: list[Any] | Timestamped) -> None:
+    def _blocks(self, records: list[Any] | Timestamped) -> Iterator[tuple[list[Any], list[int] | None]]:
+        """Cut a batch into blocks of the size that suits what follows, however many records the reader gave."""
         values, timestamps = (
             (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
         )
-        if not values:
-            return
         self.records += len(values)
         if self.converter is not None:
             values = list(map(self.converter, values))
-        for start in range(0, len(values), RECORDS_PER_BLOCK):
-            end = start + RECORDS_PER_BLOCK
-            self.output.emit(snapshot_block(values[start:end]), None if timestamps is None else timestamps[start:end])
+        start = 0
+        while start < len(values):
+            end = start + self.fetch.size
+            yield snapshot_block(values[start:end]), None if timestamps is None else timestamps[start:end]
+            start = end
 
     def _adapt(self, seconds: float) -> None:
         if seconds < FAST_BATCH_SECONDS:

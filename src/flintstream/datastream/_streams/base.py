@@ -193,15 +193,17 @@ class DataStream(Settings):
         operator = FilterOperator(as_function(func, FilterFunction, "filter", "filter"))
         return self._then("Filter", operator, self._transformation.output_type)
 
-    def process(self, func: ProcessFunction, output_type: TypeInformation | None = None) -> DataStream:
+    def process(
+        self, func: ProcessFunction | KeyedProcessFunction, output_type: TypeInformation | None = None
+    ) -> DataStream:
         """Apply a :class:`ProcessFunction`, which sees timestamps and may write to side outputs.
 
         Raises:
-            TypeError: ``func`` is not a ``ProcessFunction``; keyed ones need ``key_by`` first.
+            TypeError: ``func`` is not a ``ProcessFunction``.
         """
-        if not isinstance(func, ProcessFunction):
-            hint = "; call key_by() first" if isinstance(func, KeyedProcessFunction) else ""
-            raise TypeError(f"process() on a DataStream needs a ProcessFunction, but got {type(func).__name__}{hint}")
+        # As in PyFlink, a keyed function runs here as well, as long as it asks for no state, timers or keys.
+        if not isinstance(func, (ProcessFunction, KeyedProcessFunction)):
+            raise TypeError(f"process() on a DataStream needs a ProcessFunction, but got {type(func).__name__}")
         return self._then("PROCESS", ProcessOperator(func), output_type)
 
     def project(self, *field_indexes: int) -> DataStream:

@@ -130,7 +130,9 @@ class KeyedStream(DataStream):
 
         if size < 1 or slide < 0:
             raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")
-        assigner: WindowAssigner[Any, Any] = CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
+        assigner: WindowAssigner[Any, Any] = (
+            CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
+        )
         return WindowedStream(self, assigner)
 
     def _keyed(self, name: str, operator: Operator, output_type: Any, *, kind: str = "KEYED") -> DataStream:

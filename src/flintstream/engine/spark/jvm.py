@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import shutil
 import signal
@@ -74,6 +75,8 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
     """
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - slow to import
 
+    # A program that logs at INFO would else be told of every connection to the JVM, at its end too.
+    logging.getLogger("py4j").setLevel(logging.WARNING)
     own = not {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
     if not (own and master.startswith("local") and os.name == "posix"):
         from pyspark import SparkConf  # noqa: PLC0415
