@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=100, help="every which count of a key is emitted")
     parser.add_argument("--only", default=",".join(ENGINES), help="engines, separated by commas: %(default)s")
-    parser.add_argument("--venvs", default=".benchmark-venvs", help="where virtual environments are made (%(default)s)")
+    parser.add_argument("--venvs", default="build/benchmark-venvs", help="where virtual environments are made (%(default)s)")
     parser.add_argument("--min-seconds", type=float, default=5.0)
     parser.add_argument("--timeout", type=float, default=3600, help="seconds that one run may take")
     for environment in REQUIREMENTS:

@@ -22,9 +22,6 @@ import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from flintstream.datastream.state import MapStateDescriptor, ValueStateDescriptor
-from flintstream.datastream.window import TumblingEventTimeWindows
-
 from flintstream.common import Duration, Encoder, Row, Time, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.datastream import (
@@ -42,6 +39,8 @@ from flintstream.datastream.connectors.file_system import (
     OutputFileConfig,
     StreamFormat,
 )
+from flintstream.datastream.state import MapStateDescriptor, ValueStateDescriptor
+from flintstream.datastream.window import TumblingEventTimeWindows
 
 HOUR_MS = 3_600_000
 END_OF_TIME = 2**63 - 1
