@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.functions import KeyedProcessFunction, ProcessFunction, RuntimeContext
+from flintstream.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
 from flintstream.datastream.time_domain import TimeDomain
 from flintstream.datastream.timerservice import TimerService
 from flintstream.metrics import MetricGroup
@@ -15,6 +22,7 @@ from flintstream.runtime.watermarks import wall_clock
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flintstream.datastream.state import StateDescriptor
     from flintstream.runtime.timers import InternalTimerService
 
 
@@ -72,7 +80,11 @@ class StreamingRuntimeContext(RuntimeContext):
         """Return the metrics of this operator."""
         return self._metrics
 
-    def _keyed_state(self, descriptor: Any) -> Any:
+    def _keyed_state(self, descriptor: Any, wanted: type[StateDescriptor]) -> Any:
+        if not isinstance(descriptor, wanted):
+            raise TypeError(
+                f"this kind of state in operator '{self._task_name}' needs a {wanted.__name__}, but got {descriptor!r}"
+            )
         if self._state is None:
             raise Exception(  # noqa: TRY002 - the type PyFlink raises
                 "This state is only accessible by functions executed on a KeyedStream. "
@@ -82,23 +94,23 @@ class StreamingRuntimeContext(RuntimeContext):
 
     def get_state(self, state_descriptor: Any) -> Any:
         """Return a value state of the current key."""
-        return self._keyed_state(state_descriptor)
+        return self._keyed_state(state_descriptor, ValueStateDescriptor)
 
     def get_list_state(self, state_descriptor: Any) -> Any:
         """Return a list state of the current key."""
-        return self._keyed_state(state_descriptor)
+        return self._keyed_state(state_descriptor, ListStateDescriptor)
 
     def get_map_state(self, state_descriptor: Any) -> Any:
         """Return a map state of the current key."""
-        return self._keyed_state(state_descriptor)
+        return self._keyed_state(state_descriptor, MapStateDescriptor)
 
     def get_reducing_state(self, state_descriptor: Any) -> Any:
         """Return a reducing state of the current key."""
-        return self._keyed_state(state_descriptor)
+        return self._keyed_state(state_descriptor, ReducingStateDescriptor)
 
     def get_aggregating_state(self, state_descriptor: Any) -> Any:
         """Return an aggregating state of the current key."""
-        return self._keyed_state(state_descriptor)
+        return self._keyed_state(state_descriptor, AggregatingStateDescriptor)
 
 
 def create_runtime_context(job: Any, chain: Any, node: Any, subtask: int, state: Any | None) -> StreamingRuntimeContext:

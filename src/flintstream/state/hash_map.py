@@ -39,6 +39,13 @@ _KINDS: dict[type, tuple[str, type, type]] = {
 }
 
 
+def _kind_of(descriptor: StateDescriptor) -> tuple[str, type, type]:
+    for base, kind in _KINDS.items():
+        if isinstance(descriptor, base):
+            return kind
+    raise TypeError(f"{type(descriptor).__name__} describes no kind of keyed state")
+
+
 class HashMapStateBackend(Scope):
     """Keeps the objects that users put in, as they are; nothing is serialized until a delta is taken."""
 
@@ -51,7 +58,7 @@ class HashMapStateBackend(Scope):
 
     def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
         """Return the state object of a descriptor and scope, the same one every time."""
-        kind, plain, with_ttl = next(found for base, found in _KINDS.items() if isinstance(descriptor, base))
+        kind, plain, with_ttl = _KINDS.get(type(descriptor)) or _kind_of(descriptor)
         name = descriptor.name
         known = self.states.get(name)
         if known is not None:
