@@ -103,8 +103,8 @@ def python_of(engine: Engine, options: argparse.Namespace) -> str:
         return sys.executable
     given: str | None = getattr(options, f"{engine.environment}_python")
     if given:
-        return given
-    directory = Path(options.venvs, engine.environment)
+        return str(Path(given).absolute())
+    directory = Path(options.venvs, engine.environment).absolute()  # it runs from another directory
     python = directory / "bin" / "python"
     if not (directory / ".ready").exists():
         print(f"making {directory} ...", file=sys.stderr, flush=True)
