@@ -81,8 +81,8 @@ class Measured:
 
     @property
     def rate(self) -> float:
-        """Records per second without start-up."""
-        return self.records / self.seconds if self.seconds else 0.0
+        """Records per second without start-up; 0 if the run was too short to tell."""
+        return self.records / self.seconds if self.seconds > 0 else 0.0
 
 
 def expected_lines(records: int, keys: int, every: int) -> list[str]:
@@ -171,7 +171,7 @@ def report(results: list[Measured]) -> None:
         if result.problem:
             print(f"{result.engine.title:40}{'-':>14}  {result.problem}")
             continue
-        ratio = f"{ours / result.rate:.2f} x" if ours else "-"
+        ratio = f"{ours / result.rate:.2f} x" if ours and result.rate else "-"
         measured = f"{result.records:,} in {result.seconds:.1f} s"
         print(f"{result.engine.title:40}{result.rate:>14,.0f}{ratio:>18}{result.start_up:>12.1f}{measured:>22}")
 
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=100, help="every which count of a key is emitted")
     parser.add_argument("--only", default=",".join(ENGINES), help="engines, separated by commas: %(default)s")
-    parser.add_argument("--venvs", default="build/benchmark-venvs", help="where virtual environments are made (%(default)s)")
+    parser.add_argument("--venvs", default="build/benchmark-venvs", help="where they are made (%(default)s)")
     parser.add_argument("--min-seconds", type=float, default=5.0)
     parser.add_argument("--timeout", type=float, default=3600, help="seconds that one run may take")
     for environment in REQUIREMENTS:
