@@ -47,6 +47,7 @@ from flintstream.datastream.window import (
     TriggerResult,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
+    WindowAssigner,
 )
 from flintstream.runtime.contexts import StreamingRuntimeContext
 from flintstream.runtime.failure import OperatorFailure
@@ -500,6 +501,15 @@ def test_sliding_count_windows_drop_what_lies_between_them():
     assert [numbers for _, _, numbers in d.add(*[("a", i) for i in range(1, 9)])] == [[1, 2], [4, 5], [7, 8]]
 
 
+def test_a_count_window_leaves_nothing_behind_when_it_has_fired():
+    assigners: list[WindowAssigner] = [CountTumblingWindowAssigner(2), CountSlidingWindowAssigner(2, 3)]
+    for assigner in assigners:
+        driver = Driver(assigner, Summing())
+        driver.add(("a", 1), ("a", 2))
+        assert not driver.state.tables["window-contents"].values
+        assert not driver.state.tables["count"].values
+
+
 def test_the_count_trigger_keeps_the_contents():
     d = Driver(GlobalWindows.create(), Summing(), trigger=CountTrigger.of(2))
     assert [total for _, _, total in d.add(*[("a", i) for i in range(1, 7)])] == [3, 10, 21]
@@ -798,6 +808,19 @@ def test_keys_that_cannot_be_hashed_reach_the_function_as_they_are(fast):
     d.operator.freeze = True
     d.add(("a", 1, 0), ("a", 2, 1))
     assert d.watermark(9) == [({"k": "a"}, TimeWindow(0, 10), [1, 2])]
+
+
+class AddInPlace(ReduceFunction):
+    def reduce(self, value1, value2):
+        value1[1] += value2[1]
+        return value1
+
+
+@both_paths
+def test_a_reduce_function_that_works_in_place_changes_one_window_only(fast):
+    driver = Driver(sliding(10, 5), incremental=AddInPlace(), fast=fast)
+    driver.operator.process([["a", 1], ["a", 10]], [3, 7])
+    assert driver.watermark(2**63 - 1) == [["a", 1], ["a", 11], ["a", 10]]
 
 
 @pytest.mark.parametrize("assigner", [tumbling(10), sliding(10, 5), sessions(5)])

@@ -81,7 +81,8 @@ class FastPath:
         if kind is HeapReducingState:
             # One call less per record: the wrapper only calls the user's function
             plain = function._func if type(function) is ReduceFunctionWrapper else function.reduce  # noqa: SLF001
-            return None, plain, None
+            # It may work in place on the first record of a window, which must not reach the other windows
+            return (snapshot if self.slide < self.size else None), plain, None
         create, add = function.create_accumulator, function.add
         return (
             lambda value: add(value, create()),

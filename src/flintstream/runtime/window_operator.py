@@ -16,8 +16,14 @@ from flintstream.datastream.functions import (
     ProcessWindowFunction,
     WindowFunction,
 )
-from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor
-from flintstream.datastream.window import MergingWindowAssigner, TriggerResult
+from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ReducingStateDescriptor
+from flintstream.datastream.window import (
+    CountSlidingWindowAssigner,
+    CountTrigger,
+    CountTumblingWindowAssigner,
+    MergingWindowAssigner,
+    TriggerResult,
+)
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.merging_windows import MergingWindowSet
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -37,6 +43,15 @@ if TYPE_CHECKING:
 
 LATE_RECORDS = "numLateRecordsDropped"
 """Counts records that came too late for all their windows and went to no side output (Flink's name)."""
+
+
+def purely_counting(assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any]) -> bool:
+    """Tell whether a window that fires is full: nothing comes after that, and time never ends it, so it can go."""
+    return (
+        isinstance(assigner, (CountTumblingWindowAssigner, CountSlidingWindowAssigner))
+        and type(trigger) is CountTrigger
+        and trigger._window_size == assigner._window_size  # noqa: SLF001
+    )
 
 
 class WindowOperator(CollectingOperator):
@@ -76,6 +91,8 @@ class WindowOperator(CollectingOperator):
         self.merging = isinstance(assigner, MergingWindowAssigner)
         self.lateness = allowed_lateness_ms if self.event_time else 0
         self.listing = isinstance(descriptor, ListStateDescriptor)
+        self.reducing = isinstance(descriptor, ReducingStateDescriptor)
+        self.purge_fired = purely_counting(assigner, trigger)
         self.freeze = False
         """Set by the input when keys need :func:`freeze_key`."""
 
@@ -174,12 +191,15 @@ class WindowOperator(CollectingOperator):
         """Put one record into its windows."""
         self.state.key = key
         lost = True
-        for window in self.assigner.assign_windows(value, timestamp, self.assigner_ctx):
+        windows = self.assigner.assign_windows(value, timestamp, self.assigner_ctx)
+        # A reduce function may work in place on the first record of a window, which must not reach the other windows
+        shared = self.reducing and len(windows) > 1
+        for window in windows:
             added = self._add_merging(key, window) if self.merging else self._add_plain(key, window)
             if added is None:
                 continue
             lost = False
-            self.contents.add(value)
+            self.contents.add(snapshot(value) if shared else value)
             self._act(self.trigger.on_element(value, timestamp, added, self.trigger_ctx), timestamp)
             self._register_cleanup(added)
         if lost and self.event_time and timestamp + self.lateness <= self.timers.current_watermark:
@@ -237,7 +257,7 @@ class WindowOperator(CollectingOperator):
             return
         if result.is_fire():
             self._fire_window(timestamp)
-        if result.is_purge():
+        if result.is_purge() or (self.purge_fired and result.is_fire()):
             self.contents.clear()
 
     def _fire_window(self, timestamp: int) -> None:
