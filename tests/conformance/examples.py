@@ -74,13 +74,20 @@ def recorded_lines(name: str) -> list[str]:
     return lines
 
 
-def run(command: Sequence[str]) -> list[str]:
+def run(command: Sequence[str], import_from: Path | None = None) -> list[str]:
     """Run a command and return the lines that it prints.
+
+    Args:
+        command: The command.
+        import_from: A directory with packages for the command to import, beside those that are installed.
 
     Raises:
         RuntimeError: It fails.
     """
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)  # noqa: S603
+    env = dict(os.environ)
+    if import_from is not None:
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(import_from), env.get("PYTHONPATH"))))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=env)  # noqa: S603
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} failed with status {done.returncode}:\n{done.stderr[-4000:]}")
     return lines_of(done.stdout)

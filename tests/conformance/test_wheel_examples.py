@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from tests.conformance import examples
 
+import flintstream
+
 DIRECTORY = examples.find()
+SOURCE = Path(flintstream.__file__).parents[1]
 
 
 @pytest.mark.spark
@@ -19,7 +23,7 @@ DIRECTORY = examples.find()
 def test_example_prints_what_it_prints_on_flink(name):
     assert DIRECTORY is not None
     command = [sys.executable, "-m", "flintstream.cli", "run", str(DIRECTORY / f"{name}.py")]
-    assert examples.run(command) == examples.recorded_lines(name)
+    assert examples.run(command, import_from=SOURCE) == examples.recorded_lines(name)
 
 
 @pytest.mark.parametrize("name", examples.EXAMPLES)
