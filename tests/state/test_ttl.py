@@ -301,14 +301,14 @@ def test_cleanup_removes_what_has_expired(backend, clock, describe):
 
 def test_cleanup_gets_round_to_every_entry_although_most_of_them_live(backend, clock):
     state = backend.state(value_state())
-    for backend.key in range(5000):
+    for backend.key in range(50_000):
         state.update(0)
     clock.now += TTL - 1
-    for backend.key in range(4990):
+    for backend.key in range(49_990):
         state.update(1)
     for _ in range(20):
         backend.cleanup(clock.now + 1)
-    assert len(backend.tables["v"].values) == 4990
+    assert len(backend.tables["v"].values) == 49_990
 
 
 def test_cleanup_leaves_state_alone_whose_background_cleanup_is_disabled(backend, clock):
@@ -324,6 +324,21 @@ def test_cleanup_leaves_state_without_a_time_to_live_alone(backend, clock):
     state.update(5)
     backend.cleanup(clock.now + 10 * TTL)
     assert state.value() == 5
+
+
+def test_a_full_snapshot_leaves_expired_state_out_when_asked_to(backend, clock):
+    for name, in_snapshot in (("kept", False), ("dropped", True)):
+        descriptor = ValueStateDescriptor(name, LONG)
+        builder = StateTtlConfig.new_builder(Time.milliseconds(TTL)).disable_cleanup_in_background()
+        if in_snapshot:
+            builder.cleanup_full_snapshot()
+        descriptor.enable_time_to_live(builder.build())
+        backend.state(descriptor).update(1)
+    clock.now += TTL
+    other = HashMapStateBackend()
+    other.restore(backend.take_snapshot(), [])
+    assert list(other.tables["kept"].values) == ["a"]
+    assert not other.tables["dropped"].values
 
 
 # -- between epochs ----------------------------------------------------------------------------------------------------

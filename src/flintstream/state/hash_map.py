@@ -23,11 +23,11 @@ from flintstream.state.heap_states import (
 from flintstream.state.ttl import TtlAggregatingState, TtlListState, TtlMapState, TtlReducingState, TtlValueState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flintstream.datastream.state import StateDescriptor
 
-CLEANED_AT_ONCE = 1000
+CLEANED_AT_ONCE = 10_000
 """Entries looked at by one incremental clean-up of expired state."""
 
 _KINDS: dict[type, tuple[str, type, type]] = {
@@ -98,7 +98,12 @@ class HashMapStateBackend(Scope):
         return delta
 
     def take_snapshot(self) -> object:
-        """Return all entries, in the form of a delta."""
+        """Return all entries, in the form of a delta; without those that have expired where the user asked for that."""
+        for name, state in self._expiring():
+            if state.in_full_snapshot:
+                now = state.clock()
+                for key in list(self.tables[name].values):
+                    state.expire(key, now)
         for table in self.tables.values():
             table.dirty.clear()
         return {name: (list(table.values.items()), []) for name, table in self.tables.items()}
@@ -124,14 +129,23 @@ class HashMapStateBackend(Scope):
                 table.values.clear()
 
     def cleanup(self, now: int) -> None:
-        """Drop what has expired among the next entries of every table that is to be cleaned in the background."""
-        for name, (_, _, by_scope) in self.states.items():
-            state = next(iter(by_scope.values()), None)  # all scopes of a name share its table
-            if not getattr(state, "background", False):
+        """Drop what has expired among the next entries of every table that is to be cleaned in the background.
+
+        How many those are is the same for all tables: a strategy's own number is per access, which this is not.
+        """
+        for name, state in self._expiring():
+            if not state.background:
                 continue
             waiting = self.uncleaned.get(name)
             if not waiting:
                 waiting = self.uncleaned[name] = list(self.tables[name].values)
             for key in waiting[-CLEANED_AT_ONCE:]:
-                state.expire(key, now)  # type: ignore[union-attr]
+                state.expire(key, now)
             del waiting[-CLEANED_AT_ONCE:]
+
+    def _expiring(self) -> Iterator[tuple[str, Any]]:
+        """Return a state object of each table with a time-to-live."""
+        for name, (_, _, by_scope) in self.states.items():
+            state = next(iter(by_scope.values()), None)  # all scopes of a name share its table
+            if hasattr(state, "expire"):
+                yield name, state

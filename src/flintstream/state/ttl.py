@@ -35,6 +35,7 @@ class _Ttl:
     _on_read: bool
     _return_expired: bool
     background: bool
+    in_full_snapshot: bool
 
     _values: dict[Any, Any]
     _dirty: set[Any]
@@ -48,7 +49,9 @@ class _Ttl:
         config = descriptor.ttl_config
         self._ttl = config.get_ttl().to_milliseconds()
         self._on_read = config.get_update_type() == StateTtlConfig.UpdateType.OnReadAndWrite
-        self.background = config.get_cleanup_strategies().is_cleanup_in_background()
+        strategies = config.get_cleanup_strategies()
+        self.background = strategies.is_cleanup_in_background()
+        self.in_full_snapshot = strategies.in_full_snapshot()
         visibility = config.get_state_visibility()
         self._return_expired = visibility == StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
 
