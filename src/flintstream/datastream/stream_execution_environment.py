@@ -8,8 +8,6 @@ import uuid
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from flintstream.datastream.checkpoint_config import CheckpointConfig
-
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.watermark_strategy import NoWatermarksGenerator, WatermarkStrategy
@@ -18,6 +16,7 @@ from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._defaults import get_defaults
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
+from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
 from flintstream.errors import PlanError, UnsupportedByDesignError
 from flintstream.graph.planner import optimize, plan_job
@@ -292,12 +291,15 @@ class StreamExecutionEnvironment:
             raise TypeError(f"from_source() needs a Source, but got {type(source).__name__}")
         if not hasattr(watermark_strategy, "create_generator"):
             raise TypeError(f"from_source() needs a WatermarkStrategy, but got {type(watermark_strategy).__name__}")
-        declared = as_type(type_info) or as_type(getattr(source, "produced_type", None))
+        produced = as_type(getattr(source, "produced_type", None))
+        declared = as_type(type_info) or produced
+        # What a source says about its own records needs no check.
+        converter = declared.converter() if declared is not None and declared != produced else None
         transformation = SourceTransformation(
             source_name,
             (),
             declared,
-            operator=SourceOperator(source, declared.converter() if declared is not None else None),
+            operator=SourceOperator(source, converter),
             boundedness=source.get_boundedness(),
         )
         stream = DataStream(self, transformation)

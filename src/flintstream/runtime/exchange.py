@@ -262,6 +262,19 @@ class CustomOutput(ExchangeOutput):
             raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
 
 
+class _Routes(dict[Any, Any]):
+    """Key -> where its records go; finds out about a new key by itself, so that a known one costs a single look-up."""
+
+    def __init__(self, find: Callable[[Any], Any]) -> None:
+        self.find = find
+
+    def __missing__(self, key: Any) -> Any:
+        if len(self) >= ROUTES_KEPT:
+            self.clear()
+        route = self[key] = self.find(key)
+        return route
+
+
 class KeyedOutput(ExchangeOutput):
     """To the subtask that owns the key's group. The route of a key is the bound ``append`` of its buffer."""
 
@@ -273,7 +286,8 @@ class KeyedOutput(ExchangeOutput):
         self.convert = edge.partitioner.key_converter
         self.buckets = BATCH_BUCKETS if batch else 1
         self.buffers = [_Buffer(t, b) for t in range(edge.target_parallelism) for b in range(self.buckets)]
-        self.routes: dict[Any, tuple[Callable[[Any], None], _Buffer]] = {}
+        self.routes = _Routes(lambda key: self._find(key).values.append)
+        self.stamped_routes = _Routes(self._find_stamped)
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block of records."""
@@ -284,28 +298,22 @@ class KeyedOutput(ExchangeOutput):
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Select each record's key and append the record to the buffer of the key's subtask."""
         cursor = iter(values)
+        key = self.selector
         try:
             if not self.plain_keys:
                 self._route_frozen(cursor, timestamps)
             elif timestamps is None:
-                get, key, find = self.routes.get, self.selector, self._find
+                routes = self.routes
                 for value in cursor:
-                    k = key(value)
-                    route = get(k)
-                    if route is None:
-                        route = find(k)
-                    route[0](value)
+                    routes[key(value)](value)
                 self._pad_timestamps()
             else:
                 self._start_timestamps()
-                get, key, find = self.routes.get, self.selector, self._find
+                stamped = self.stamped_routes
                 for value, timestamp in zip(cursor, timestamps, strict=False):
-                    k = key(value)
-                    route = get(k)
-                    if route is None:
-                        route = find(k)
-                    route[0](value)
-                    route[1].timestamps.append(timestamp)  # type: ignore[union-attr]
+                    append, append_timestamp = stamped[key(value)]
+                    append(value)
+                    append_timestamp(timestamp)
         except (_NotPlain, TypeError) as error:
             position = len(values) - operator.length_hint(cursor) - 1
             if not self.plain_keys or not (isinstance(error, _NotPlain) or self._is_unhashable(values[position])):
@@ -314,6 +322,7 @@ class KeyedOutput(ExchangeOutput):
             self.flush()  # what follows is marked as having keys that need freezing
             self.plain_keys = False
             self.routes.clear()
+            self.stamped_routes.clear()
             self.route(values[position:], None if timestamps is None else timestamps[position:])
         except Exception as error:
             raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
@@ -330,31 +339,32 @@ class KeyedOutput(ExchangeOutput):
         return False
 
     def _route_frozen(self, cursor: Iterator[Any], timestamps: list[int] | None) -> None:
-        if timestamps is not None:
-            self._start_timestamps()
-        stamps = iter(timestamps) if timestamps is not None else None
-        for value in cursor:
-            k = freeze_key(self.selector(value))
-            route = self.routes.get(k) or self._find(k)
-            route[0](value)
-            if stamps is not None:
-                route[1].timestamps.append(next(stamps))  # type: ignore[union-attr]
-        self._pad_timestamps()
+        if timestamps is None:
+            for value in cursor:
+                self.routes[freeze_key(self.selector(value))](value)
+            self._pad_timestamps()
+            return
+        self._start_timestamps()
+        for value, timestamp in zip(cursor, timestamps, strict=False):
+            append, append_timestamp = self.stamped_routes[freeze_key(self.selector(value))]
+            append(value)
+            append_timestamp(timestamp)
 
-    def _find(self, key: Any) -> tuple[Callable[[Any], None], _Buffer]:
+    def _find(self, key: Any) -> _Buffer:
         if self.plain_keys and not is_plain(key):
             raise _NotPlain
         if self.convert is not None:
             self.convert(thaw_key(key))
-        if len(self.routes) >= ROUTES_KEPT:
-            self.routes.clear()
         edge = self.edge
         group = key_group(key, edge.max_parallelism)
         target = subtask_of_key_group(group, edge.target_parallelism, edge.max_parallelism)
         bucket = (stable_hash(key) >> 7) % self.buckets if self.buckets > 1 else 0
-        buffer = self.buffers[target * self.buckets + bucket]
-        route = self.routes[key] = (buffer.values.append, buffer)
-        return route
+        return self.buffers[target * self.buckets + bucket]
+
+    def _find_stamped(self, key: Any) -> tuple[Callable[[Any], None], Callable[[int], None]]:
+        buffer = self._find(key)
+        assert buffer.timestamps is not None  # noqa: S101 - started before any record is routed
+        return buffer.values.append, buffer.timestamps.append
 
     def _start_timestamps(self) -> None:
         for buffer in self.buffers:

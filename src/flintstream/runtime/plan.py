@@ -122,6 +122,4 @@ class JobSettings:
     max_epoch_ms: int = 5_000
     """An epoch of STREAMING input ends after this time, however fast the input comes."""
     idle_epoch_ms: int = 200
-    """An epoch of STREAMING input whose source is slow ends after this time."""
-    slow_records_per_second: int = 50_000
-    """Below this rate a source is called slow."""
+    """An epoch of STREAMING input ends after this time while its tasks only wait, for the source or in a function."""

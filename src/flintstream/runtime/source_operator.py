@@ -23,6 +23,12 @@ SLOW_BATCH_SECONDS = 0.05
 
 POLL_SECONDS = 0.005
 
+UNBOUNDED_EPOCH_MS = 1_000
+"""An epoch of an unbounded source ends after this time, so that results do not wait longer."""
+
+BUSY_SHARE = 0.2
+"""A process that computes less than this share of the time is waiting for something."""
+
 
 class SourceOperator(Operator):
     """Reads splits and emits their records. It has no input; the subtask calls :meth:`run`."""
@@ -54,7 +60,7 @@ class SourceOperator(Operator):
 
         ``last`` tells that no further splits will come, ``ahead`` whether to wait for other sources.
         """
-        started = time.monotonic()
+        started, cpu_started = time.monotonic(), time.process_time()
         self.more = False
         self.records = 0
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
@@ -89,7 +95,7 @@ class SourceOperator(Operator):
                 self.output.emit(values, timestamps)
                 yield
                 self._adapt(time.monotonic() - block_started)
-            if not self.context.batch and self._epoch_is_over(time.monotonic() - started, self.records, settings):
+            if not self.context.batch and self._epoch_is_over(started, cpu_started, settings, bounded=bounded):
                 self.more = True
                 break
             if not bounded:
@@ -130,11 +136,19 @@ class SourceOperator(Operator):
             self.fetch.size = max(self.fetch.size // 2, 1)
 
     @staticmethod
-    def _epoch_is_over(seconds: float, records: int, settings: JobSettings) -> bool:
-        ms = seconds * 1000
-        if ms >= settings.max_epoch_ms:
+    def _epoch_is_over(started: float, cpu_started: float, settings: JobSettings, *, bounded: bool) -> bool:
+        """Tell whether to let what was read go on its way.
+
+        While there is work, longer epochs cost less; while this process only waits, for the source or in a user's
+        function, records should not wait with it.
+        """
+        elapsed = time.monotonic() - started
+        longest = settings.max_epoch_ms if bounded else min(settings.max_epoch_ms, UNBOUNDED_EPOCH_MS)
+        if elapsed * 1000 >= longest:
             return True
-        return ms >= settings.idle_epoch_ms and records < settings.slow_records_per_second * seconds
+        if elapsed * 1000 < settings.idle_epoch_ms:
+            return False
+        return time.process_time() - cpu_started < elapsed * BUSY_SHARE
 
     def snapshot(self) -> object | None:
         """Return the splits with their positions."""
