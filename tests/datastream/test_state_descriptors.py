@@ -185,6 +185,10 @@ def test_a_time_to_live_must_be_positive(ttl):
         Config.new_builder(ttl)
 
 
+def test_a_time_to_live_may_be_a_duration():
+    assert Config.Builder(Duration.of_seconds(1)).build().get_ttl() == SECOND  # type: ignore[arg-type]
+
+
 def test_a_descriptor_takes_a_time_to_live():
     descriptor = ValueStateDescriptor("s", INT)
     assert descriptor.ttl_config is None

@@ -6,12 +6,10 @@ import enum
 from abc import ABC
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common.time import Duration
+from flintstream.common.time import Duration, Time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from flintstream.common.time import Time
 
 THIRTY_DAYS = 30
 
@@ -248,14 +246,15 @@ class StateTtlConfig:
             return self
 
         def set_ttl(self, ttl: Time) -> StateTtlConfig.Builder:
-            """Set how long values live.
+            """Set how long values live; a ``Duration`` will do as well.
 
             Raises:
                 ValueError: ``ttl`` is not positive.
             """
-            if ttl.to_milliseconds() <= 0:
-                raise ValueError(f"The time-to-live must be positive, but got {ttl.to_milliseconds()} ms")
-            self._ttl = ttl
+            millis = Duration.of(ttl).to_millis()
+            if millis <= 0:
+                raise ValueError(f"The time-to-live must be positive, but got {millis} ms")
+            self._ttl = Time.milliseconds(millis)
             return self
 
         def build(self) -> StateTtlConfig:
