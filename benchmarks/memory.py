@@ -1,0 +1,91 @@
+"""Peak memory of the Python workers, and time per record, as a keyed job grows.
+
+    python -m benchmarks.memory [--records 1000000,10000000] [--keys 10000]
+
+The keyed count of ``keyed_count``, on flintstream alone. The peak is what the kernel counted for each worker process
+(``VmHWM``), state included; the time is that of the whole job after a warm-up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+from benchmarks.runners.options import SPREAD
+from flintstream.common import Types, WatermarkStrategy
+from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from flintstream.datastream.connectors import NumberSequenceSource
+from flintstream.datastream.state import ValueStateDescriptor
+
+
+class Count(KeyedProcessFunction):
+    """Counts the records of each key; emits every 1000th count."""
+
+    def open(self, runtime_context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D102
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def process_element(self, value, ctx):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG002, D102
+        count = (self.count.value() or 0) + 1
+        self.count.update(count)
+        if count % 1000 == 0:
+            yield value[0], count
+
+
+def seconds(records: int, keys: int) -> float:
+    """Run the job and return how long it took."""
+    env = StreamExecutionEnvironment.get_execution_environment({"flintstream.master": "local[2]"})
+    env.set_parallelism(2)
+    source = NumberSequenceSource(0, records - 1)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+    counts = numbers.map(lambda n: (n * SPREAD % keys, n)).key_by(lambda value: value[0]).process(Count())
+    started = time.perf_counter()
+    with counts.execute_and_collect() as results:
+        emitted = sum(1 for _ in results)
+    assert emitted == keys * (records // keys // 1000), "choose records as a multiple of keys"
+    return time.perf_counter() - started
+
+
+def workers() -> dict[int, int]:
+    """Return the peak memory in MiB of every Python worker below this process."""
+    parents: dict[int, int] = {}
+    peaks: dict[int, int] = {}
+    for directory in Path("/proc").iterdir():
+        if not directory.name.isdigit():
+            continue
+        try:
+            status = dict(line.split(":", 1) for line in (directory / "status").read_text().splitlines())
+            command = (directory / "cmdline").read_bytes()
+        except OSError:
+            continue
+        pid = int(directory.name)
+        parents[pid] = int(status["PPid"])
+        if b"pyspark.daemon" in command:
+            peaks[pid] = int(status["VmHWM"].split()[0]) // 1024
+
+    def ours(pid: int) -> bool:
+        while pid in parents:
+            if pid == os.getpid():
+                return True
+            pid = parents[pid]
+        return False
+
+    return {pid: peak for pid, peak in peaks.items() if ours(pid)}
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", default="1000000,10000000")
+    parser.add_argument("--keys", type=int, default=10_000)
+    options = parser.parse_args()
+    seconds(200_000, options.keys)
+    print(f"{'records':>12} {'seconds':>9} {'ns/record':>10} {'peak MiB of a worker':>21}")
+    for records in map(int, options.records.split(",")):
+        took = seconds(records, options.keys)
+        print(f"{records:12,} {took:9.1f} {took / records * 1e9:10.0f} {max(workers().values()):21}")
+
+
+if __name__ == "__main__":
+    main()
