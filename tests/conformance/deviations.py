@@ -6,6 +6,7 @@ DEVIATIONS = {
     "integers_out_of_range": "a number that does not fit its type is an error, from a collection as from a function",
     "sessions_merged_by_a_late_bridge": "merging windows lose nothing that has been reduced",
     "sessions_merged_by_a_late_bridge_aggregate": "merging windows lose nothing that has been aggregated",
+    "continuous_event_time_trigger": "timers registered while others fire come in the order of their time",
     "instants_finer_than_milliseconds": "instants keep their nanoseconds",
 }
 

@@ -3,8 +3,8 @@
 
     python -m tests.runtime.record_windows     # where PyFlink 2.3 is importable; no job runs, and no Java
 
-The operator is driven directly, with keyed state and timers in dicts. Timers fire by time and then registration; those
-registered meanwhile come after all that were due.
+The operator is driven directly, with keyed state and timers in dicts. Timers fire by time and then registration, those
+registered meanwhile too.
 """
 
 from __future__ import annotations
@@ -179,12 +179,11 @@ def record(scenario):
             take(operator.process_element((around.key, number), timestamp), timestamp)
             continue
         around.watermark = step[0]
-        while due := sorted((timer[0], count, timer) for timer, count in around.timers.items() if timer[0] <= step[0]):
-            for timestamp, count, timer in due:
-                if around.timers.get(timer) == count:
-                    del around.timers[timer]
-                    around.key = timer[1]
-                    take(operator.on_event_time(*timer), timestamp)
+        while due := [(timer[0], count, timer) for timer, count in around.timers.items() if timer[0] <= step[0]]:
+            timestamp, _, timer = min(due, key=lambda each: each[:2])
+            del around.timers[timer]
+            around.key = timer[1]
+            take(operator.on_event_time(*timer), timestamp)
     return {**scenario, "results": results, "late": late, "dropped": around.dropped, "cleared": listing.dropped}
 
 

@@ -57,23 +57,20 @@ class TimerQueue:
         heapq.heapify(self.heap)
 
     def due(self, limit: int, *, tracking: bool) -> Iterator[Timer]:
-        """Take out the timers up to ``limit`` in the order of their time, then those that were added meanwhile.
+        """Take out the timers up to ``limit`` in the order of their time, also those that are added meanwhile.
 
-        A timer that is added while others fire waits for all that were due before it, even if its time comes first:
-        PyFlink, too, hears of it only when it has passed those on to Python.
+        This is what Flink promises. In PyFlink's process mode a timer that is added while others fire comes after all
+        that were due before it, whatever its time: Java hears of it only when it has passed those on to Python.
         """
         heap, registered = self.heap, self.registered
         while heap and heap[0][0] <= limit:
-            round_: list[tuple[int, int, Any, Any]] = []
-            while heap and heap[0][0] <= limit:
-                round_.append(heapq.heappop(heap))
-            for timestamp, count, key, namespace in round_:
-                timer = (timestamp, key, namespace)
-                if registered.get(timer) == count:
-                    del registered[timer]
-                    if tracking:
-                        self.touched.add(timer)
-                    yield timer
+            timestamp, count, key, namespace = heapq.heappop(heap)
+            timer = (timestamp, key, namespace)
+            if registered.get(timer) == count:
+                del registered[timer]
+                if tracking:
+                    self.touched.add(timer)
+                yield timer
 
     def next_time(self) -> int | None:
         """Return the time of the next timer."""
