@@ -9,8 +9,10 @@ from pyflink.datastream import (
     FilterFunction,
     FlatMapFunction,
     KeyedProcessFunction,
+    KeySelector,
     MapFunction,
     OutputTag,
+    Partitioner,
     ProcessFunction,
 )
 from tests.conformance.registry import collected, program
@@ -357,6 +359,22 @@ def partition_custom(env):
     """The partitioner is told the parallelism of the operator behind it."""
     words = env.from_collection(["a", "bb", "ccc", "dddd", "eeeee"], Types.STRING())
     return words.partition_custom(lambda key, count: key % count, len).map(Subtask())
+
+
+class ByLength(KeySelector):
+    def get_key(self, value):
+        return len(value)
+
+
+class FromTheEnd(Partitioner):
+    def partition(self, key, num_partitions):
+        return num_partitions - 1 - key % num_partitions
+
+
+@program(parallelism=(1, 2), ordering="multiset")
+def partition_custom_classes(env):
+    words = env.from_collection(["a", "bb", "ccc", "dddd", "eeeee"], Types.STRING())
+    return words.partition_custom(FromTheEnd(), ByLength()).map(Subtask())
 
 
 @program(parallelism=(2,), ordering="multiset")

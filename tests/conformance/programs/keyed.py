@@ -550,6 +550,12 @@ def pending_processing_time_timers_are_dropped(env):
     return env.from_collection([("a", 1), ("b", 2)]).key_by(lambda t: t[0]).process(LateProcessingTimer())
 
 
+@program(("BATCH",), ordering="per_key")
+def pending_processing_time_timers_fire_in_batch(env):
+    """At the end of its key a timer fires whatever the clock says."""
+    return env.from_collection([("a", 1), ("b", 2)]).key_by(lambda t: t[0]).process(LateProcessingTimer())
+
+
 class Sorted(KeyedProcessFunction):
     def open(self, runtime_context):
         self.buffer = runtime_context.get_map_state(
