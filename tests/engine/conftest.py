@@ -16,5 +16,4 @@ def make_env(request):
         env = StreamExecutionEnvironment.get_execution_environment(configuration)
         return env.set_parallelism(parallelism)
 
-    make.engine = request.param
     return make

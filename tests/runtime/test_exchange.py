@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.runtime import exchange
-from flintstream.runtime.exchange import ACTIVE, IDLE, InputGate, Item, exchange_output, open_item
+from flintstream.runtime.exchange import ACTIVE, IDLE, InputGate, Item, open_item
 from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.outputs import exchange_output
 from flintstream.runtime.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -41,9 +42,8 @@ def send(partitioner, values, timestamps=None, channel=0, senders=1, targets=3, 
     received: dict[int, list] = {target: [] for target in range(targets)}
     for item in outbox:
         block = open_item(item)
-        received[item.subtask] += (
-            block.values if timestamps is None else list(zip(block.values, block.timestamps, strict=True))
-        )
+        stamped = block.values if block.timestamps is None else zip(block.values, block.timestamps, strict=True)
+        received[item.subtask] += stamped
     return received
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from flintstream.datastream._streams.base import DataStream, DataStreamSink
+from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.broadcast import BroadcastConnectedStream, BroadcastStream
 from flintstream.datastream._streams.collect import CloseableIterator
 from flintstream.datastream._streams.connected import ConnectedStreams
 from flintstream.datastream._streams.keyed import KeyedStream
+from flintstream.datastream._streams.settings import DataStreamSink
 from flintstream.datastream._streams.windowed import AllWindowedStream, WindowedStream
 
 __all__ = [

@@ -7,9 +7,10 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.exchange import ACTIVE, IDLE, exchange_output, open_item
+from flintstream.runtime.exchange import ACTIVE, IDLE, open_item
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.outputs import exchange_output
 from flintstream.runtime.partitioners import KeyGroupPartitioner
 from flintstream.runtime.protocol import Report, StateHandle
 from flintstream.runtime.sink_operator import SinkOperator
@@ -21,8 +22,9 @@ from flintstream.runtime.wiring import Fan, NodeInput, create_context
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flintstream.runtime.exchange import Block, ExchangeOutput, InputGate, Item
+    from flintstream.runtime.exchange import Block, InputGate, Item
     from flintstream.runtime.operator import Operator, Output
+    from flintstream.runtime.outputs import ExchangeOutput
     from flintstream.runtime.plan import ChainPlan, JobPlan, NodePlan
     from flintstream.runtime.protocol import Instruction
     from flintstream.runtime.statelog import StateLog

@@ -1,0 +1,76 @@
+"""The settings of a step, which streams and sinks share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flintstream.datastream.slot_sharing_group import SlotSharingGroup
+    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from flintstream.graph.transformation import Transformation
+
+
+class Settings:
+    """The settings of a step, shared by streams and sinks."""
+
+    _transformation: Transformation
+    _env: StreamExecutionEnvironment
+
+    def get_name(self) -> str:
+        """Return the name of this step."""
+        return self._transformation.name
+
+    def name(self, name: str) -> Any:
+        """Name this step, for plans, metrics and errors."""
+        self._transformation.name = name
+        return self
+
+    def uid(self, uid: str) -> Any:
+        """Give this step an id that survives changes of the program, so that its state is found again."""
+        self._transformation.uid = uid
+        return self
+
+    def set_uid_hash(self, uid_hash: str) -> Any:
+        """Give this step the hash itself by which its state is found."""
+        self._transformation.uid_hash = uid_hash
+        return self
+
+    def set_parallelism(self, parallelism: int) -> Any:
+        """Set the number of subtasks of this step.
+
+        Raises:
+            ValueError: ``parallelism`` is not a positive number.
+        """
+        if not isinstance(parallelism, int) or parallelism < 1:
+            raise ValueError(
+                f"The parallelism of operator '{self._transformation.name}' must be at least 1, got {parallelism!r}",
+            )
+        self._transformation.parallelism = parallelism
+        return self
+
+    def set_description(self, description: str) -> Any:
+        """Describe this step for the execution plan."""
+        self._transformation.description = description
+        return self
+
+    def disable_chaining(self) -> Any:
+        """Keep this step out of chains; shown in the plan, and results are converted to their types at its borders."""
+        self._transformation.chaining = "NEVER"
+        return self
+
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Any:
+        """Set the slot sharing group; Spark places tasks by itself, so it is only shown in the plan."""
+        if isinstance(slot_sharing_group, str):
+            self._transformation.slot_sharing_group = slot_sharing_group
+        else:
+            self._transformation.slot_sharing_group = slot_sharing_group.get_name()
+        return self
+
+
+class DataStreamSink(Settings):
+    """The end of a stream (PyFlink's ``DataStreamSink``)."""
+
+    def __init__(self, env: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        """Wrap the sink's transformation."""
+        self._env = env
+        self._transformation = transformation
