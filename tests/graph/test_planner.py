@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from flintstream.datastream.functions import MapFunction
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import OutputTag, ProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream.connectors import NumberSequenceSource
+from flintstream.datastream.functions import MapFunction
 from flintstream.errors import PlanError
 from flintstream.graph.planner import chains_of, default_max_parallelism
 
