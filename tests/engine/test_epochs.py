@@ -204,3 +204,27 @@ def test_an_aligned_source_waits_for_the_slowest_one_of_its_group(make_env):
     end_of_slow = max(at for name, _, at in rows if name == "slow")
     early = [at for name, _, at in rows if name == "fast" and at < end_of_slow]
     assert len(early) < 16
+
+
+class AtItsTimestamp(KeyedProcessFunction):
+    def process_element(self, value, ctx):
+        ctx.timer_service().register_event_time_timer(ctx.timestamp())
+
+    def on_timer(self, timestamp, ctx):
+        yield timestamp
+
+
+def test_an_idle_source_does_not_hold_back_event_time(make_env):
+    env = make_env(1, {"flintstream.epoch.idle-duration": "20"})
+    env.get_config().set_auto_watermark_interval(10)
+    by_time = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Stamp())
+    silent = env.from_source(SilentSource(), NO_WATERMARKS, "silent").map(lambda v: (v, 0))
+    lively = env.from_source(PacedSource(None, 0.02), NO_WATERMARKS, "lively").map(lambda n: ("n", n * 10 + 10))
+    timers = (
+        silent.assign_timestamps_and_watermarks(by_time.with_idleness(Duration.of_millis(100)))
+        .union(lively.assign_timestamps_and_watermarks(by_time))
+        .key_by(lambda v: v[0])
+        .process(AtItsTimestamp())
+    )
+    with timers.execute_and_collect() as results:
+        assert [next(results) for _ in range(4)] == [0, 10, 20, 30]
