@@ -166,6 +166,11 @@ class BasicTypeInfo(TypeInformation):
             raise mismatch(self, value, "only STRING, BIG_INT, BIG_DEC, INSTANT and the SQL types take None")
         return _SLOW[self._basic_type](self, value)
 
+    def is_plain_text(self) -> bool:
+        """See :meth:`TypeInformation.is_plain_text`."""
+        special = (BasicType.DOUBLE, BasicType.FLOAT, BasicType.BOOLEAN, BasicType.INSTANT)
+        return self._basic_type not in special
+
     def stringify(self, value: Any) -> str:
         """See :meth:`TypeInformation.stringify`."""
         if value is None:

@@ -166,6 +166,7 @@ class TupleTypeInfo(TypeInformation):
             raise ValueError(
                 f"a TUPLE has at most {_MAX_TUPLE_ARITY} fields, not {len(self._field_types)}; use Types.ROW"
             )
+        self._plain_text = all(t.is_plain_text() for t in self._field_types)
 
     def get_field_types(self) -> list[TypeInformation]:
         """Return the field types."""
@@ -200,6 +201,8 @@ class TupleTypeInfo(TypeInformation):
         """See :meth:`TypeInformation.stringify`."""
         if value is None:
             return "null"
+        if self._plain_text and len(value) == len(self._field_types) and None not in value:
+            return f"({','.join(map(str, value))})"
         return f"({','.join([t.stringify(part) for t, part in zip(self._field_types, value, strict=True)])})"
 
 

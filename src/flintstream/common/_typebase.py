@@ -61,6 +61,10 @@ class TypeInformation(ABC):
         """Return the text that Java's ``toString`` and the file sink give: ``(hi,4)``, ``+I[be, 2]``, ``1.0E10``."""
         return "null" if value is None else str(value)
 
+    def is_plain_text(self) -> bool:
+        """Return whether :meth:`stringify` is ``str`` for every value but None."""
+        return False
+
     def to_text(self, value: Any) -> str:
         """Return the text the print sink shows.
 
