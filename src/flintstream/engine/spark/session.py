@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.jvm import start_gateway
@@ -37,6 +38,10 @@ LOCAL_DEFAULTS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": 
 """A local context talks to nobody outside this machine."""
 
 
+_starting = threading.Lock()
+"""Jobs that start at the same time share one context; while it is being made, it looks active but is of no use."""
+
+
 def spark_context(configuration: Mapping[str, str]) -> SparkContext:
     """Return the active context, else start one.
 
@@ -47,11 +52,20 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
         MissingDependencyError: There is no Java.
         FlintstreamError: Spark does not start.
     """
-    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - slow to import
+    with _starting:
+        return _active_context() or _start_context(configuration)
+
+
+def _active_context() -> SparkContext | None:
+    from pyspark import SparkContext  # noqa: PLC0415 - slow to import
 
     active: Any = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to look without creating one
-    if active is not None:
-        return active  # type: ignore[no-any-return]
+    return active  # type: ignore[no-any-return]
+
+
+def _start_context(configuration: Mapping[str, str]) -> SparkContext:
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415
+
     given = {key: value for key, value in configuration.items() if key.startswith("spark.")}
     master = configuration.get("flintstream.master") or given.get("spark.master") or DEFAULT_MASTER
     conf = dict(DEFAULTS)
