@@ -21,7 +21,7 @@ def job(n):
     return env.from_collection(range(n)).map(lambda x: x + 1).execute_and_collect()
 
 first, second = job(2), job(3)
-print(list(first), list(second))
+print(sorted(first), sorted(second))
 """
 
 
