@@ -13,6 +13,7 @@ __all__ = [
     "JobFailedError",
     "MissingDependencyError",
     "PlanError",
+    "StateMigrationError",
     "UnsupportedByDesignError",
     "UserCodeError",
     "shorten",
@@ -61,6 +62,10 @@ class MissingDependencyError(FlintstreamError, ImportError):
     def __init__(self, package: str, *, purpose: str, extra: str | None = None) -> None:
         command = f"pip install 'flintstream[{extra}]'" if extra else f"pip install {package}"
         super().__init__(f"{purpose} needs the package {package}: {command}", name=package)
+
+
+class StateMigrationError(FlintstreamError):
+    """Saved state is not what the program declares now; raised when the state is first used."""
 
 
 class UserCodeError(FlintstreamError):

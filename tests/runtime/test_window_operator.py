@@ -55,6 +55,7 @@ from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, OperatorC
 from flintstream.runtime.timers import InternalTimerService
 from flintstream.runtime.window_operator import WindowOperator
 from flintstream.state.hash_map import HashMapStateBackend
+from flintstream.state.tables import restore
 
 MS = Time.milliseconds
 LATE = OutputTag("late")
@@ -506,8 +507,8 @@ def test_a_count_window_leaves_nothing_behind_when_it_has_fired():
     for assigner in assigners:
         driver = Driver(assigner, Summing())
         driver.add(("a", 1), ("a", 2))
-        assert not driver.state.tables["window-contents"].values
-        assert not driver.state.tables["count"].values
+        assert not driver.state.tables["window-contents", True].values
+        assert not driver.state.tables["count", True].values
 
 
 def test_the_count_trigger_keeps_the_contents():
@@ -727,7 +728,7 @@ def test_window_state_belongs_to_the_window_and_global_state_to_the_key():
     d.watermark(29)
     assert cleared == [TimeWindow(0, 10), TimeWindow(0, 10)]
     d.watermark(100)
-    assert {key for key, _ in d.state.tables["count"].values.items()} == {"a", "b"}
+    assert {key for key, _ in d.state.tables["count", False].values.items()} == {"a", "b"}
 
 
 def test_functions_are_opened_and_closed():
@@ -836,8 +837,8 @@ def test_windows_survive_from_epoch_to_epoch(assigner, incremental):
         expected += whole.watermark(i)
         backend, timers = HashMapStateBackend(), InternalTimerService()
         part = Driver(assigner, Summing(), incremental=incremental, lateness=3, backend=backend, timers=timers)
-        backend.restore(None, [pickle.loads(state) for state, _ in deltas])
-        timers.restore(None, [pickle.loads(state) for _, state in deltas])
+        restore(backend, None, [pickle.loads(state) for state, _ in deltas])
+        restore(timers, None, [pickle.loads(state) for _, state in deltas])
         timers.current_watermark = i - 1 if i else MIN_TIMESTAMP
         backend.tracking = timers.tracking = True
         pieces += part.add(record)

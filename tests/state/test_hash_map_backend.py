@@ -18,6 +18,7 @@ from flintstream.datastream.state import (
 )
 from flintstream.state.backend import Scope
 from flintstream.state.hash_map import HashMapStateBackend
+from flintstream.state.tables import restore
 
 LONG = Types.LONG()
 
@@ -93,7 +94,7 @@ def test_updating_a_value_to_none_removes_it(backend):
     state.update(1)
     state.update(None)
     assert state.value() is None
-    assert not backend.tables["v"].values
+    assert not backend.tables["v", False].values
 
 
 @pytest.mark.parametrize("falsy", [0, "", False, [], {}])
@@ -121,7 +122,7 @@ def test_updating_a_list_to_nothing_removes_it(backend, nothing):
     state.add(1)
     state.update(nothing)
     assert list(state.get()) == []
-    assert not backend.tables["l"].values
+    assert not backend.tables["l", False].values
 
 
 def test_a_list_that_was_read_does_not_change_when_the_state_does(backend):
@@ -277,7 +278,7 @@ def test_removing_the_last_entry_of_a_map_leaves_nothing_behind(backend):
     state = backend.state(map_state())
     state.put("x", 1)
     state.remove("x")
-    assert not backend.tables["m"].values
+    assert not backend.tables["m", False].values
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
@@ -371,20 +372,20 @@ def fill(backend):
 
 
 def contents(backend):
-    return {name: dict(table.values) for name, table in backend.tables.items() if table.values}
+    return {name: dict(table.values) for (name, _), table in backend.tables.items() if table.values}
 
 
 def clone(snapshot, deltas=()):
     other = HashMapStateBackend()
     for describe in ALL_KINDS:
         other.state(describe())
-    other.restore(pickle.loads(pickle.dumps(snapshot)), pickle.loads(pickle.dumps(list(deltas))))
+    restore(other, pickle.loads(pickle.dumps(snapshot)), pickle.loads(pickle.dumps(list(deltas))))
     return other
 
 
 def test_a_snapshot_restores_all_kinds_of_state(backend):
     fill(backend)
-    other = clone(backend.take_snapshot())
+    other = clone(list(backend.take_snapshot()))
     other.key = "a"
     assert other.state(value_state()).value() == 1
     assert list(other.state(list_state()).get()) == [2]
@@ -396,9 +397,9 @@ def test_a_snapshot_restores_all_kinds_of_state(backend):
 def test_state_objects_made_before_restore_see_what_was_restored(backend):
     state = backend.state(value_state())
     state.update(1)
-    snapshot = backend.take_snapshot()
+    snapshot = list(backend.take_snapshot())
     state.update(2)
-    backend.restore(snapshot, [])
+    restore(backend, snapshot, [])
     assert state.value() == 1
 
 
@@ -407,7 +408,7 @@ def test_a_delta_holds_what_changed_and_nothing_else(backend):
     state = backend.state(value_state())
     for backend.key in range(100):
         state.update(0)
-    base = backend.take_snapshot()
+    base = list(backend.take_snapshot())
     backend.key = 7
     state.update(1)
     backend.key = 8
@@ -419,7 +420,7 @@ def test_a_delta_holds_what_changed_and_nothing_else(backend):
 
 def test_a_delta_restores_changes_of_every_kind_and_deletions(backend):
     fill(backend)
-    base = backend.take_snapshot()
+    base = list(backend.take_snapshot())
     backend.tracking = True
     fill(backend)
     first = backend.take_delta()
@@ -438,7 +439,7 @@ def test_deltas_can_be_applied_without_a_snapshot(backend):
     other = HashMapStateBackend()
     other.key = "a"
     other.state(value_state()).update(9)
-    other.restore(None, [backend.take_delta()])
+    restore(other, None, [backend.take_delta()])
     assert contents(other) == {"v": {"a": 9, "b": 2}}
 
 
@@ -457,7 +458,7 @@ def test_a_second_delta_is_empty(backend):
 def test_a_snapshot_starts_the_delta_anew(backend):
     backend.tracking = True
     fill(backend)
-    backend.take_snapshot()
+    list(backend.take_snapshot())
     assert not backend.take_delta()
 
 
@@ -471,7 +472,7 @@ def test_any_value_survives_a_delta(backend, value):
     other = clone(None, [backend.take_delta()])
     other.key = "a"
     assert list(other.state(list_state()).get()) == [value]
-    assert other.tables["p"].values.get("a") == (value if value is not None else None)
+    assert other.tables["p", False].values.get("a") == (value if value is not None else None)
 
 
 def test_clear_all_drops_everything(backend):
@@ -494,7 +495,7 @@ class AgainstDicts(RuleBasedStateMachine):
     def start(self):
         self.model: dict[str, dict] = {kind: {} for kind in "vlmra"}
         self.open(HashMapStateBackend())
-        self.base, self.deltas = self.backend.take_snapshot(), []
+        self.base, self.deltas = list(self.backend.take_snapshot()), []
 
     def open(self, backend):
         self.backend = backend
@@ -550,7 +551,7 @@ class AgainstDicts(RuleBasedStateMachine):
     @rule(full=st.booleans())
     def end_epoch(self, full):
         if full:
-            self.base, self.deltas = pickle.dumps(self.backend.take_snapshot()), []
+            self.base, self.deltas = pickle.dumps(list(self.backend.take_snapshot())), []
             self.base = pickle.loads(self.base)
         else:
             self.deltas.append(pickle.loads(pickle.dumps(self.backend.take_delta())))
@@ -560,7 +561,7 @@ class AgainstDicts(RuleBasedStateMachine):
         self.deltas.append(pickle.loads(pickle.dumps(self.backend.take_delta())))
         fresh = HashMapStateBackend()
         self.open(fresh)
-        fresh.restore(pickle.loads(pickle.dumps(self.base)), pickle.loads(pickle.dumps(self.deltas)))
+        restore(fresh, pickle.loads(pickle.dumps(self.base)), pickle.loads(pickle.dumps(self.deltas)))
 
     def get(self, kind, default=None):
         return self.model[kind].get(self.backend.key, default)

@@ -18,6 +18,7 @@ from flintstream.runtime.source_operator import SourceOperator
 from flintstream.runtime.typed import typed_outputs
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve, wall_clock
 from flintstream.runtime.wiring import Fan, NodeInput, create_context
+from flintstream.state.tables import restore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -347,8 +348,8 @@ class Subtask:
             context = operator.context
             if context.state is not None and context.timers is not None and (pieces or self.version is None):
                 states, timers = ([piece[node.id][i] for piece in pieces] for i in (0, 1))
-                context.state.restore(states[0] if fresh else None, states[fresh:])
-                context.timers.restore(timers[0] if fresh else None, timers[fresh:])
+                restore(context.state, states[0] if fresh else None, states[fresh:])
+                restore(context.timers, timers[0] if fresh else None, timers[fresh:])
                 context.timers.current_watermark = memo["event_time"].get(node.id, MIN_TIMESTAMP)
             if node.id in memo["operators"]:
                 operator.restore(memo["operators"][node.id])
@@ -418,7 +419,7 @@ class Subtask:
             assert context.state is not None  # noqa: S101
             assert context.timers is not None  # noqa: S101
             if full:
-                piece[node.id] = (context.state.take_snapshot(), context.timers.take_snapshot())
+                piece[node.id] = (list(context.state.take_snapshot()), list(context.timers.take_snapshot()))
             else:
                 piece[node.id] = (context.state.take_delta(), context.timers.take_delta())
         data = _dumps(piece)

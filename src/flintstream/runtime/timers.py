@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import heapq
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.operator import MIN_TIMESTAMP
 from flintstream.runtime.watermarks import wall_clock
+from flintstream.state.backend import PIECE, Change, TableInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
 Timer = tuple[int, Any, Any]
 """Timestamp (ms), key, namespace."""
+
+EVENT_TIMERS = TableInfo("event-time timers", "timers")
+PROCESSING_TIMERS = TableInfo("processing-time timers", "timers")
 
 _FEW = 1000
 """Deleted timers that are not worth the work of making the heap anew."""
@@ -141,35 +146,42 @@ class InternalTimerService:
             self.current_watermark = MIN_TIMESTAMP
             self.clear_all()
 
-    def take_delta(self) -> object:
-        """Return the timers that came and went since the last call, as (added, removed) per domain."""
-        delta: list[tuple[list[Timer], list[Timer]]] = []
-        for queue in (self.event, self.processing):
-            added = sorted((t for t in queue.touched if t in queue.registered), key=queue.registered.__getitem__)
-            delta.append((added, [timer for timer in queue.touched if timer not in queue.registered]))
-            queue.touched.clear()
-        return delta
+    def take_delta(self) -> list[Change]:
+        """Return the timers that came and went since the last call."""
+        changes = []
+        for table, queue in self._tables():
+            touched, registered = queue.touched, queue.registered
+            if touched:
+                added = sorted((timer for timer in touched if timer in registered), key=registered.__getitem__)
+                changes.append(Change(table, added, [], [timer for timer in touched if timer not in registered]))
+                touched.clear()
+        return changes
 
-    def take_snapshot(self) -> object:
-        """Return all timers, in the form of a delta."""
-        snapshot: list[tuple[list[Timer], list[Timer]]] = []
-        for queue in (self.event, self.processing):
+    def take_snapshot(self) -> Iterator[Change]:
+        """Return all timers, piece by piece in the order of their registration; starts :meth:`take_delta` anew."""
+        for _, queue in self._tables():
             queue.touched.clear()
-            snapshot.append((list(queue.registered), []))
-        return snapshot
+        return self._snapshot()
 
-    def restore(self, snapshot: object | None, deltas: Sequence[object]) -> None:
-        """Replace everything by ``snapshot`` if there is one, then apply ``deltas`` in order."""
-        if snapshot is not None:
-            self.event.clear()
-            self.processing.clear()
-        pieces: list[Any] = ([snapshot] if snapshot is not None else []) + list(deltas)
-        for piece in pieces:
-            for queue, (added, removed) in zip((self.event, self.processing), piece, strict=True):
-                for timer in removed:
+    def _snapshot(self) -> Iterator[Change]:
+        for table, queue in self._tables():
+            timers = iter(queue.registered)
+            while piece := list(islice(timers, PIECE)):
+                yield Change(table, piece, [], [])
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Take over a snapshot, or the changes since one; what is of no timers is left aside."""
+        queues = dict(self._tables())
+        for change in changes:
+            queue = queues.get(change.table)
+            if queue is not None:
+                for timer in change.deleted:
                     queue.remove(*timer)
-                for timer in added:
+                for timer in change.keys:
                     queue.add(*timer)
+
+    def _tables(self) -> tuple[tuple[TableInfo, TimerQueue], ...]:
+        return (EVENT_TIMERS, self.event), (PROCESSING_TIMERS, self.processing)
 
     def clear_all(self) -> None:
         """Delete all timers; BATCH mode does so after each key."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator
 
     from flintstream.datastream.state import StateDescriptor
+
+PIECE = 4096
+"""Entries in one :class:`Change` of a snapshot, so that state larger than memory can be written and read."""
 
 
 class Scope:
@@ -18,6 +22,37 @@ class Scope:
     """
 
     key: Any = None
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """What is known of one state of one operator, whichever backend holds it."""
+
+    name: str
+    kind: str
+    """``value``, ``list``, ``map``, ``reducing`` or ``aggregating``; ``timers`` for what is no state of a user."""
+    type: str = ""
+    """How the declared type of the values reads; empty when none was declared."""
+    ttl: bool = False
+    """Whether every value (list element, map entry) is a pair with the time of its last access (ms)."""
+    namespaced: bool = False
+    """Whether the keys are pairs of key and namespace (a window)."""
+
+
+class Change(NamedTuple):
+    """Entries of a table that were set or removed; a snapshot is a series of them that only set.
+
+    It reads the same for every backend. ``keys`` and ``deleted`` hold keys as the backend's :attr:`key` has them, in a
+    namespaced table ``(key, namespace)``; in a table of kind ``map`` each of these is paired with a map key once more:
+    ``(key, map key)``. ``values`` stand beside ``keys``: the value of a ``value`` state, the reduced value, the
+    accumulator, the list of all elements, or the value of one map entry. A table of timers has ``(timestamp, key,
+    namespace)`` for keys and no values at all.
+    """
+
+    table: TableInfo
+    keys: list[Any]
+    values: list[Any]
+    deleted: list[Any]
 
 
 class KeyedStateBackend(Protocol):
@@ -37,23 +72,42 @@ class KeyedStateBackend(Protocol):
             scope: whose ``key`` counts; the backend itself (the current key) by default.
 
         Raises:
-            Exception: The name is in use for another kind or type of state.
+            Exception: The name is in use for another kind or type of state, here or in what was restored.
         """
 
     def keys(self, name: str) -> list[Any]:
         """Return the keys that have something in the state of this name; those of a scope include its namespace."""
 
-    def take_delta(self) -> object:
-        """Return what changed since the last call, deletions included (picklable)."""
+    def take_delta(self) -> list[Change]:
+        """Return what changed since the last call while :attr:`tracking`, deletions included."""
 
-    def take_snapshot(self) -> object:
-        """Return everything (picklable); also starts :meth:`take_delta` anew."""
+    def take_snapshot(self) -> Iterator[Change]:
+        """Return everything, piece by piece; also starts :meth:`take_delta` anew.
 
-    def restore(self, snapshot: object | None, deltas: Sequence[object]) -> None:
-        """Replace everything by ``snapshot`` if there is one, then apply ``deltas`` in order."""
+        Nothing may change before the iterator is used up. What has expired is left out where the user asked for that.
+        """
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Take over a snapshot, or the changes since one; tables that no descriptor was seen for are kept, too."""
 
     def clear_all(self) -> None:
-        """Drop everything; BATCH mode does so after each key."""
+        """Drop everything; BATCH mode does so after each key, and restoring does before it begins."""
 
     def cleanup(self, now: int) -> None:
         """Drop some of what has expired at ``now`` (ms since the epoch); called between blocks, must be quick."""
+
+    def close(self) -> None:
+        """Release files and memory; the backend is not used any more."""
+
+
+class NativeSnapshots(Protocol):
+    """What a backend offers that keeps its state in files and can hand them out faster than entry by entry."""
+
+    def write_native(self, directory: str) -> None:
+        """Leave everything in files of ``directory``, which does not exist yet; hard links where that is possible.
+
+        Files of equal name and content are stored once by incremental checkpoints. Starts :meth:`take_delta` anew.
+        """
+
+    def restore_native(self, directory: str) -> None:
+        """Replace everything by what :meth:`write_native` left; ``directory`` itself stays as it is."""

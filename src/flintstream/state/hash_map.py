@@ -11,7 +11,7 @@ from flintstream.datastream.state import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
-from flintstream.state.backend import Scope
+from flintstream.state.backend import Scope, TableInfo
 from flintstream.state.heap_states import (
     HeapAggregatingState,
     HeapListState,
@@ -20,12 +20,21 @@ from flintstream.state.heap_states import (
     HeapValueState,
     Table,
 )
-from flintstream.state.ttl import TtlAggregatingState, TtlListState, TtlMapState, TtlReducingState, TtlValueState
+from flintstream.state.tables import check_restored, pieces, type_text
+from flintstream.state.ttl import (
+    TtlAggregatingState,
+    TtlListState,
+    TtlMapState,
+    TtlReducingState,
+    TtlValueState,
+    wall_clock,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from flintstream.datastream.state import StateDescriptor
+    from flintstream.state.backend import Change
 
 CLEANED_AT_ONCE = 10_000
 """Entries looked at by one incremental clean-up of expired state."""
@@ -47,14 +56,17 @@ def _kind_of(descriptor: StateDescriptor) -> tuple[str, type, type]:
 
 
 class HashMapStateBackend(Scope):
-    """Keeps the objects that users put in, as they are; nothing is serialized until a delta is taken."""
+    """Keeps the objects that users put in, as they are; nothing is serialized before a snapshot or delta is."""
 
-    def __init__(self) -> None:
+    def __init__(self, operator: str = "") -> None:
+        """Start empty; ``operator`` is named in errors."""
         self.key = None
         self.tracking = False
-        self.tables: dict[str, Table] = {}
+        self.operator = operator
+        self.tables: dict[tuple[str, bool], Table] = {}
+        """By name, and whether its keys include a namespace."""
         self.states: dict[str, tuple[str, Any, dict[Scope, Any]]] = {}
-        self.uncleaned: dict[str, list[Any]] = {}
+        self.uncleaned: dict[tuple[str, bool], list[Any]] = {}
 
     def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
         """Return the state object of a descriptor and scope, the same one every time."""
@@ -75,77 +87,84 @@ class HashMapStateBackend(Scope):
         whose = scope or self
         state = known[2].get(whose)
         if state is None:
-            table = self.tables.setdefault(name, Table())
             ttl = descriptor.ttl_config
-            made = with_ttl if ttl is not None and ttl.is_enabled() else plain
-            state = known[2][whose] = made(self, whose, table, descriptor)
+            expires = ttl is not None and ttl.is_enabled()
+            info = TableInfo(name, kind, type_text(descriptor), expires, namespaced=whose is not self)
+            made = with_ttl if expires else plain
+            state = known[2][whose] = made(self, whose, self._table(info), descriptor)
         return state
+
+    def _table(self, info: TableInfo) -> Table:
+        """Return the table of a descriptor, with what was restored for it before the descriptor was seen."""
+        table = self.tables.get((info.name, info.namespaced))
+        if table is None:
+            table = self.tables[info.name, info.namespaced] = Table(info)
+            return table
+        check_restored(self.operator, table.info, info)
+        if info.ttl and not table.info.ttl:
+            table.give_times(wall_clock())
+        elif table.info.ttl and not info.ttl:
+            table.drop_times()
+        table.info = info
+        return table
 
     def keys(self, name: str) -> list[Any]:
         """Return the keys that have something in the state of this name."""
-        table = self.tables.get(name)
-        return [] if table is None else list(table.values)
+        return [key for (known, _), table in self.tables.items() if known == name for key in table.values]
 
-    def take_delta(self) -> object:
-        """Return what changed since the last call: per state, the entries to set and the keys to delete."""
-        delta = {}
-        for name, table in self.tables.items():
-            if table.dirty:
-                values = table.values
-                changed = [(key, values[key]) for key in table.dirty if key in values]
-                delta[name] = (changed, [key for key in table.dirty if key not in values])
-                table.dirty.clear()
-        return delta
+    def take_delta(self) -> list[Change]:
+        """Return what changed since the last call."""
+        return [table.changes() for table in self.tables.values() if table.dirty]
 
-    def take_snapshot(self) -> object:
-        """Return all entries, in the form of a delta; without those that have expired where the user asked for that."""
-        for name, state in self._expiring():
+    def take_snapshot(self) -> Iterator[Change]:
+        """Return all entries, without those that have expired where the user asked for that."""
+        for place, state in self._expiring():
             if state.in_full_snapshot:
                 now = state.clock()
-                for key in list(self.tables[name].values):
+                for key in list(self.tables[place].values):
                     state.expire(key, now)
         for table in self.tables.values():
             table.dirty.clear()
-        return {name: (list(table.values.items()), []) for name, table in self.tables.items()}
+        return (piece for table in self.tables.values() for piece in pieces(table.info, table.rows()))
 
-    def restore(self, snapshot: object | None, deltas: Sequence[object]) -> None:
-        """Replace everything by ``snapshot`` if there is one, then apply ``deltas`` in order."""
-        if snapshot is not None:
-            for table in self.tables.values():
-                table.values.clear()
-                table.dirty.clear()
-        pieces: list[Any] = ([snapshot] if snapshot is not None else []) + list(deltas)
-        for piece in pieces:
-            for name, (changed, deleted) in piece.items():
-                values = self.tables.setdefault(name, Table()).values
-                values.update(changed)
-                for key in deleted:
-                    values.pop(key, None)
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Take over a snapshot, or the changes since one."""
+        for change in changes:
+            info = change.table
+            table = self.tables.get((info.name, info.namespaced))
+            if table is None:
+                table = self.tables[info.name, info.namespaced] = Table(info)
+            table.apply(change)
 
     def clear_all(self) -> None:
         """Drop everything."""
         for table in self.tables.values():
-            if table.values:
-                table.values.clear()
+            table.values.clear()
+            table.dirty.clear()
 
     def cleanup(self, now: int) -> None:
         """Drop what has expired among the next entries of every table that is to be cleaned in the background.
 
         How many those are is the same for all tables: a strategy's own number is per access, which this is not.
         """
-        for name, state in self._expiring():
+        for place, state in self._expiring():
             if not state.background:
                 continue
-            waiting = self.uncleaned.get(name)
+            waiting = self.uncleaned.get(place)
             if not waiting:
-                waiting = self.uncleaned[name] = list(self.tables[name].values)
+                waiting = self.uncleaned[place] = list(self.tables[place].values)
             for key in waiting[-CLEANED_AT_ONCE:]:
                 state.expire(key, now)
             del waiting[-CLEANED_AT_ONCE:]
 
-    def _expiring(self) -> Iterator[tuple[str, Any]]:
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _expiring(self) -> Iterator[tuple[tuple[str, bool], Any]]:
         """Return a state object of each table with a time-to-live."""
         for name, (_, _, by_scope) in self.states.items():
-            state = next(iter(by_scope.values()), None)  # all scopes of a name share its table
-            if hasattr(state, "expire"):
-                yield name, state
+            for namespaced in (False, True):
+                # all scopes with a namespace share one table
+                state = next((s for scope, s in by_scope.items() if (scope is not self) is namespaced), None)
+                if hasattr(state, "expire"):
+                    yield (name, namespaced), state

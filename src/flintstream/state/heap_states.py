@@ -5,26 +5,94 @@ Every access reads the current key off the scope; a state object is created once
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.state import AggregatingState, ListState, MapState, ReducingState, ValueState
+from flintstream.state.backend import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flintstream.datastream.state import StateDescriptor
-    from flintstream.state.backend import KeyedStateBackend, Scope
+    from flintstream.state.backend import KeyedStateBackend, Scope, TableInfo
 
 
 class Table:
-    """The entries of one state: key -> value, and which of them changed."""
+    """The entries of one state: key -> value, and which of them changed; of a map, which (key, map key)."""
 
-    __slots__ = ("dirty", "values")
+    __slots__ = ("dirty", "info", "values")
 
-    def __init__(self) -> None:
+    def __init__(self, info: TableInfo) -> None:
+        self.info = info
         self.values: dict[Any, Any] = {}
         self.dirty: set[Any] = set()
+
+    def rows(self) -> Iterator[tuple[Any, Any]]:
+        """Return the entries, those of maps one by one."""
+        if self.info.kind != "map":
+            return iter(self.values.items())
+        return (((key, each), value) for key, entries in self.values.items() for each, value in entries.items())
+
+    def changes(self) -> Change:
+        """Return what changed since the last call."""
+        values = self.values
+        keys, found, deleted = [], [], []
+        if self.info.kind == "map":
+            nothing: dict[Any, Any] = {}
+            for row in self.dirty:
+                entries = values.get(row[0], nothing)
+                if row[1] in entries:
+                    keys.append(row)
+                    found.append(entries[row[1]])
+                else:
+                    deleted.append(row)
+        else:
+            for key in self.dirty:
+                if key in values:
+                    keys.append(key)
+                    found.append(values[key])
+                else:
+                    deleted.append(key)
+        self.dirty.clear()
+        return Change(self.info, keys, found, deleted)
+
+    def apply(self, change: Change) -> None:
+        """Take over what changed."""
+        values = self.values
+        if self.info.kind != "map":
+            for key in change.deleted:
+                values.pop(key, None)
+            values.update(zip(change.keys, change.values, strict=True))
+            return
+        for key, each in change.deleted:
+            entries = values.get(key)
+            if entries is not None:
+                entries.pop(each, None)
+                if not entries:
+                    del values[key]
+        for (key, each), value in zip(change.keys, change.values, strict=True):
+            values.setdefault(key, {})[each] = value
+
+    def give_times(self, now: int) -> None:
+        """Let entries that were kept without a time-to-live have one: their time is ``now`` (ms)."""
+        self._each(lambda value: (value, now))
+        self.info = replace(self.info, ttl=True)
+
+    def drop_times(self) -> None:
+        """Forget the times of entries that had a time-to-live."""
+        self._each(itemgetter(0))
+        self.info = replace(self.info, ttl=False)
+
+    def _each(self, convert: Callable[[Any], Any]) -> None:
+        for key, value in self.values.items():
+            if self.info.kind == "map":
+                self.values[key] = {each: convert(held) for each, held in value.items()}
+            elif self.info.kind == "list":
+                self.values[key] = [convert(held) for held in value]
+            else:
+                self.values[key] = convert(value)
 
 
 class _HeapState:
@@ -140,7 +208,10 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
     def clear(self) -> None:
         """Remove the map of the current key."""
         self.changes += 1
-        super().clear()
+        current = self._scope.key
+        entries = self._values.pop(current, None)
+        if entries and self._backend.tracking:
+            self._dirty.update((current, key) for key in entries)
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, None when there is none."""
@@ -157,7 +228,7 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
         else:
             entries[key] = value
         if self._backend.tracking:
-            self._dirty.add(current)
+            self._dirty.add((current, key))
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set several map keys, from a dict or from pairs."""
@@ -174,7 +245,7 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
             if not entries:
                 del self._values[current]
             if self._backend.tracking:
-                self._dirty.add(current)
+                self._dirty.add((current, key))
 
     def contains(self, key: Any) -> bool:
         """Tell whether a map key has a value other than None."""

@@ -206,7 +206,7 @@ class TtlMapState(_Ttl, HeapMapState):
             return value if self._return_expired else None
         if self._on_read:
             entries[key] = (value, now)
-            self._touch(current)
+            self._touch((current, key))
         return value
 
     def put(self, key: Any, value: Any) -> None:
@@ -234,17 +234,18 @@ class TtlMapState(_Ttl, HeapMapState):
         if expired:
             self._drop(current, expired)
         if self._on_read and entries:
-            entries.update({key: (value, now) for key, (value, _) in entries.items()})
-            self._touch(current)
+            for key, (value, _) in entries.items():
+                entries[key] = (value, now)  # setting a key that is there does not disturb the iteration
+                self._touch((current, key))
         return seen
 
     def _drop(self, current: Any, keys: Iterable[Any]) -> None:
         entries = self._values[current]
         for key in keys:
             del entries[key]
+            self._touch((current, key))
         if not entries:
             del self._values[current]
-        self._touch(current)
 
     def expire(self, key: Any, now: int) -> None:
         """Drop the map entries of a key that have expired."""
