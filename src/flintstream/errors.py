@@ -8,6 +8,8 @@ type too.
 from __future__ import annotations
 
 __all__ = [
+    "CheckpointError",
+    "CorruptCheckpointError",
     "FlintstreamError",
     "JobCancelledError",
     "JobFailedError",
@@ -66,6 +68,20 @@ class MissingDependencyError(FlintstreamError, ImportError):
 
 class StateMigrationError(FlintstreamError):
     """Saved state is not what the program declares now; raised when the state is first used."""
+
+
+class CheckpointError(FlintstreamError):
+    """A checkpoint or savepoint could not be taken, or cannot be started from."""
+
+
+class CorruptCheckpointError(CheckpointError):
+    """A file of a checkpoint or savepoint is damaged, incomplete, or none at all. Nothing has been deleted."""
+
+    def __init__(self, path: str, what: str) -> None:
+        """Name the file and say what is wrong with it."""
+        super().__init__(f"{path}: {what}")
+        self.path = path
+        self.what = what
 
 
 class UserCodeError(FlintstreamError):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flintstream.datastream.functions import RuntimeContext
     from flintstream.runtime.timers import InternalTimerService
@@ -128,6 +128,13 @@ class Operator:
 
     def restore(self, state: object) -> None:
         """Take back what :meth:`snapshot` returned at the end of the previous epoch."""
+
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002 - contract
+        """Return this subtask's share of what all subtasks' :meth:`snapshot` gave when there were more or fewer.
+
+        By default what one of them gave, as for state that is the same in all.
+        """
+        return states[0]
 
     def close(self) -> None:
         """Close the user's function; called once when the subtask ends."""

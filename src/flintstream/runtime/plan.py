@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from flintstream.state.settings import StateSettings
+
 if TYPE_CHECKING:
+    from flintstream.checkpoint.file_store import FileStore
     from flintstream.runtime.partitioners import Partitioner
 
 RECORDS_PER_BLOCK = 4096
@@ -121,5 +124,10 @@ class JobSettings:
     """The driver's module search path: modules beside the user's script must be found in the workers."""
     max_epoch_ms: int = 5_000
     """An epoch of STREAMING input ends after this time, however fast the input comes."""
+    state: StateSettings = field(default_factory=StateSettings)
+    changelog: FileStore | None = None
+    """Where the durable log of state changes is kept; None without a changelog."""
+    commit_with_checkpoint: bool = False
+    """Sinks commit when a checkpoint completes, not after every epoch."""
     idle_epoch_ms: int = 200
     """An epoch of STREAMING input ends after this time while its tasks only wait, for the source or in a function."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.metadata import ChainState, StatePiece
     from flintstream.runtime.failure import FailureReport
 
 INSTRUCTION = -1
@@ -25,6 +27,42 @@ class StateHandle:
     full: bool
     size: int
     """Bytes."""
+    checksum: str = ""
+    native: bool = False
+    """The keyed state is in a directory of the backend's own files beside the blob."""
+
+
+@dataclass(frozen=True)
+class SnapshotRequest:
+    """Asks a subtask to write its state at the end of the epoch, for a checkpoint or savepoint."""
+
+    number: int
+    kind: str
+    """How keyed state is written: ``full``, as ``native`` files of the backend, or not at all, as the durable ``log``
+    has it.
+    """
+    store: FileStore
+    directory: str = ""
+    """Where the files of this checkpoint alone go, below the store's root."""
+    shared: str = "shared"
+    """Where files go that later checkpoints may need, too."""
+    known: frozenset[str] = frozenset()
+    """Shared files that are there for sure."""
+    inline_below: int = 20 * 1024
+    """State files of no more bytes travel to the driver and are stored within the metadata."""
+    deadline_ms: int | None = None
+    """When the checkpoint is given up (ms since the epoch)."""
+    transfer_threads: int = 4
+
+
+@dataclass(frozen=True)
+class Restore:
+    """A checkpoint to start from."""
+
+    store: FileStore
+    chains: tuple[ChainState, ...]
+    operators: dict[int, tuple[str, int]]
+    """Node id -> uid in the checkpoint, and which of ``chains`` it was in."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +80,15 @@ class Instruction:
     """The version to start from, None at the very beginning."""
     memo: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
+    restore: Restore | None = None
+    """What to start from when there is no version."""
+    snapshot: SnapshotRequest | None = None
+    commit: bool = True
+    """What sinks prepare at the end of this epoch will be committed before the next one."""
+    max_epoch_ms: int | None = None
+    """When to end the epoch, if earlier than otherwise."""
+    drain: bool = False
+    """End the input now, as if the sources were used up."""
     new_splits: dict[int, list[Any]] = field(default_factory=dict)
     """Node id -> splits that this subtask shall read from now on."""
     no_more_splits: frozenset[int] = frozenset()
@@ -76,4 +123,8 @@ class Report:
     records: dict[int, int] = field(default_factory=dict)
     """Node id -> records it was given in this epoch; for sources, records it emitted."""
     metrics: dict[int, dict[str, Any]] = field(default_factory=dict)
+    pieces: tuple[StatePiece, ...] | None = None
+    """What was written for the checkpoint, None when none was asked for or it failed."""
+    snapshot_error: str = ""
+    """Why the state could not be written for the checkpoint."""
     failure: FailureReport | None = None

@@ -1,0 +1,200 @@
+"""What a checkpoint or savepoint consists of: the file ``_metadata``.
+
+It is JSON, so that it can be read without this package: the members ``format``, ``version``, ``checksum`` and
+``content``. The checksum is the SHA-256 of the content in canonical form (sorted keys, no spaces, UTF-8). Binary values
+are in base 64. ``docs/state-format.md`` describes every member.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import CorruptCheckpointError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.checkpoint.file_store import FileStore
+
+FORMAT = "flintstream checkpoint"
+VERSION = 1
+METADATA = "_metadata"
+
+
+@dataclass(frozen=True)
+class NativeFile:
+    """A file of a backend that keeps its state in files."""
+
+    name: str
+    """Operator uid and file name, as ``uid/000012.sst``."""
+    path: str
+    """Where its content is, below the root."""
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class StatePiece:
+    """A piece of one subtask's state: a state file, in a file of its own or within the metadata, or native files."""
+
+    path: str = ""
+    """Below the root; empty when the content is ``inline``."""
+    size: int = 0
+    checksum: str = ""
+    inline: bytes | None = None
+    native: tuple[NativeFile, ...] = ()
+
+    def paths(self) -> Iterator[str]:
+        """Return the files that it needs."""
+        if self.path:
+            yield self.path
+        for file in self.native:
+            yield file.path
+
+    def total_size(self) -> int:
+        """Return the bytes of all its files."""
+        return self.size + sum(file.size for file in self.native)
+
+
+@dataclass(frozen=True)
+class OperatorInfo:
+    """An operator as it was when the checkpoint was taken."""
+
+    uid: str
+    name: str
+    parallelism: int
+    max_parallelism: int
+    keyed: bool
+
+
+@dataclass(frozen=True)
+class ChainState:
+    """Operators that ran together, and the pieces of each of their subtasks in the order in which they apply."""
+
+    operators: tuple[OperatorInfo, ...]
+    subtasks: tuple[tuple[StatePiece, ...], ...]
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The content of ``_metadata``."""
+
+    kind: str
+    """``checkpoint`` or ``savepoint``."""
+    number: int
+    job_id: str
+    job_name: str
+    created_ms: int
+    release: str
+    """The version of flintstream that wrote it."""
+    chains: tuple[ChainState, ...]
+    enumerators: dict[str, bytes] = field(default_factory=dict)
+    """Source uid -> what its split enumerator has discovered."""
+    committables: dict[str, bytes] = field(default_factory=dict)
+    """Sink uid -> what was prepared and is to be committed."""
+    depth: int = 0
+    """How many directories the root that paths refer to lies above the one that holds ``_metadata``."""
+    finished: bool = False
+    """The job had read all its input: there is nothing left but to commit."""
+
+    def pieces(self) -> Iterator[StatePiece]:
+        """Return the pieces of all subtasks."""
+        for chain in self.chains:
+            for pieces in chain.subtasks:
+                yield from pieces
+
+    def paths(self) -> set[str]:
+        """Return all files that the checkpoint needs beside the metadata, below the root."""
+        return {path for piece in self.pieces() for path in piece.paths()}
+
+    def size(self) -> int:
+        """Return the bytes of all state."""
+        return sum(piece.total_size() for piece in self.pieces())
+
+    def operators(self) -> dict[str, tuple[int, OperatorInfo]]:
+        """Return uid -> index of its chain and what is known of the operator."""
+        return {o.uid: (index, o) for index, chain in enumerate(self.chains) for o in chain.operators}
+
+
+def to_bytes(metadata: Metadata) -> bytes:
+    """Return the content of the file."""
+    content = asdict(metadata, dict_factory=_plain)
+    checksum = hashlib.sha256(_canonical(content)).hexdigest()
+    document = {"format": FORMAT, "version": VERSION, "checksum": checksum, "content": content}
+    return json.dumps(document, indent=1).encode()
+
+
+def from_bytes(data: bytes, where: str) -> Metadata:
+    """Read the content of the file ``where``.
+
+    Raises:
+        CorruptCheckpointError: It is something else, damaged, or of a later release.
+    """
+    try:
+        document = json.loads(data)
+        if document["format"] != FORMAT:
+            raise CorruptCheckpointError(where, f"its format is {document['format']!r}, not {FORMAT!r}")
+        if document["version"] > VERSION:
+            release = document.get("content", {}).get("release", "a later one")
+            raise CorruptCheckpointError(
+                where, f"it has format version {document['version']}, but this release reads {VERSION}; use {release}"
+            )
+        content = document["content"]
+        if hashlib.sha256(_canonical(content)).hexdigest() != document["checksum"]:
+            raise CorruptCheckpointError(where, "its checksum does not match its content")
+        return _metadata(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorruptCheckpointError(where, f"it cannot be read as metadata ({type(error).__name__}: {error})") from None
+
+
+def read(store: FileStore, directory: str = "") -> Metadata:
+    """Read the metadata of a checkpoint's directory.
+
+    Raises:
+        CorruptCheckpointError: It is something else, damaged, or of a later release.
+        FileNotFoundError: There is none.
+    """
+    path = f"{directory}/{METADATA}" if directory else METADATA
+    return from_bytes(store.read(path), store.uri(path))
+
+
+def _canonical(content: Any) -> bytes:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _plain(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: _text(value) for name, value in members}
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, dict):
+        return {key: _text(item) for key, item in value.items()}
+    return value
+
+
+def _metadata(content: dict[str, Any]) -> Metadata:
+    chains = tuple(
+        ChainState(
+            tuple(OperatorInfo(**operator) for operator in chain["operators"]),
+            tuple(tuple(map(_piece, pieces)) for pieces in chain["subtasks"]),
+        )
+        for chain in content["chains"]
+    )
+    binary = {
+        name: {uid: base64.b64decode(text) for uid, text in content[name].items()}
+        for name in ("enumerators", "committables")
+    }
+    return Metadata(**{**content, **binary, "chains": chains})
+
+
+def _piece(members: dict[str, Any]) -> StatePiece:
+    inline = members["inline"]
+    native = tuple(NativeFile(**file) for file in members["native"])
+    content = None if inline is None else base64.b64decode(inline)
+    return StatePiece(**{**members, "inline": content, "native": native})

@@ -1,0 +1,45 @@
+"""When and where checkpoints are taken; what the coordinator needs to know of the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flintstream.checkpoint.file_store import FileStore
+
+
+@dataclass(frozen=True)
+class CheckpointSettings:
+    """Times are in ms. Without an interval there are no checkpoints but the savepoints that are asked for."""
+
+    interval_ms: int | None = None
+    min_pause_ms: int = 0
+    timeout_ms: int = 600_000
+    tolerable_failures: int = 0
+    """How many checkpoints in a row may fail before the job does."""
+    retained: int = 1
+    """How many completed checkpoints are kept."""
+    exactly_once: bool = True
+    """Whether sinks wait for the checkpoint before they commit."""
+    keep_when_cancelled: bool = False
+    keep_when_failed: bool = False
+    storage: FileStore | None = None
+    """Where ``<job id>/chk-<n>`` goes; None for the driver's memory."""
+    max_state_size: int = 5 << 20
+    """Bytes that one subtask's state may have in the driver's memory."""
+    inline_below: int = 20 << 10
+    """State files of no more bytes are stored within the metadata."""
+    incremental: bool = False
+    """Whether a backend's own files are shared between checkpoints."""
+    transfer_threads: int = 4
+    materialize_interval_ms: int | None = 600_000
+    """How often the changelog is folded into a new base; None for never."""
+    materialize_failures: int = 3
+    """How many materialisations in a row may fail before the job does."""
+    savepoint_directory: str | None = None
+    """Where savepoints go that are asked for without a directory."""
+    restore_path: str | None = None
+    """The checkpoint or savepoint to start from."""
+    allow_non_restored: bool = False
+    """Whether state in it may be left behind that no operator of the program takes over."""
