@@ -109,5 +109,17 @@ def test_an_empty_distribution_reports_only_its_count():
     assert Distribution().values() == {".count": 0}
 
 
+def test_what_was_reported_stays_in_the_values():
+    group = MetricGroup()
+    for number in (4, 2):
+        group.counter("c").inc()
+        group.meter("m").mark_event()
+        group.distribution("d").update(number)
+        group.take()
+    values = group.values()
+    assert (values["c"], values["m.count"]) == (2, 2)
+    assert [values[f"d.{name}"] for name in ("count", "sum", "min", "max")] == [2, 6, 2, 4]
+
+
 def test_all_metrics_are_metrics():
     assert all(issubclass(kind, Metric) for kind in (Counter, Meter, Distribution))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator.job import Progress, Wakeup, now_ms
+from flintstream.coordinator.metrics import JobMetrics
 from flintstream.errors import JobCancelledError, JobFailedError, UserCodeError
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.protocol import Instruction, Report
@@ -54,6 +55,7 @@ class Coordinator:
         self.cancelled = False
         self.chain_of = {node.id: chain for chain in job.plan.chains for node in chain.nodes}
         self.states = {(c.id, s): _SubtaskState() for c in job.plan.chains for s in range(c.parallelism)}
+        self.metrics = JobMetrics({node.id: node.name for chain in job.plan.chains for node in chain.nodes})
         self.next_subtask: dict[int, int] = {}
 
     def cancel(self) -> None:
@@ -179,17 +181,14 @@ class Coordinator:
         progress = self.progress
         progress.epochs += 1
         sources, sinks = self.job.sources.keys(), self.job.sinks.keys()
-        names = {node.id: node.name for chain in self.job.plan.chains for node in chain.nodes}
         watermarks = []
         for report in reports:
             progress.records_in += sum(n for node, n in report.records.items() if node in sources)
             progress.records_out += sum(n for node, n in report.records.items() if node in sinks)
             if report.watermark not in (MIN_TIMESTAMP, MAX_TIMESTAMP):
                 watermarks.append(report.watermark)
-            for node, metrics in report.metrics.items():
-                sums = progress.metrics.setdefault(names[node], {})
-                for name, value in metrics.items():
-                    sums[name] = sums.get(name, 0) + value
+            self.metrics.add(report)
+        progress.metrics = self.metrics.values()
         progress.watermark = min(watermarks, default=progress.watermark)
         for listener in self.listeners:
             listener(progress)

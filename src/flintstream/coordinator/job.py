@@ -45,7 +45,7 @@ class Progress:
     watermark: int = -(2**63)
     """The lowest watermark of all chains that have one (ms)."""
     metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Operator name -> metric -> value, summed over subtasks."""
+    """Operator name -> metric -> value over all subtasks; of a gauge, a list of what it shows in each."""
 
 
 class Wakeup:

@@ -1,6 +1,6 @@
 """Metrics of one subtask, held in its process.
 
-Updating one costs an attribute and an addition; :meth:`MetricGroup.values` does the rest when the values are reported.
+Updating one costs an attribute and an addition; :meth:`MetricGroup.take` does the rest when an epoch is reported.
 """
 
 from __future__ import annotations
@@ -9,8 +9,12 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from flintstream.metrics.reported import Counted, Distributed, Gauged, Metered
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from flintstream.metrics.reported import Reported
 
 __all__ = ["Counter", "Distribution", "Meter", "Metric", "MetricGroup"]
 
@@ -19,8 +23,12 @@ class Metric:
     """Base of the metrics that are objects."""
 
     def values(self) -> dict[str, float]:
-        """Return what is reported: numbers by the suffix to the metric's name, empty for the name itself."""
+        """Return the numbers now, by the suffix to the metric's name, empty for the name itself."""
         return {}
+
+    def take(self) -> Reported:
+        """Return what is to be reported: what has changed since the last time."""
+        raise NotImplementedError
 
 
 class Counter(Metric):
@@ -34,10 +42,11 @@ class Counter(Metric):
     4
     """
 
-    __slots__ = ("_count",)
+    __slots__ = ("_count", "_taken")
 
     def __init__(self) -> None:
         self._count = 0
+        self._taken = 0
 
     def inc(self, n: int = 1) -> None:
         """Add ``n``."""
@@ -55,11 +64,16 @@ class Counter(Metric):
         """See :meth:`Metric.values`."""
         return {"": self._count}
 
+    def take(self) -> Reported:
+        """See :meth:`Metric.take`."""
+        change, self._taken = self._count - self._taken, self._count
+        return Counted(change)
+
 
 class Meter(Metric):
     """Counts events and, when asked, how many there were per second of late."""
 
-    __slots__ = ("_clock", "_count", "_samples", "_span")
+    __slots__ = ("_clock", "_count", "_samples", "_span", "_taken")
 
     def __init__(self, time_span_in_seconds: int = 60, clock: Callable[[], float] = time.monotonic) -> None:
         if time_span_in_seconds <= 0:
@@ -67,6 +81,7 @@ class Meter(Metric):
         self._span = time_span_in_seconds
         self._clock = clock
         self._count = 0
+        self._taken = 0
         self._samples: deque[tuple[float, int]] = deque([(clock(), 0)])
 
     def mark_event(self, value: int = 1) -> None:
@@ -93,13 +108,22 @@ class Meter(Metric):
         """See :meth:`Metric.values`."""
         return {".count": self._count, ".rate": self.get_rate()}
 
+    def take(self) -> Reported:
+        """See :meth:`Metric.take`."""
+        change, self._taken = self._count - self._taken, self._count
+        return Metered(change, self.get_rate())
+
 
 class Distribution(Metric):
     """Keeps count, sum, smallest and largest of the numbers it is given."""
 
-    __slots__ = ("_count", "_max", "_min", "_sum")
+    __slots__ = ("_count", "_max", "_min", "_sum", "_taken")
 
     def __init__(self) -> None:
+        self._taken = Distributed()
+        self._start()
+
+    def _start(self) -> None:
         self._count = 0
         self._sum: float = 0
         self._min = self._max = 0.0
@@ -117,15 +141,32 @@ class Distribution(Metric):
 
     def values(self) -> dict[str, float]:
         """See :meth:`Metric.values`; nothing but the count while there are no numbers."""
-        if self._count == 0:
-            return {".count": 0}
-        return {
-            ".count": self._count,
-            ".sum": self._sum,
-            ".min": self._min,
-            ".max": self._max,
-            ".mean": self._sum / self._count,
-        }
+        return self._taken.then(self._since()).values()
+
+    def take(self) -> Reported:
+        """See :meth:`Metric.take`."""
+        change = self._since()
+        self._taken = self._taken.then(change)
+        self._start()
+        return change
+
+    def _since(self) -> Distributed:
+        return Distributed(self._count, self._sum, self._min, self._max)
+
+
+class _Reading(Metric):
+    """What a gauge shows."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: float) -> None:
+        self._value = value
+
+    def values(self) -> dict[str, float]:
+        return {"": self._value}
+
+    def take(self) -> Reported:
+        return Gauged([self._value])
 
 
 M = TypeVar("M", bound=Metric)
@@ -177,18 +218,24 @@ class MetricGroup:
 
         A gauge whose function raises is left out: a failing report must not fail the job.
         """
-        return dict(self._walk(""))
+        return {name + suffix: value for name, metric in self._walk("") for suffix, value in metric.values().items()}
 
-    def _walk(self, prefix: str) -> Iterator[tuple[str, float]]:
+    def take(self) -> dict[str, Reported]:
+        """Return what is to be reported of all metrics, by full name: of what adds up, the change since the last time.
+
+        A gauge whose function raises is left out.
+        """
+        return {name: metric.take() for name, metric in self._walk("")}
+
+    def _walk(self, prefix: str) -> Iterator[tuple[str, Metric]]:
         for name, metric in self._metrics.items():
-            for suffix, value in metric.values().items():
-                yield prefix + name + suffix, value
+            yield prefix + name, metric
         for name, read in self._gauges.items():
             try:
                 value = read()
             except Exception:  # noqa: BLE001, S112 - see values()
                 continue
-            yield prefix + name, value
+            yield prefix + name, _Reading(value)
         for name, group in self._groups.items():
             yield from group._walk(f"{prefix}{name}.")  # noqa: SLF001 - own kind
 

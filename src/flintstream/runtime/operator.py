@@ -16,10 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flintstream.metrics.reported import Counted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flintstream.datastream.functions import RuntimeContext
+    from flintstream.metrics.reported import Reported
     from flintstream.runtime.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend
 
@@ -65,11 +68,13 @@ class OperatorContext:
     auto_watermark_interval_ms: int = 200
     """How often periodic watermarks are emitted; 0 for never."""
     metrics: dict[str, int] = field(default_factory=dict)
-    """Counters of the engine itself, such as ``numLateRecordsDropped``; they reach the driver with each epoch."""
+    """Counters of the engine itself, such as ``numLateRecordsDropped``, of this epoch."""
 
-    def all_metrics(self) -> dict[str, Any]:
-        """Return the engine's counters and those of the user's metric group."""
-        return {**self.metrics, **self.runtime_context.get_metrics_group().values()}
+    def take_metrics(self) -> dict[str, Reported]:
+        """Return what is to be reported of the engine's counters and the user's metrics since the last time."""
+        own: dict[str, Reported] = {name: Counted(count) for name, count in self.metrics.items()}
+        self.metrics.clear()
+        return own | self.runtime_context.get_metrics_group().take()
 
 
 class Operator:

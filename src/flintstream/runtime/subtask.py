@@ -385,7 +385,7 @@ class Subtask:
             aligned=self._aligned_watermarks(),
             committables=committables,
             records=records,
-            metrics={n: m for n, o in self.operators.items() if (m := o.context.all_metrics())},
+            metrics={n: m for n, o in self.operators.items() if (m := o.context.take_metrics())},
         )
 
     def _memo(self) -> bytes:

@@ -1,0 +1,78 @@
+"""Metrics of several epochs and subtasks are shown as one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flintstream.coordinator.metrics import JobMetrics
+from flintstream.metrics import Meter, MetricGroup
+from flintstream.runtime.protocol import Report
+
+
+def epoch(job, groups, node=1):
+    """Report what the groups, one per subtask, have to say."""
+    for subtask, group in enumerate(groups):
+        job.add(Report(0, subtask, "", metrics={node: group.take()}))
+
+
+def test_counters_add_up_over_epochs_and_subtasks():
+    job, groups = JobMetrics({1: "op"}), [MetricGroup(), MetricGroup()]
+    for n in (1, 10, 100):
+        groups[0].counter("c").inc(n)
+        groups[1].counter("c").inc(2 * n)
+        epoch(job, groups)
+        epoch(job, groups)  # nothing has happened since
+    assert job.values() == {"op": {"c": 333}}
+
+
+def test_a_subtask_that_goes_on_elsewhere_does_not_start_again():
+    job = JobMetrics({1: "op"})
+    for numbers in ([5, 3], [9]):
+        group = MetricGroup()  # in a new process, every time
+        for number in numbers:
+            group.counter("c").inc()
+            group.meter("m").mark_event()
+            group.distribution("d").update(number)
+        epoch(job, [group])
+    values = job.values()["op"]
+    assert values["c"] == values["m.count"] == values["d.count"] == 3
+    assert (values["d.sum"], values["d.min"], values["d.max"], values["d.mean"]) == (17, 3, 9, 17 / 3)
+
+
+def test_a_distribution_without_numbers_does_not_disturb_the_others():
+    job, groups = JobMetrics({1: "op"}), [MetricGroup(), MetricGroup()]
+    groups[0].distribution("d")
+    groups[1].distribution("d").update(7)
+    epoch(job, groups)
+    epoch(job, groups)
+    assert job.values() == {"op": {"d.count": 1, "d.sum": 7, "d.min": 7, "d.max": 7, "d.mean": 7}}
+
+
+def test_a_gauge_shows_the_last_value_of_each_subtask():
+    job, groups, sizes = JobMetrics({1: "op"}), [MetricGroup(), MetricGroup()], [0, 0]
+    for subtask, group in enumerate(groups):
+        group.gauge("size", partial(sizes.__getitem__, subtask))
+    for sizes[:] in ([1, 2], [5, 4]):
+        epoch(job, groups)
+    assert job.values() == {"op": {"size": [5, 4]}}
+
+
+def test_rates_of_subtasks_add_up_but_not_those_of_epochs(monkeypatch):
+    monkeypatch.setattr(Meter, "get_rate", lambda self: 4.0)
+    job, groups = JobMetrics({1: "op"}), [MetricGroup(), MetricGroup()]
+    for group in groups:
+        group.meter("m").mark_event()
+    epoch(job, groups)
+    epoch(job, groups)
+    assert job.values() == {"op": {"m.count": 2, "m.rate": 8}}
+
+
+def test_operators_of_the_same_name_are_shown_as_one():
+    job, first, second = JobMetrics({1: "op", 2: "op"}), MetricGroup(), MetricGroup()
+    first.counter("c").inc()
+    second.counter("c").inc()
+    first.gauge("x", lambda: 0.5)
+    second.counter("x").inc(7)
+    epoch(job, [first], node=1)
+    epoch(job, [second], node=2)
+    assert job.values() == {"op": {"c": 2, "x": 7}}
