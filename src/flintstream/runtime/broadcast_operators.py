@@ -8,7 +8,7 @@ from flintstream.datastream.functions import BroadcastProcessFunction, KeyedBroa
 from flintstream.datastream.time_domain import TimeDomain
 from flintstream.runtime.broadcast_state import BroadcastStates
 from flintstream.runtime.co_operators import process_block
-from flintstream.runtime.contexts import KeyedTimerService, NonKeyedTimerService
+from flintstream.runtime.contexts import KeyedTimerService
 from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operator import MIN_TIMESTAMP
 from flintstream.runtime.operators import KeyedProcessOperator, ProcessOperator
@@ -137,9 +137,9 @@ class BroadcastOperator(ProcessOperator):
         """Create the states and the contexts that the function sees."""
         super().setup(context, output, side_outputs)
         self.states = BroadcastStates(self.state_names, context.name)
-        self.service = NonKeyedTimerService()
-        self.read_only = ReadOnlyContext(self.service, self.states)
-        self.broadcast = BroadcastContext(self.service, self.states)
+        service = self.ctx.timer_service()
+        self.read_only = ReadOnlyContext(service, self.states)
+        self.broadcast = BroadcastContext(service, self.states)
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the stream that is not broadcast."""
@@ -149,19 +149,13 @@ class BroadcastOperator(ProcessOperator):
         """Process a block of the broadcast stream."""
         process_block(self, self.function.process_broadcast_element, self.broadcast, values, timestamps)
 
-    def process_watermark(self, timestamp: int) -> None:
-        """Let the function see event time."""
-        self.service.watermark = timestamp
-        super().process_watermark(timestamp)
-
     def snapshot(self) -> object | None:
-        """Return the broadcast states and the watermark."""
-        return (self.states.snapshot(), self.service.watermark)
+        """Return the broadcast states."""
+        return self.states.snapshot()
 
     def restore(self, state: Any) -> None:
-        """Take back the broadcast states and the watermark."""
-        states, self.service.watermark = state
-        self.states.restore(states)
+        """Take back the broadcast states."""
+        self.states.restore(state)
 
 
 class KeyedBroadcastOperator(KeyedProcessOperator):

@@ -110,6 +110,9 @@ class Operator:
         """Advance event time: fire what is due, then pass the watermark on."""
         self.output.emit_watermark(timestamp)
 
+    def restore_watermark(self, timestamp: int) -> None:
+        """Learn, after :meth:`restore`, how far event time was (ms); who follows knows, so nothing is passed on."""
+
     def process_idle(self, idle: bool) -> None:
         """All inputs became idle, or one became active again."""
         self.output.emit_idle(idle)

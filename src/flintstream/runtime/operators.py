@@ -199,6 +199,10 @@ class ProcessOperator(CollectingOperator):
         self.ctx.watermark(timestamp)
         super().process_watermark(timestamp)
 
+    def restore_watermark(self, timestamp: int) -> None:
+        """Let the function see event time again."""
+        self.ctx.watermark(timestamp)
+
 
 class KeyedProcessOperator(CollectingOperator):
     """``process`` on a keyed stream: keyed state and timers."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.connectors.sink import WriterContext
 from flintstream.errors import shorten
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operator import Operator
+from flintstream.runtime.operator import MIN_TIMESTAMP, Operator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ class SinkOperator(Operator):
         self.attempt = ""
         self.writer: SinkWriter | None = None
         self.restored: object | None = None
+        self.watermark = MIN_TIMESTAMP
 
     def _open_writer(self) -> SinkWriter:
         own = self.context
@@ -34,6 +35,8 @@ class SinkOperator(Operator):
         if self.restored is not None:
             self.writer.restore(self.restored)
             self.restored = None
+        if self.watermark > MIN_TIMESTAMP:
+            self.writer.on_watermark(self.watermark)
         return self.writer
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -45,9 +48,14 @@ class SinkOperator(Operator):
             raise OperatorFailure(self.context.name, self.context.subtask, error, record) from error
 
     def process_watermark(self, timestamp: int) -> None:
-        """Tell the writer."""
+        """Tell the writer, now or as soon as there is one."""
+        self.watermark = timestamp
         if self.writer is not None:
             self.writer.on_watermark(timestamp)
+
+    def restore_watermark(self, timestamp: int) -> None:
+        """Tell the writer again."""
+        self.process_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
         """Nothing follows a sink."""

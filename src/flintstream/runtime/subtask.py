@@ -70,7 +70,7 @@ class Subtask:
                     )
             operator = self.operators[node.id]
             everything = [channel for several in channels.values() for channel in several]
-            valve = Valve(everything, operator.process_watermark, operator.process_idle)
+            valve = Valve(everything, operator.process_watermark, operator.process_idle, operator.restore_watermark)
             for number in channels:
                 self.inputs[node.id, number] = NodeInput(operator, number, valve, keyed=node.keyed)
         for node in reversed(chain.nodes):

@@ -19,14 +19,24 @@ if TYPE_CHECKING:
 class Valve:
     """The combined watermark of several channels: the lowest of those that are not idle."""
 
-    def __init__(self, channels: list[Any], advance: Callable[[int], None], idle: Callable[[bool], None]) -> None:
-        """Watch ``channels``; call ``advance`` with each new watermark, ``idle`` when all are idle or one wakes."""
+    def __init__(
+        self,
+        channels: list[Any],
+        advance: Callable[[int], None],
+        idle: Callable[[bool], None],
+        restored: Callable[[int], None],
+    ) -> None:
+        """Watch ``channels``; call ``advance`` with each new watermark, ``idle`` when all are idle or one wakes.
+
+        ``restored`` is told the watermark when :meth:`restore` has taken one over.
+        """
         self.watermarks: dict[Hashable, int] = dict.fromkeys(channels, MIN_TIMESTAMP)
         self.idle_channels: set[Hashable] = set()
         self.combined = MIN_TIMESTAMP
         self.is_idle = False
         self._advance = advance
         self._idle = idle
+        self._restored = restored
 
     def watermark(self, channel: Hashable, timestamp: int) -> None:
         """A channel's watermark arrived; it also wakes the channel up."""
@@ -70,6 +80,7 @@ class Valve:
         watermarks, idle_channels, self.combined, self.is_idle = state
         self.watermarks.update({c: w for c, w in watermarks.items() if c in self.watermarks})
         self.idle_channels = {c for c in idle_channels if c in self.watermarks}
+        self._restored(self.combined)
 
 
 def wall_clock() -> int:
