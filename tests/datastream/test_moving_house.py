@@ -13,6 +13,7 @@ from tests.datastream.inline import (
 )
 from tests.engine.sinks import WatermarkSink
 from tests.engine.sources import PacedSource
+from tests.engine.test_keys import SpoilTheKey
 
 from flintstream.datastream.functions import (
     BroadcastProcessFunction,
@@ -103,3 +104,10 @@ def test_sinks_know_the_watermark():
     assert 15 < len(watermarks) < 20  # the first few records come before the first watermark
     assert watermarks == sorted(watermarks)
     assert [value for value, watermark in WatermarkSink.committed[-15:] if watermark is None] == []
+
+
+def test_changing_an_object_that_was_a_key_changes_no_key():
+    env = make_env(settings=SHORT_EPOCHS)
+    paced = env.from_source(PacedSource(10, 0.02), NO_WATERMARKS, "paced").map(lambda n: (["key"], n))
+    counts = paced.key_by(lambda pair: pair[0]).process(SpoilTheKey())
+    assert collect(counts) == [(["key"], n) for n in range(1, 11)]

@@ -82,6 +82,14 @@ def test_a_mutated_original_does_not_change_its_frozen_key():
     original.append(3)
     assert frozen == freeze_key([1, 2])
     assert isinstance(frozen, FrozenKey)
+    assert thaw_key(frozen) == [1, 2]
+    assert pickle.loads(pickle.dumps(frozen)) == frozen
+
+
+def test_who_changes_the_key_he_is_handed_changes_only_that():
+    frozen = freeze_key({"a": [1]})
+    thaw_key(frozen)["a"].append(2)
+    assert thaw_key(frozen) == {"a": [1]}
 
 
 HASH_SOME_KEYS = """

@@ -13,6 +13,8 @@ import pickle
 from typing import Any
 from zlib import crc32
 
+from flintstream.runtime.snapshot import snapshot
+
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
 """Types whose values serve as keys as they are."""
 
@@ -21,12 +23,12 @@ _MIX = 0x9E3779B97F4A7C15
 
 
 class FrozenKey:
-    """Stands in for a key that is not hashable by value; remembers the original."""
+    """Stands in for a key that is not hashable by value; remembers the original as it was."""
 
     __slots__ = ("_hash", "canonical", "key")
 
     def __init__(self, key: Any, canonical: Any) -> None:
-        """Take the user's key and its hashable canonical form."""
+        """Take a copy of the user's key, which nobody changes, and its hashable canonical form."""
         self.key = key
         self.canonical = canonical
         self._hash = hash(canonical)
@@ -69,12 +71,12 @@ def freeze_key(key: Any) -> Any:
     if is_plain(key):
         return key
     canonical = _canonical(key)
-    return key if canonical is key else FrozenKey(key, canonical)
+    return key if canonical is key else FrozenKey(snapshot(key), canonical)
 
 
 def thaw_key(key: Any) -> Any:
-    """Return the user's own key for what :func:`freeze_key` returned."""
-    return key.key if type(key) is FrozenKey else key
+    """Return the user's own key for what :func:`freeze_key` returned; a copy, if it could be changed."""
+    return snapshot(key.key) if type(key) is FrozenKey else key
 
 
 def _canonical(value: Any) -> Any:
