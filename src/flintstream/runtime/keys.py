@@ -1,25 +1,35 @@
 """Keys: which subtask owns one, and how a key that Python cannot hash is told apart.
 
 Two keys are the same key when they compare equal in Python; lists, dicts, sets and rows compare by content, and objects
-of classes without an ``__eq__`` by what they pickle to. The hash does not depend on the process (Python's own hash of a
-string does), so every worker sends a key to the same place.
+of classes without an ``__eq__`` by what a pickle would keep of them. A class with an ``__eq__`` and ``__hash__`` of its
+own is taken at its word: its objects do not change, and equal ones pickle alike. The hash does not depend on the
+process (Python's own hash of a string does), so every worker sends a key to the same place.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 import enum
-import io
-import pickle
+import types
+from collections.abc import Iterator
+from functools import lru_cache
+from numbers import Number
+from operator import is_
 from typing import Any
+from uuid import UUID
 from zlib import crc32
 
-from flintstream.runtime.snapshot import snapshot
+from flintstream.common.types import Row
+from flintstream.runtime.snapshot import ATOMS, snapshot
 
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
 """Types whose values serve as keys as they are."""
 
 _MASK = 0x7FFFFFFF
 _MIX = 0x9E3779B97F4A7C15
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - what is subtracted from it has lost its zone, too
+_NAMED = (type, types.FunctionType, types.BuiltinFunctionType)
 
 
 class FrozenKey:
@@ -80,33 +90,82 @@ def thaw_key(key: Any) -> Any:
 
 
 def _canonical(value: Any) -> Any:
-    kind = type(value)
-    if is_plain(value) or isinstance(value, enum.Enum):
+    """Return something hashable that is equal for equal values: the value itself, if it is and cannot change.
+
+    A class in the first place of a tuple tells what it was made from; users' tuples have none there, as classes become
+    tuples themselves.
+    """
+    kind: Any = type(value)
+    if is_plain(value) or isinstance(value, (str, bytes, enum.Enum)):
         return value
-    if kind is float:
-        return ("nan",)
-    if kind is tuple:
-        return tuple(map(_canonical, value))
-    if kind is list:
-        return ("list", *map(_canonical, value))
-    if kind is dict:
-        return ("dict", frozenset((_canonical(k), _canonical(v)) for k, v in value.items()))
-    if kind in (set, frozenset):
-        return ("set", frozenset(map(_canonical, value)))
-    if kind.__eq__ is object.__eq__ or kind.__hash__ is None:  # type: ignore[comparison-overlap]
-        fields = getattr(value, "__dict__", None)
-        if fields:
-            return (kind.__qualname__, _canonical(fields))
-        return (kind.__qualname__, _pickled(value))
-    return value
+    if isinstance(value, tuple):  # named ones equal plain ones
+        if all(map(is_plain, value)):
+            return value
+        items = tuple(map(_canonical, value))
+        return value if all(map(is_, items, value)) else items
+    if isinstance(value, list):
+        return (list, *map(_canonical, value))
+    if isinstance(value, dict):
+        return (dict, frozenset((_canonical(k), _canonical(v)) for k, v in value.items()))
+    if isinstance(value, (set, frozenset)):
+        return (set, frozenset(map(_canonical, value)))
+    if isinstance(value, Row):
+        names = value._fields
+        values = value if names is None else value._by_name()  # noqa: SLF001 - ours
+        return (Row, value.get_row_kind().name, names and tuple(sorted(names)), *map(_canonical, values))
+    if _is_number(kind):
+        return (float, "nan") if _is_nan(value) else value
+    if isinstance(value, _NAMED):
+        return (type, value.__module__, value.__qualname__)
+    if kind in ATOMS or (kind.__eq__ is not object.__eq__ and _is_hashable(value)):
+        return value
+    return _content(value)
 
 
-def _pickled(value: Any) -> bytes:
-    buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, 5)
-    pickler.fast = True  # no memo: equal content gives equal bytes whether or not parts are shared
-    pickler.dump(value)
-    return buffer.getvalue()
+@lru_cache(256)
+def _is_number(kind: type) -> bool:
+    """Tell whether objects of a class hash as all equal numbers do."""
+    return issubclass(kind, Number) or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN differs from itself
+    except ArithmeticError:  # a signaling NaN
+        return True
+
+
+def _is_hashable(value: Any) -> bool:
+    """Tell whether an object can be hashed; what is hashable by its class may still hold a list."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+@lru_cache(256)
+def _compared(kind: type) -> tuple[str, ...] | None:
+    """Return the fields that a data class compares, None for other classes."""
+    if not dataclasses.is_dataclass(kind) or kind.__eq__ is object.__eq__:
+        return None
+    return tuple(field.name for field in dataclasses.fields(kind) if field.compare)
+
+
+def _content(value: Any) -> tuple[Any, ...]:
+    """Return what an object consists of, hashable: what it compares, if it says so, or what a pickle would keep."""
+    kind: Any = type(value)
+    names = _compared(kind)
+    if names is not None:
+        parts: Any = [getattr(value, name) for name in names]
+    else:
+        kept = value.__reduce_ex__(2)
+        parts = [kept] if isinstance(kept, str) else kept
+    return (
+        object,
+        kind.__qualname__,
+        *(_canonical(tuple(part) if isinstance(part, Iterator) else part) for part in parts),
+    )
 
 
 def stable_hash(key: Any) -> int:
@@ -115,7 +174,7 @@ def stable_hash(key: Any) -> int:
     >>> stable_hash("flink") == stable_hash("flink"), stable_hash(1) == stable_hash(1.0)
     (True, True)
     """
-    kind = type(key)
+    kind: Any = type(key)
     if kind is str:
         return crc32(key.encode("utf-8", "surrogatepass")) & _MASK
     if kind in (int, bool, float):
@@ -133,18 +192,40 @@ def stable_hash(key: Any) -> int:
         return stable_hash(key.canonical)
     if kind is frozenset:
         return sum(map(stable_hash, key)) & _MASK
-    if isinstance(key, enum.Enum):
-        return stable_hash((kind.__qualname__, key.name))
     if isinstance(key, str):
-        return stable_hash(str(key))
-    try:
-        return ((hash(int(key)) * _MIX) >> 32) & _MASK if key == int(key) else crc32(repr(float(key)).encode()) & _MASK
-    except (TypeError, ValueError, OverflowError, ArithmeticError):
-        pass
-    fields = getattr(key, "__dict__", None)
-    if fields:
-        return stable_hash((kind.__qualname__, *(_canonical(v) for v in fields.values())))
-    return crc32(_pickled(key)) & _MASK
+        return crc32(str.encode(key, "utf-8", "surrogatepass")) & _MASK
+    if isinstance(key, bytes):
+        return crc32(key) & _MASK
+    if _is_number(kind):
+        return ((hash(key) * _MIX) >> 32) & _MASK  # of numbers, Python's hash is that of all equal ones
+    if isinstance(key, type):
+        return stable_hash(key.__qualname__)
+    return stable_hash(_identity(key))
+
+
+def _identity(key: Any) -> Any:
+    """Return what equal objects of other classes have in common."""
+    if isinstance(key, dt.datetime):
+        # As Python compares: ``fold`` does not count, and times with a zone are instants.
+        offset = key.replace(fold=0).utcoffset() or dt.timedelta(0)
+        return _parts(key.replace(tzinfo=None) - _EPOCH - offset)
+    if isinstance(key, dt.date):
+        return key.toordinal()
+    if isinstance(key, dt.time):
+        offset = key.utcoffset() or dt.timedelta(0)
+        parts = dt.timedelta(0, key.second, key.microsecond, 0, key.minute, key.hour)
+        return _parts(parts - offset)
+    if isinstance(key, dt.timedelta):
+        return _parts(key)
+    if isinstance(key, UUID):
+        return key.int
+    if isinstance(key, enum.Enum):
+        return (type(key).__qualname__, key._value_ if isinstance(key, enum.Flag) else key.name)
+    return _content(key)
+
+
+def _parts(delta: dt.timedelta) -> tuple[int, int, int]:
+    return delta.days, delta.seconds, delta.microseconds
 
 
 def key_group(key: Any, max_parallelism: int) -> int:
