@@ -12,13 +12,11 @@ from flintstream.common.time import Duration
 from flintstream.datastream.checkpoint_config import CheckpointConfig, ExternalizedCheckpointCleanup
 from flintstream.datastream.checkpoint_storage import (
     CheckpointStorage,
-    CustomCheckpointStorage,
     FileSystemCheckpointStorage,
     JobManagerCheckpointStorage,
 )
 from flintstream.datastream.checkpointing_mode import CheckpointingMode
 from flintstream.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
-from flintstream.errors import UnsupportedByDesignError
 
 PREFIX = "execution.checkpointing."
 PATH = "file:///data/x"
@@ -241,7 +239,11 @@ def test_a_value_of_the_wrong_type_is_refused(setter, argument, message):
         ("tolerable-failed-checkpoints", "x", "the value of 'execution.checkpointing.tolerable-failed-checkpoints'"),
         ("externalized-checkpoint-retention", "x", "must be one of DELETE_ON_CANCELLATION, RETAIN_ON_CANCELLATION"),
         ("unaligned.enabled", "yes", "the value of 'execution.checkpointing.unaligned.enabled', 'yes'"),
-        ("storage", "tape", "'execution.checkpointing.storage' must be 'jobmanager' or 'filesystem', got 'tape'"),
+        (
+            "storage",
+            "tape",
+            "'execution.checkpointing.storage' must be 'jobmanager' or 'filesystem', or 'module:Class'",
+        ),
         ("storage", "filesystem", "'execution.checkpointing.dir' must name the directory"),
         (
             "dir",
@@ -412,8 +414,3 @@ def test_a_size_left_open_leaves_that_of_the_configuration():
     storage = CheckpointStorage.from_configuration(configuration)
     assert isinstance(storage, FileSystemCheckpointStorage)
     assert storage.get_min_file_size_threshold() == 1024
-
-
-def test_a_storage_written_in_java_is_refused_with_advice():
-    with pytest.raises(UnsupportedByDesignError, match="wraps a Java object; use FileSystemCheckpointStorage"):
-        CustomCheckpointStorage(object())

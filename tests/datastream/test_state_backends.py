@@ -98,10 +98,10 @@ def test_rocksdb_refuses_values_of_the_wrong_type(call, message):
 
 
 def test_what_needs_a_java_class_is_refused_with_advice():
-    with pytest.raises(UnsupportedByDesignError, match=r"'org\.Foo' is a Java class; use set_predefined_options"):
+    with pytest.raises(UnsupportedByDesignError, match=r"'org\.Foo', which is no Python .*set_predefined_options"):
         EmbeddedRocksDBStateBackend().set_options("org.Foo")
-    with pytest.raises(UnsupportedByDesignError, match="use HashMapStateBackend or EmbeddedRocksDBStateBackend"):
-        CustomStateBackend(object())
+    with pytest.raises(UnsupportedByDesignError, match="else use HashMapStateBackend or EmbeddedRocksDBStateBackend"):
+        CustomStateBackend(object())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("make", [HashMapStateBackend, EmbeddedRocksDBStateBackend, full_rocksdb])
@@ -144,7 +144,10 @@ def test_what_a_backend_leaves_open_stays_as_configured():
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"state.backend.type": "paper"}, "'state.backend.type' must be 'hashmap' or 'rocksdb', got 'paper'"),
+        (
+            {"state.backend.type": "paper"},
+            "'state.backend.type' must be 'hashmap' or 'rocksdb', or 'module:function' for",
+        ),
         (
             {"state.backend": "rocksdb", "state.backend.rocksdb.predefined-options": "FAST"},
             "'state.backend.rocksdb.predefined-options' must be one of DEFAULT, SPINNING_DISK_OPTIMIZED",

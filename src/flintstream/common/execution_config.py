@@ -6,6 +6,7 @@ from typing import Any
 
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_mode import ExecutionMode
+from flintstream.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from flintstream.common.time import Duration
 
 __all__ = ["ExecutionConfig"]
@@ -38,6 +39,7 @@ class ExecutionConfig:
     def __init__(self, configuration: Configuration | None = None) -> None:
         self._configuration = Configuration() if configuration is None else configuration
         self._global_job_parameters: dict[str, str] | None = None
+        self._configured_restart: dict[str, str] | None = None
 
     def _flag(self, key: str, value: bool) -> ExecutionConfig:
         self._configuration.set_boolean(key, value)
@@ -242,6 +244,32 @@ class ExecutionConfig:
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
         """Set whether full checkpoints and savepoints are compressed."""
         return self._flag("execution.checkpointing.snapshot-compression", use_snapshot_compression)
+
+    def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
+        """Set what happens when a job fails; the fallback brings back what was configured before.
+
+        Raises:
+            TypeError: it is no restart strategy.
+        """
+        if not isinstance(restart_strategy_configuration, RestartStrategyConfiguration):
+            raise TypeError(
+                f"the restart strategy must be made by RestartStrategies, got {restart_strategy_configuration!r}"
+            )
+        current = {k: v for k, v in self._configuration.to_dict().items() if k.startswith("restart-strategy")}
+        if self._configured_restart is None:
+            self._configured_restart = current
+        for key in current:
+            self._configuration.remove_config(key)
+        if isinstance(restart_strategy_configuration, RestartStrategies.FallbackRestartStrategyConfiguration):
+            for key, value in self._configured_restart.items():
+                self._configuration.set_string(key, value)
+            self._configured_restart = None
+        else:
+            restart_strategy_configuration.write_to(self._configuration)
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """Return what happens when a job fails; the fallback where nothing was set."""
+        return RestartStrategies.from_configuration(self._configuration)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExecutionConfig):

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import warnings
 from enum import Enum
-from typing import TypeVar
+from importlib import import_module
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["MAX_INT", "MAX_LONG", "Settings", "check_bool", "check_integer", "check_member", "warn_removed"]
+from flintstream.errors import UnsupportedByDesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "MAX_INT",
+    "MAX_LONG",
+    "Settings",
+    "check_bool",
+    "check_integer",
+    "check_member",
+    "is_java",
+    "load_callable",
+    "name_of",
+    "warn_removed",
+]
 
 E = TypeVar("E", bound=Enum)
 
@@ -74,6 +92,47 @@ def check_member(value: object, kind: type[E], what: str) -> E:
         choices = ", ".join(f"{kind.__name__}.{name}" for name in kind.__members__)
         raise TypeError(f"{what} must be one of {choices}, got {value!r}")
     return value
+
+
+def is_java(value: object) -> bool:
+    """Return whether it is an object of Java, as PyFlink's wrappers take them."""
+    return type(value).__module__.partition(".")[0] == "py4j"
+
+
+def load_callable(name: str, what: str, else_use: str) -> Callable[..., Any]:
+    """Return the function or class that is named as ``module:name``; ``what`` and ``else_use`` word the error.
+
+    Raises:
+        UnsupportedByDesignError: there is nothing of that name that Python can call.
+
+    >>> load_callable("collections:OrderedDict", "the factory", "").__name__
+    'OrderedDict'
+    """
+    module, colon, attribute = name.partition(":")
+    why = ""
+    if colon:
+        try:
+            found = attrgetter(attribute)(import_module(module))
+        except (ImportError, AttributeError, ValueError) as error:
+            why = f" ({error})"
+        else:
+            if callable(found):
+                return found  # type: ignore[no-any-return]
+            why = f" ({found!r} cannot be called)"
+    raise UnsupportedByDesignError(
+        f"{what} is '{name}', which is no Python function or class by name{why}; classes of Java cannot be used: write "
+        f"'module:function', {else_use}"
+    )
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return how :func:`load_callable` would name it, if it can be imported at all.
+
+    >>> name_of(load_callable)
+    'flintstream.datastream._settings:load_callable'
+    """
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def warn_removed(name: str, instead: str, *, stacklevel: int = 3) -> None:

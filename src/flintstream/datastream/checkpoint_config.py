@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.common.configuration import Configuration
 from flintstream.common.time import Duration
+from flintstream.datastream._options import find, spelling_of
 from flintstream.datastream._settings import MAX_INT, MAX_LONG, check_bool, check_integer, check_member, warn_removed
-from flintstream.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
+from flintstream.datastream.checkpoint_storage import (
+    STORAGE,
+    CheckpointStorage,
+    CustomCheckpointStorage,
+    FileSystemCheckpointStorage,
+)
 from flintstream.datastream.checkpointing_mode import CheckpointingMode
 from flintstream.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
 
@@ -35,12 +41,6 @@ UNALIGNED = "execution.checkpointing.unaligned.enabled"
 FORCE_UNALIGNED = "execution.checkpointing.unaligned.forced"
 ALIGNED_TIMEOUT = "execution.checkpointing.aligned-checkpoint-timeout"
 RUNTIME_MODE = "execution.runtime-mode"
-
-# Older spellings, which count where the key itself is not set.
-_OLDER = {
-    UNALIGNED: "execution.checkpointing.unaligned",
-    ALIGNED_TIMEOUT: "execution.checkpointing.alignment-timeout",
-}
 
 _SHORTEST = 10  # ms; Flink's bound for intervals and timeouts
 _NO_CHECKPOINTS = "leave the interval unset to run without checkpoints"
@@ -74,6 +74,7 @@ class CheckpointConfig:
             ValueError: a checkpoint setting in it is invalid.
         """
         self._configuration = Configuration() if configuration is None else configuration
+        self._custom_storage: CustomCheckpointStorage | None = None
         self.validate()
 
     def validate(self) -> None:
@@ -84,7 +85,17 @@ class CheckpointConfig:
         """
         for getter in _GETTERS:
             getter(self)
-        CheckpointStorage.from_configuration(self._configuration)
+        self.storage()
+
+    def storage(self) -> CheckpointStorage | None:
+        """Return where checkpoints are kept, as set by method or key; None if neither was. PyFlink has no such method.
+
+        Raises:
+            ValueError: a key has an invalid value.
+        """
+        if self._custom_storage is not None and find(self._configuration, STORAGE) == (STORAGE, "custom"):
+            return self._custom_storage
+        return CheckpointStorage.from_configuration(self._configuration)
 
     # -- whether and how -------------------------------------------------------------------------------------------
 
@@ -316,6 +327,7 @@ class CheckpointConfig:
                 "set_checkpoint_storage_dir()"
             )
         storage.write_to(self._configuration)
+        self._custom_storage = storage if isinstance(storage, CustomCheckpointStorage) else None
         return self
 
     def set_checkpoint_storage_dir(self, checkpoint_path: str) -> CheckpointConfig:
@@ -336,16 +348,12 @@ class CheckpointConfig:
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
         """Return where checkpoints are kept, as set by method or key; None if neither was. Deprecated."""
         warn_removed("CheckpointConfig.get_checkpoint_storage()", "CheckpointStorage.from_configuration() instead")
-        return CheckpointStorage.from_configuration(self._configuration)
+        return self.storage()
 
     # -- the configuration behind ----------------------------------------------------------------------------------
 
-    def _key(self, key: str) -> str:
-        older = _OLDER.get(key, key)
-        return older if self._configuration.contains_key(older) and not self._configuration.contains_key(key) else key
-
     def _get_millis(self, key: str, default: int, *, minimum: int = 0, hint: str = "") -> int:
-        key = self._key(key)
+        key = spelling_of(self._configuration, key)
         if not self._configuration.contains_key(key):
             return default
         millis = self._configuration.get_duration(key, Duration.of_millis(default)).to_millis()
@@ -359,7 +367,7 @@ class CheckpointConfig:
         return check_integer(self._configuration.get_integer(key, default), f"'{key}'", minimum=minimum)
 
     def _get_bool(self, key: str) -> bool:
-        return self._configuration.get_boolean(self._key(key), default_value=False)
+        return self._configuration.get_boolean(spelling_of(self._configuration, key), default_value=False)
 
     def _get_enum(self, key: str, default: E) -> E:
         text = self._configuration.get_string(key, default.name)

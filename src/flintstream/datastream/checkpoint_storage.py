@@ -11,11 +11,15 @@ import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from flintstream.datastream._settings import MAX_INT, Settings, check_integer
+import cloudpickle
+
+from flintstream.datastream._options import find, spellings
+from flintstream.datastream._settings import MAX_INT, Settings, check_integer, is_java, load_callable
 from flintstream.datastream.slot_sharing_group import MemorySize
 from flintstream.errors import UnsupportedByDesignError
 
 if TYPE_CHECKING:
+    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.configuration import Configuration
 
 __all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
@@ -28,18 +32,6 @@ WRITE_BUFFER = "execution.checkpointing.write-buffer-size"
 MAX_STATE_SIZE = "flintstream.checkpointing.jobmanager.max-state-size"
 """Flink can set this one in code only."""
 
-_KEYS = {  # with the older spellings, which count where the key itself is not set
-    STORAGE: (STORAGE, "state.checkpoint-storage"),
-    DIRECTORY: (DIRECTORY, "state.checkpoints.dir", "state.backend.fs.checkpointdir"),
-    SAVEPOINT_DIRECTORY: (SAVEPOINT_DIRECTORY, "state.savepoints.dir", "savepoints.state.backend.fs.dir"),
-    INLINE_THRESHOLD: (
-        INLINE_THRESHOLD,
-        "state.storage.fs.memory-threshold",
-        "state.backend.fs.memory-threshold",
-    ),
-    WRITE_BUFFER: (WRITE_BUFFER, "state.storage.fs.write-buffer-size", "state.backend.fs.write-buffer-size"),
-    MAX_STATE_SIZE: (MAX_STATE_SIZE,),
-}
 _URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
 
 
@@ -71,20 +63,31 @@ def check_directory(path: str, what: str) -> str:
     return f"{scheme}://{authority}{normal}" if authority else f"{scheme}:{normal}"
 
 
-def _find(configuration: Configuration, key: str) -> tuple[str, str] | None:
-    for spelling in _KEYS[key]:
-        if configuration.contains_key(spelling):
-            return spelling, configuration.get_string(spelling, "").strip()
-    return None
+def check_savepoint_directory(path: str, what: str) -> str:
+    """Return the URI or absolute local path in the form in which Flink shows it; ``what`` words the error.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: it is relative, or the root of a file system.
+
+    >>> check_savepoint_directory("/data//savepoints/", "the directory")
+    '/data/savepoints'
+    """
+    if isinstance(path, str) and path.strip().startswith("/"):
+        return check_directory(f"file://{path.strip()}", what).removeprefix("file:")
+    return check_directory(path, what)
 
 
 def _find_directory(configuration: Configuration, key: str) -> str | None:
-    found = _find(configuration, key)
-    return None if found is None else check_directory(found[1], f"'{found[0]}'")
+    found = find(configuration, key)
+    if found is None:
+        return None
+    check = check_savepoint_directory if key == SAVEPOINT_DIRECTORY else check_directory
+    return check(found[1], f"'{found[0]}'")
 
 
 def _find_size(configuration: Configuration, key: str) -> int | None:
-    found = _find(configuration, key)
+    found = find(configuration, key)
     if found is None:
         return None
     try:
@@ -119,7 +122,7 @@ class CheckpointStorage(Settings, ABC):
         Raises:
             ValueError: a value is no valid setting; the message names its key.
         """
-        found = _find(configuration, STORAGE)
+        found = find(configuration, STORAGE)
         directory = _find_directory(configuration, DIRECTORY)
         storage: CheckpointStorage
         if found is None and directory is None:
@@ -127,8 +130,16 @@ class CheckpointStorage(Settings, ABC):
         kind = "filesystem" if found is None else found[1].lower()
         if kind == "jobmanager":
             storage = JobManagerCheckpointStorage(directory, _find_size(configuration, MAX_STATE_SIZE))
+        elif found is not None and ":" in kind:
+            storage = CustomCheckpointStorage.named(found[1], found[0])
         elif kind != "filesystem":
-            raise ValueError(f"'{STORAGE}' must be 'jobmanager' or 'filesystem', got '{kind}'")
+            hint = ""
+            if kind == CustomCheckpointStorage.kind:
+                hint = "; 'custom' stands for what set_checkpoint_storage(CustomCheckpointStorage(...)) is given"
+            raise ValueError(
+                f"'{STORAGE}' must be 'jobmanager' or 'filesystem', or 'module:Class' for a store of your own, got "
+                f"'{kind}'{hint}"
+            )
         elif directory is None:
             raise ValueError(
                 f"'{STORAGE}' is 'filesystem', so '{DIRECTORY}' must name the directory of the checkpoints"
@@ -151,13 +162,13 @@ class CheckpointStorage(Settings, ABC):
             ValueError: it is no URI of a directory.
         """
         what = "the directory of savepoints"
-        self._savepoint_path = None if savepoint_path is None else check_directory(savepoint_path, what)
+        self._savepoint_path = None if savepoint_path is None else check_savepoint_directory(savepoint_path, what)
 
     def _write(self, configuration: Configuration, values: dict[str, str | None]) -> None:
         if self._savepoint_path is not None:
             values[SAVEPOINT_DIRECTORY] = self._savepoint_path
         for key in (STORAGE, DIRECTORY, INLINE_THRESHOLD, WRITE_BUFFER, MAX_STATE_SIZE):
-            for spelling in _KEYS[key]:
+            for spelling in spellings(key):
                 configuration.remove_config(spelling)
         for key, value in values.items():
             if value is not None:
@@ -274,19 +285,62 @@ class FileSystemCheckpointStorage(CheckpointStorage):
 
 
 class CustomCheckpointStorage(CheckpointStorage):
-    """PyFlink's wrapper of a storage that is written in Java; cannot be made here."""
+    """Keeps checkpoints in a store of one's own.
 
-    def __init__(self, custom_checkpoint_storage: object) -> None:
-        """Refuse.
+    PyFlink wraps a Java object. Here it is a :class:`~flintstream.checkpoint.file_store.FileStore`: an object with its
+    methods that can be pickled, as the workers write to it, too.
+
+    >>> from flintstream.checkpoint.file_store import LocalFileStore
+    >>> storage = CustomCheckpointStorage(LocalFileStore("/data/checkpoints"))
+    >>> storage.get_store().uri("job")
+    '/data/checkpoints/job'
+
+    A class that can be imported and needs no arguments may also be named in the configuration:
+    ``execution.checkpointing.storage: my_module:MyStore``.
+    """
+
+    kind = "custom"
+
+    def __init__(self, custom_checkpoint_storage: FileStore) -> None:
+        """Describe the storage that keeps checkpoints in ``custom_checkpoint_storage``.
 
         Raises:
-            UnsupportedByDesignError: always; there are no Java objects.
+            UnsupportedByDesignError: it is an object of Java, or lacks methods of a ``FileStore``.
+            TypeError: it cannot be pickled.
         """
-        raise UnsupportedByDesignError(
-            f"CustomCheckpointStorage({custom_checkpoint_storage!r}) wraps a Java object; use "
-            "FileSystemCheckpointStorage, which writes to any file system that has a Python client"
-        )
+        super().__init__(None)
+        from flintstream.checkpoint.file_store import FileStore  # noqa: PLC0415 - most programs have none of their own
 
-    def write_to(self, configuration: Configuration) -> None:  # pragma: no cover - there are no instances
-        """Never called."""
-        raise NotImplementedError
+        needed = [name for name, member in vars(FileStore).items() if callable(member) and name[0] != "_"]
+        missing = [name for name in needed if not callable(getattr(custom_checkpoint_storage, name, None))]
+        if is_java(custom_checkpoint_storage) or isinstance(custom_checkpoint_storage, type) or missing:
+            lacks = f"; it has no {', '.join(f'{name}()' for name in missing)}" if missing else ""
+            raise UnsupportedByDesignError(
+                f"CustomCheckpointStorage({custom_checkpoint_storage!r}) needs a Python object with the methods of a "
+                f"FileStore, not an object of Java{lacks}; else use FileSystemCheckpointStorage, which writes to any "
+                "file system that has a Python client"
+            )
+        try:
+            cloudpickle.dumps(custom_checkpoint_storage)
+        except Exception as error:
+            raise TypeError(
+                f"the store {custom_checkpoint_storage!r} must be picklable, as the workers write to it too: {error}"
+            ) from error
+        self._store = custom_checkpoint_storage
+
+    @staticmethod
+    def named(name: str, key: str = STORAGE) -> CustomCheckpointStorage:
+        """Return the storage of a class that is named as ``module:Class``. PyFlink has no such method.
+
+        Raises:
+            UnsupportedByDesignError: there is nothing of that name that Python can call.
+        """
+        return CustomCheckpointStorage(load_callable(name, f"'{key}'", "or use 'filesystem' or 'jobmanager'")())
+
+    def get_store(self) -> FileStore:
+        """Return what keeps the files. PyFlink has no such method."""
+        return self._store
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the key that stands for a storage of one's own. PyFlink has no such method."""
+        self._write(configuration, {STORAGE: self.kind})

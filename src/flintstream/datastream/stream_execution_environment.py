@@ -14,6 +14,7 @@ from flintstream.common.watermark_strategy import NoWatermarksGenerator, Waterma
 from flintstream.connectors.collection import CollectionSource
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._defaults import get_defaults
+from flintstream.datastream._fault_tolerance import FaultTolerance
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
 from flintstream.datastream.checkpoint_config import CheckpointConfig
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
     from flintstream.datastream._defaults import ProgressListener
-    from flintstream.datastream.checkpointing_mode import CheckpointingMode
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.graph.stream_graph import StreamGraph
     from flintstream.graph.transformation import Transformation
@@ -57,7 +57,7 @@ IDLE_EPOCH = "flintstream.epoch.idle-duration"
 _default_local_parallelism: int | None = None
 
 
-class StreamExecutionEnvironment:
+class StreamExecutionEnvironment(FaultTolerance):
     """Builds a program and executes it on Spark.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
@@ -189,29 +189,6 @@ class StreamExecutionEnvironment:
         if not hasattr(slot_sharing_group, "get_name"):
             raise TypeError(f"register_slot_sharing_group() needs a SlotSharingGroup, but got {slot_sharing_group!r}")
         return self
-
-    # -- checkpoints -------------------------------------------------------------------------------------------------
-
-    def get_checkpoint_config(self) -> CheckpointConfig:
-        """Return the checkpoint configuration."""
-        return self._checkpoint_config
-
-    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> StreamExecutionEnvironment:
-        """Ask for a checkpoint every ``interval`` ms."""
-        self._checkpoint_config.set_checkpoint_interval(interval)
-        if mode is not None:
-            self._checkpoint_config.set_checkpointing_mode(mode)
-        return self
-
-    def get_checkpoint_interval(self) -> int:
-        """Return the checkpoint interval in ms, -1 when checkpointing is off."""
-        return self._checkpoint_config.get_checkpoint_interval()
-
-    def get_checkpointing_mode(self) -> CheckpointingMode:
-        """Return the checkpointing mode."""
-        return self._checkpoint_config.get_checkpointing_mode()
-
-    get_checkpointing_consistency_mode = get_checkpointing_mode
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,165 @@
+"""What an environment offers for state, checkpoints and restarts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.datastream._job_settings import CHANGELOG, checkpoint_settings, state_settings
+from flintstream.datastream._options import find, spelling_of, spellings
+from flintstream.datastream._settings import check_bool, warn_removed
+from flintstream.datastream.checkpoint_storage import SAVEPOINT_DIRECTORY, check_savepoint_directory
+from flintstream.datastream.state_backend import BACKEND, StateBackend
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from flintstream.checkpoint.settings import CheckpointSettings
+    from flintstream.common.configuration import Configuration
+    from flintstream.common.execution_config import ExecutionConfig
+    from flintstream.common.restart_strategy import RestartStrategyConfiguration
+    from flintstream.datastream.checkpoint_config import CheckpointConfig
+    from flintstream.datastream.checkpointing_mode import CheckpointingMode
+    from flintstream.state.settings import StateSettings
+
+
+class FaultTolerance:
+    """The part of an environment that concerns what survives a failure. Everything is a key of its configuration.
+
+    What no key can express, such as a backend of one's own, is kept beside it and counts while the key says so.
+    """
+
+    _configuration: Configuration
+    _config: ExecutionConfig
+    _checkpoint_config: CheckpointConfig
+    _state_backend: StateBackend | None = None
+
+    # -- checkpoints -------------------------------------------------------------------------------------------------
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """Return the checkpoint configuration."""
+        return self._checkpoint_config
+
+    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> Self:
+        """Ask for a checkpoint every ``interval`` ms."""
+        self._checkpoint_config.set_checkpoint_interval(interval)
+        if mode is not None:
+            self._checkpoint_config.set_checkpointing_mode(mode)
+        return self
+
+    def get_checkpoint_interval(self) -> int:
+        """Return the checkpoint interval in ms, -1 when checkpointing is off."""
+        return self._checkpoint_config.get_checkpoint_interval()
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Return the checkpointing mode."""
+        return self._checkpoint_config.get_checkpointing_mode()
+
+    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
+        """Return the checkpointing mode."""
+        return self._checkpoint_config.get_checkpointing_mode()
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """Return whether checkpoints are unaligned, which changes nothing here."""
+        return self._checkpoint_config.is_unaligned_checkpoints_enabled()
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """Return whether checkpoints are unaligned in any case, which changes nothing here."""
+        return self._checkpoint_config.is_force_unaligned_checkpoints()
+
+    def set_default_savepoint_directory(self, directory: str) -> Self:
+        """Set where savepoints go that are asked for without a directory.
+
+        Args:
+            directory: a URI, or an absolute local path.
+
+        Raises:
+            ValueError: It is neither.
+        """
+        shown = check_savepoint_directory(directory, "the default directory of savepoints")
+        self._configuration.set_string(SAVEPOINT_DIRECTORY, shown)
+        return self
+
+    def get_default_savepoint_directory(self) -> str | None:
+        """Return where savepoints go that are asked for without a directory, None if that is not set."""
+        found = find(self._configuration, SAVEPOINT_DIRECTORY)
+        return None if found is None else check_savepoint_directory(found[1], f"'{found[0]}'")
+
+    # -- state -------------------------------------------------------------------------------------------------------
+
+    def set_state_backend(self, state_backend: StateBackend) -> Self:
+        """Set where operators keep their state.
+
+        Deprecated: newer programs set ``state.backend.type``.
+
+        Raises:
+            TypeError: It is no :class:`StateBackend`.
+        """
+        warn_removed(
+            "StreamExecutionEnvironment.set_state_backend()", "the key 'state.backend.type' of the configuration"
+        )
+        if not isinstance(state_backend, StateBackend):
+            raise TypeError(
+                f"set_state_backend() needs a StateBackend, such as HashMapStateBackend(), but got {state_backend!r}"
+            )
+        for spelling in spellings(BACKEND):
+            self._configuration.remove_config(spelling)
+        state_backend.write_to(self._configuration)
+        self._state_backend = state_backend
+        return self
+
+    def get_state_backend(self) -> StateBackend | None:
+        """Return where operators keep their state, as set by method or key; None if neither was. Deprecated."""
+        warn_removed("StreamExecutionEnvironment.get_state_backend()", "StateBackend.from_configuration() instead")
+        if find(self._configuration, BACKEND) is None:
+            return None
+        return self._chosen_backend() or StateBackend.from_configuration(self._configuration)
+
+    def enable_changelog_state_backend(self, enabled: bool) -> Self:
+        """Let checkpoints refer to a log of state changes, which makes them quick whatever the size of the state.
+
+        Raises:
+            TypeError: ``enabled`` is neither True nor False.
+        """
+        self._configuration.set_boolean(CHANGELOG, check_bool(enabled, "enabled"))
+        return self
+
+    def is_changelog_state_backend_enabled(self) -> bool | None:
+        """Return whether checkpoints refer to a log of state changes, None if that is not set."""
+        key = spelling_of(self._configuration, CHANGELOG)
+        return self._configuration.get_boolean(key, False) if self._configuration.contains_key(key) else None
+
+    def _chosen_backend(self) -> StateBackend | None:
+        """Return what :meth:`set_state_backend` was given, unless the configuration says another one since."""
+        chosen = self._state_backend
+        found = find(self._configuration, BACKEND)
+        return chosen if chosen is not None and found == (BACKEND, chosen.kind) else None
+
+    def _checkpoint_settings(self, *, batch: bool) -> CheckpointSettings:
+        """Return when and where a job takes checkpoints."""
+        return checkpoint_settings(self._configuration, self._checkpoint_config, batch=batch)
+
+    def _state_settings(self, *, batch: bool) -> StateSettings:
+        """Return which backend keeps the state of a job."""
+        return state_settings(self._configuration, self._chosen_backend(), batch=batch)
+
+    # -- restarts ----------------------------------------------------------------------------------------------------
+
+    def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
+        """Set what happens when a job fails; see ``RestartStrategies``.
+
+        Deprecated: newer programs set ``restart-strategy.type``.
+
+        Raises:
+            TypeError: It is no restart strategy.
+        """
+        warn_removed(
+            "StreamExecutionEnvironment.set_restart_strategy()", "the key 'restart-strategy.type' of the configuration"
+        )
+        self._config.set_restart_strategy(restart_strategy_configuration)
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """Return what happens when a job fails, as set by method or key; the fallback if neither was. Deprecated."""
+        warn_removed(
+            "StreamExecutionEnvironment.get_restart_strategy()", "RestartStrategies.from_configuration() instead"
+        )
+        return self._config.get_restart_strategy()

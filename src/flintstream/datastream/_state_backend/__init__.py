@@ -1,0 +1,1 @@
+"""The parts of :mod:`flintstream.datastream.state_backend`."""

@@ -1,0 +1,165 @@
+"""The backends of PyFlink 1, which said where checkpoints go, too."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from flintstream.datastream._settings import check_bool, warn_removed
+from flintstream.datastream._state_backend.base import HashMapStateBackend
+from flintstream.datastream._state_backend.rocksdb import EmbeddedRocksDBStateBackend
+from flintstream.datastream.checkpoint_storage import FileSystemCheckpointStorage, JobManagerCheckpointStorage
+
+if TYPE_CHECKING:
+    from flintstream.common.configuration import Configuration
+    from flintstream.datastream._state_backend.base import StateBackend
+    from flintstream.datastream.checkpoint_storage import CheckpointStorage
+
+
+class _BackendWithStorage(HashMapStateBackend):
+    """What the backends of PyFlink 1 share: they said where checkpoints go, too."""
+
+    _storage: CheckpointStorage
+    _asynchronous: bool
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """Return what the constructor was told, by default True. It changes nothing."""
+        return self._asynchronous
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the keys of backend and storage. PyFlink has no such method."""
+        super().write_to(configuration)
+        self._storage.write_to(configuration)
+
+
+class MemoryStateBackend(_BackendWithStorage):
+    """State and checkpoints in memory. Deprecated: of PyFlink 1.
+
+    Newer programs use :class:`HashMapStateBackend` with ``JobManagerCheckpointStorage``.
+    """
+
+    DEFAULT_MAX_STATE_SIZE = JobManagerCheckpointStorage.DEFAULT_MAX_STATE_SIZE
+
+    def __init__(
+        self,
+        checkpoint_path: str | None = None,
+        savepoint_path: str | None = None,
+        max_state_size: int | None = None,
+        using_asynchronous_snapshots: bool | None = None,
+    ) -> None:
+        """Describe the backend; the arguments are those of ``JobManagerCheckpointStorage``.
+
+        Raises:
+            TypeError: an argument is of the wrong type.
+            ValueError: an argument is out of range.
+        """
+        warn_removed("MemoryStateBackend", "HashMapStateBackend, with JobManagerCheckpointStorage for checkpoints")
+        self._storage: JobManagerCheckpointStorage = JobManagerCheckpointStorage(checkpoint_path, max_state_size)
+        self._storage.set_savepoint_path(savepoint_path)
+        self._asynchronous = _asynchronous(using_asynchronous_snapshots)
+
+    def get_max_state_size(self) -> int:
+        """Return how many bytes the state of one operator may have."""
+        return self._storage.get_max_state_size()
+
+
+class FsStateBackend(_BackendWithStorage):
+    """State in memory, checkpoints in a directory. Deprecated: of PyFlink 1.
+
+    Newer programs use :class:`HashMapStateBackend` with ``FileSystemCheckpointStorage``.
+    """
+
+    def __init__(
+        self,
+        checkpoint_directory_uri: str | None = None,
+        default_savepoint_directory_uri: str | None = None,
+        file_state_size_threshold: int | None = None,
+        write_buffer_size: int | None = None,
+        using_asynchronous_snapshots: bool | None = None,
+    ) -> None:
+        """Describe the backend; the arguments are those of ``FileSystemCheckpointStorage``.
+
+        Raises:
+            TypeError: an argument is of the wrong type.
+            ValueError: an argument is out of range, or there is no ``checkpoint_directory_uri``.
+        """
+        warn_removed("FsStateBackend", "HashMapStateBackend, with FileSystemCheckpointStorage for checkpoints")
+        if checkpoint_directory_uri is None:
+            raise ValueError("an FsStateBackend needs checkpoint_directory_uri, such as 'file:///data/checkpoints'")
+        self._storage: FileSystemCheckpointStorage = FileSystemCheckpointStorage(
+            checkpoint_directory_uri, file_state_size_threshold, -1 if write_buffer_size is None else write_buffer_size
+        )
+        self._storage.set_savepoint_path(default_savepoint_directory_uri)
+        self._asynchronous = _asynchronous(using_asynchronous_snapshots)
+
+    def get_checkpoint_path(self) -> str:
+        """Return the directory of the checkpoints."""
+        return self._storage.get_checkpoint_path()
+
+    def get_min_file_size_threshold(self) -> int:
+        """Return the bytes below which state is stored within the metadata."""
+        return self._storage.get_min_file_size_threshold()
+
+    def get_write_buffer_size(self) -> int:
+        """Return the bytes to collect before they are written."""
+        return self._storage.get_write_buffer_size()
+
+
+class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
+    """State in RocksDB, checkpoints as another backend keeps them. Deprecated: of PyFlink 1.
+
+    Newer programs use :class:`EmbeddedRocksDBStateBackend` with ``FileSystemCheckpointStorage``.
+    """
+
+    def __init__(
+        self,
+        checkpoint_data_uri: str | None = None,
+        enable_incremental_checkpointing: bool | None = None,
+        checkpoint_stream_backend: StateBackend | None = None,
+    ) -> None:
+        """Describe the backend, with checkpoints in a directory or as ``checkpoint_stream_backend`` keeps them.
+
+        Raises:
+            TypeError: an argument is of the wrong type.
+            ValueError: not exactly one of the two is given.
+        """
+        warn_removed(
+            "RocksDBStateBackend", "EmbeddedRocksDBStateBackend, with FileSystemCheckpointStorage for checkpoints"
+        )
+        super().__init__(enable_incremental_checkpointing)
+        if (checkpoint_data_uri is None) == (checkpoint_stream_backend is None):
+            raise ValueError(
+                "a RocksDBStateBackend needs either checkpoint_data_uri, such as 'file:///data/checkpoints', or "
+                f"checkpoint_stream_backend, got {checkpoint_data_uri!r} and {checkpoint_stream_backend!r}"
+            )
+        if checkpoint_stream_backend is None:
+            with warnings.catch_warnings():  # one warning is enough
+                warnings.simplefilter("ignore", DeprecationWarning)
+                checkpoint_stream_backend = FsStateBackend(checkpoint_data_uri)
+        if not isinstance(checkpoint_stream_backend, _BackendWithStorage):
+            raise TypeError(
+                "checkpoint_stream_backend must be an FsStateBackend or a MemoryStateBackend, got "
+                f"{checkpoint_stream_backend!r}"
+            )
+        self._checkpoint_backend = checkpoint_stream_backend
+
+    def get_checkpoint_backend(self) -> StateBackend:
+        """Return the backend that keeps the checkpoints."""
+        return self._checkpoint_backend
+
+    def get_number_of_transfering_threads(self) -> int:
+        """Return how many files of a checkpoint are copied at a time."""
+        return self.get_number_of_transfer_threads()
+
+    def set_number_of_transfering_threads(self, number_of_transfering_threads: int) -> None:
+        """Set how many files of a checkpoint are copied at a time; see :meth:`set_number_of_transfer_threads`."""
+        self.set_number_of_transfer_threads(number_of_transfering_threads)
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the keys of backend and storage. PyFlink has no such method."""
+        self._checkpoint_backend.write_to(configuration)
+        super().write_to(configuration)
+
+
+def _asynchronous(value: bool | None) -> bool:
+    return True if value is None else check_bool(value, "using_asynchronous_snapshots")

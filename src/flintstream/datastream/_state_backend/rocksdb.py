@@ -1,0 +1,190 @@
+"""State in RocksDB."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable  # noqa: TC003 - documentation tools evaluate annotations
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream._options import spelling_of
+from flintstream.datastream._settings import check_bool, check_integer, check_member, load_callable, name_of
+from flintstream.datastream._state_backend.base import BACKEND, StateBackend
+
+if TYPE_CHECKING:
+    from flintstream.common.configuration import Configuration
+
+INCREMENTAL = "execution.checkpointing.incremental"
+ROCKSDB_PATHS = "state.backend.rocksdb.localdir"
+ROCKSDB_THREADS = "state.backend.rocksdb.checkpoint.transfer.thread.num"
+ROCKSDB_PREDEFINED = "state.backend.rocksdb.predefined-options"
+ROCKSDB_FACTORY = "state.backend.rocksdb.options-factory"
+
+
+class PredefinedOptions(Enum):
+    """Sets of RocksDB options for kinds of disks."""
+
+    DEFAULT = 0
+    """RocksDB's own defaults, without syncing: checkpoints make state durable."""
+
+    SPINNING_DISK_OPTIMIZED = 1
+    """For hard disks: bigger levels, more parallel compaction."""
+
+    SPINNING_DISK_OPTIMIZED_HIGH_MEM = 2
+    """For hard disks where memory is plenty: bigger write buffers and block cache, and bloom filters too."""
+
+    FLASH_SSD_OPTIMIZED = 3
+    """For SSDs: more parallel compaction."""
+
+
+class EmbeddedRocksDBStateBackend(StateBackend):
+    """Keeps state in RocksDB, on the local disks of the workers: for state that is larger than memory.
+
+    >>> backend = EmbeddedRocksDBStateBackend(enable_incremental_checkpointing=True)
+    >>> backend.set_db_storage_paths("file:///disk1/state", "/disk2/state")
+    >>> backend.get_db_storage_paths(), backend.is_incremental_checkpoints_enabled()
+    (['/disk1/state', '/disk2/state'], True)
+    """
+
+    kind = "rocksdb"
+
+    def __init__(self, enable_incremental_checkpointing: bool | None = None) -> None:
+        """Describe the backend.
+
+        Args:
+            enable_incremental_checkpointing: whether checkpoints re-use the files of earlier ones; None for the
+                configuration's value, by default False.
+
+        Raises:
+            TypeError: the argument is of another type.
+        """
+        if enable_incremental_checkpointing is not None:
+            check_bool(enable_incremental_checkpointing, "enable_incremental_checkpointing")
+        self._incremental = enable_incremental_checkpointing
+        self._paths: tuple[str, ...] | None = None
+        self._predefined_options: PredefinedOptions | None = None
+        self._transfer_threads: int | None = None
+        self._options_factory: Callable[..., Any] | None = None
+
+    def set_db_storage_paths(self, *paths: str) -> None:
+        """Set the local directories of the databases, over which subtasks are spread; none for the workers' own.
+
+        Raises:
+            TypeError: a path is no text.
+            ValueError: a path is relative or not local.
+        """
+        self._paths = tuple(_local_directory(path) for path in paths) or None
+
+    def get_db_storage_paths(self) -> list[str]:
+        """Return the local directories of the databases; empty where none are set (PyFlink raises then)."""
+        return list(self._paths or ())
+
+    def is_incremental_checkpoints_enabled(self) -> bool:
+        """Return whether checkpoints re-use the files of earlier ones."""
+        return bool(self._incremental)
+
+    def set_predefined_options(self, options: PredefinedOptions) -> None:
+        """Set the options of RocksDB for a kind of disk.
+
+        Raises:
+            TypeError: it is no :class:`PredefinedOptions`.
+        """
+        self._predefined_options = check_member(options, PredefinedOptions, "the predefined options")
+
+    def get_predefined_options(self) -> PredefinedOptions:
+        """Return the options of RocksDB for a kind of disk."""
+        return self._predefined_options or PredefinedOptions.DEFAULT
+
+    def set_options(self, options_factory_class_name: str | Callable[..., Any]) -> None:
+        """Set what changes the options of RocksDB: a Python class or function, or its name as ``module:function``.
+
+        PyFlink takes the name of a Java class.
+
+        Raises:
+            UnsupportedByDesignError: there is nothing of that name that Python can call.
+        """
+        if isinstance(options_factory_class_name, str):
+            self._options_factory = load_callable(
+                options_factory_class_name, "the RocksDB options factory", "or use set_predefined_options()"
+            )
+        elif callable(options_factory_class_name):
+            self._options_factory = options_factory_class_name
+        else:
+            raise TypeError(
+                "the RocksDB options factory must be a function or class, or its name as 'module:function', got "
+                f"{options_factory_class_name!r}"
+            )
+
+    def get_options(self) -> str | None:
+        """Return the name of what changes the options of RocksDB, None for nothing."""
+        return None if self._options_factory is None else name_of(self._options_factory)
+
+    def get_options_factory(self) -> Callable[..., Any] | None:
+        """Return what changes the options of RocksDB. PyFlink has no such method."""
+        return self._options_factory
+
+    def get_number_of_transfer_threads(self) -> int:
+        """Return how many files of a checkpoint are copied at a time."""
+        return 4 if self._transfer_threads is None else self._transfer_threads
+
+    def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> None:
+        """Set how many files of a checkpoint are copied at a time.
+
+        Raises:
+            TypeError: it is no whole number.
+            ValueError: it is less than 1.
+        """
+        check_integer(number_of_transfering_threads, "the number of transfer threads", minimum=1)
+        self._transfer_threads = number_of_transfering_threads
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the keys that stand for this backend. PyFlink has no such method.
+
+        What was not set on the backend stays as it is in the configuration, as in Flink.
+        """
+        configuration.set_string(BACKEND, self.kind)
+        if self._incremental is not None:
+            configuration.set_boolean(INCREMENTAL, self._incremental)
+        if self._paths is not None:
+            configuration.set_string(ROCKSDB_PATHS, ",".join(self._paths))
+        if self._predefined_options is not None:
+            configuration.set_string(ROCKSDB_PREDEFINED, self._predefined_options.name)
+        if self._transfer_threads is not None:
+            configuration.set_integer(ROCKSDB_THREADS, self._transfer_threads)
+        if self._options_factory is not None:
+            configuration.set_string(ROCKSDB_FACTORY, name_of(self._options_factory))
+
+
+def _local_directory(path: str) -> str:
+    what = "a storage path of RocksDB"
+    if not isinstance(path, str):
+        raise TypeError(f"{what} must be a text, got {path!r}")
+    scheme, colon, rest = path.partition(":")
+    if colon and scheme.lower() != "file" and "/" not in scheme:
+        raise ValueError(f"{what} must be on a local disk, got {path!r}; checkpoints may go elsewhere")
+    directory = re.sub("/+", "/", rest if scheme.lower() == "file" else path)
+    if not directory.startswith("/"):
+        raise ValueError(f"{what} must be absolute, got {path!r}; write '/{directory}' or the like")
+    return posixpath.normpath(directory)
+
+
+def rocksdb_of(configuration: Configuration) -> EmbeddedRocksDBStateBackend:
+    """Return the backend that the keys of RocksDB describe."""
+    incremental = spelling_of(configuration, INCREMENTAL)
+    backend = EmbeddedRocksDBStateBackend(configuration.get_boolean(incremental, default_value=False))
+    paths = configuration.get_string(ROCKSDB_PATHS, "")
+    if paths:
+        backend.set_db_storage_paths(*(path.strip() for path in paths.split(",")))
+    if configuration.contains_key(ROCKSDB_THREADS):
+        threads = configuration.get_integer(ROCKSDB_THREADS, 4)
+        backend.set_number_of_transfer_threads(check_integer(threads, f"'{ROCKSDB_THREADS}'", minimum=1))
+    name = configuration.get_string(ROCKSDB_PREDEFINED, "DEFAULT").strip().upper()
+    if name not in PredefinedOptions.__members__:
+        raise ValueError(
+            f"'{ROCKSDB_PREDEFINED}' must be one of {', '.join(PredefinedOptions.__members__)}, got '{name}'"
+        )
+    backend.set_predefined_options(PredefinedOptions[name])
+    if configuration.contains_key(ROCKSDB_FACTORY):
+        backend.set_options(configuration.get_string(ROCKSDB_FACTORY, ""))
+    return backend

@@ -1,0 +1,515 @@
+"""What a job is told of its configuration. Defaults were read off Flink 2.3."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+
+import cloudpickle
+import pytest
+
+from flintstream.checkpoint.file_store import LocalFileStore
+from flintstream.checkpoint.settings import CheckpointSettings
+from flintstream.common import Configuration, RestartStrategies
+from flintstream.datastream import (
+    CheckpointingMode,
+    CustomCheckpointStorage,
+    CustomStateBackend,
+    EmbeddedRocksDBStateBackend,
+    ExternalizedCheckpointRetention,
+    HashMapStateBackend,
+    StreamExecutionEnvironment,
+)
+from flintstream.datastream._job_settings import checkpoint_settings, state_settings
+from flintstream.datastream._options import OPTIONS, WITHOUT_EFFECT, table
+from flintstream.datastream.checkpoint_config import CheckpointConfig
+from flintstream.errors import MissingDependencyError, PlanError, UnsupportedByDesignError
+from flintstream.state.factory import create_backend
+from flintstream.state.hash_map import HashMapStateBackend as HashMapKeyedBackend
+from flintstream.state.settings import StateSettings
+
+INTERVAL = {"execution.checkpointing.interval": "10 s"}
+DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+
+def checkpoints(entries, **how):
+    return checkpoint_settings(Configuration.from_dict(entries), **how)
+
+
+def state(entries, **how):
+    return state_settings(Configuration.from_dict(entries), **how)
+
+
+def shown(settings):
+    """Settings with stores by their URI, so that they compare."""
+    values = dict(vars(settings))
+    values["storage"] = values["storage"] and values["storage"].uri("")
+    return values
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """A value other than the default for keys with older spellings."""
+    return {
+        "execution.checkpointing.num-retained": "3",
+        "execution.checkpointing.storage": "jobmanager",
+        "execution.checkpointing.dir": f"file://{tmp_path}/elsewhere",
+        "execution.checkpointing.savepoint-dir": "/data/savepoints",
+        "execution.checkpointing.data-inline-threshold": "1 kb",
+        "execution.checkpointing.incremental": "true",
+        "state.backend.type": "rocksdb",
+        "state.changelog.enabled": "true",
+        "state.changelog.periodic-materialize.enabled": "false",
+        "state.changelog.periodic-materialize.interval": "1 min",
+        "state.changelog.max-failures-allowed": "7",
+        "execution.state-recovery.path": "/data/savepoints/savepoint-1",
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+        "restart-strategy.type": "failure-rate",
+    }
+
+
+def everything(entries):
+    configuration = Configuration.from_dict(entries)
+    settings = state_settings(configuration)
+    chosen = (settings.backend, settings.factory, settings.changelog)
+    return shown(checkpoint_settings(configuration)), chosen, RestartStrategies.from_configuration(configuration)
+
+
+def base(key, tmp_path):
+    directory = {} if key == "execution.checkpointing.dir" else {"execution.checkpointing.dir": f"file://{tmp_path}/c"}
+    kind = key.split(".")[1] if key.startswith("restart-strategy.") and key != "restart-strategy.type" else None
+    return {**INTERVAL, **directory, **({"restart-strategy.type": kind} if kind else {})}
+
+
+@pytest.mark.parametrize("option", [option for option in OPTIONS if option.older], ids=lambda option: option.key)
+def test_an_older_spelling_counts_until_the_newer_one_is_set(option, samples, tmp_path):
+    if option.key == "state.backend.type":
+        pytest.importorskip("rocksdict")
+    start = base(option.key, tmp_path)
+    expected = everything({**start, option.key: samples[option.key]})
+    assert expected != everything(start)
+    for older in option.older:
+        assert everything({**start, older: samples[option.key]}) == expected
+        assert everything({**start, option.key: samples[option.key], older: "nonsense"}) == expected
+
+
+@pytest.mark.parametrize("option", [o for o in OPTIONS if o.default is not None], ids=lambda option: option.key)
+def test_the_default_of_the_table_is_the_default(option, tmp_path):
+    start = base(option.key, tmp_path)
+    assert everything({**start, option.key: option.default}) == everything(start)
+
+
+@pytest.mark.parametrize("option", WITHOUT_EFFECT, ids=lambda option: option.key)
+def test_what_is_said_to_have_no_effect_has_none(option, tmp_path):
+    values = {
+        "execution.checkpointing.aligned-checkpoint-timeout": "5 s",
+        "execution.checkpointing.max-concurrent-checkpoints": "3",
+        "execution.checkpointing.write-buffer-size": "1 kb",
+        "execution.state-recovery.claim-mode": "CLAIM",
+        "state.changelog.storage": "filesystem",
+    }
+    start = base(option.key, tmp_path)
+    for key in (option.key, *option.older):
+        assert everything({**start, key: values.get(option.key, "true")}) == everything(start)
+
+
+def test_the_tables_of_the_documentation_are_those_of_the_code():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for options in (OPTIONS, WITHOUT_EFFECT):
+        assert table(options) in text, "paste what `python -m flintstream.datastream._options` prints"
+
+
+# -- checkpoints -------------------------------------------------------------------------------------------------------
+
+
+def test_without_an_interval_there_are_no_checkpoints():
+    assert checkpoints({}) == CheckpointSettings(exactly_once=False)
+
+
+def test_a_batch_job_takes_no_checkpoints_and_says_nothing_of_it(tmp_path):
+    entries = {**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}"}
+    settings = checkpoints(entries, batch=True)
+    assert (settings.interval_ms, settings.storage, settings.exactly_once) == (None, None, False)
+
+
+def test_a_batch_job_cannot_start_from_a_savepoint():
+    with pytest.raises(PlanError, match=r"'execution\.savepoint\.path' is '/data/s', but a BATCH job"):
+        checkpoints({"execution.savepoint.path": "/data/s"}, batch=True)
+
+
+def test_all_settings_of_the_checkpoint_config_arrive(tmp_path):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.enable_checkpointing(20_000, CheckpointingMode.AT_LEAST_ONCE)
+    config = env.get_checkpoint_config()
+    config.set_min_pause_between_checkpoints(5).set_checkpoint_timeout(30).set_tolerable_checkpoint_failure_number(4)
+    with pytest.warns(DeprecationWarning, match="set_checkpoint_storage_dir"):
+        config.set_checkpoint_storage_dir(tmp_path.as_uri())
+    env.set_default_savepoint_directory("hdfs://host/savepoints")
+    settings = env._checkpoint_settings(batch=False)
+    assert settings.storage is not None
+    assert shown(settings) == {
+        **shown(CheckpointSettings()),
+        "interval_ms": 20_000,
+        "exactly_once": False,
+        "min_pause_ms": 5,
+        "timeout_ms": 30,
+        "tolerable_failures": 4,
+        "storage": settings.storage.uri(""),
+        "savepoint_directory": "hdfs://host/savepoints",
+    }
+
+
+@pytest.mark.parametrize(
+    ("retention", "cancelled", "failed"),
+    [
+        (ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS, False, False),
+        (ExternalizedCheckpointRetention.DELETE_ON_CANCELLATION, False, True),
+        (ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION, True, True),
+    ],
+)
+def test_retention_says_what_outlives_the_job(retention, cancelled, failed):
+    settings = checkpoints({**INTERVAL, "execution.checkpointing.externalized-checkpoint-retention": retention.name})
+    assert (settings.keep_when_cancelled, settings.keep_when_failed) == (cancelled, failed)
+
+
+def test_checkpoints_are_in_the_directory_that_is_configured(tmp_path):
+    settings = checkpoints({**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}/new/checkpoints"})
+    settings.storage.write("job/x", b"1")
+    assert (tmp_path / "new" / "checkpoints" / "job" / "x").read_bytes() == b"1"
+
+
+def test_nothing_is_made_of_the_directory_before_the_job_runs(tmp_path):
+    checkpoints({**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}/new"})
+    assert not (tmp_path / "new").exists()
+
+
+def test_checkpoints_in_the_drivers_memory_have_a_limit_and_no_store():
+    entries = {
+        "execution.checkpointing.storage": "jobmanager",
+        "flintstream.checkpointing.jobmanager.max-state-size": "9",
+    }
+    settings = checkpoints({**INTERVAL, **entries})
+    assert (settings.storage, settings.max_state_size) == (None, 9)
+
+
+def test_with_a_directory_the_drivers_memory_puts_state_into_the_metadata(tmp_path):
+    entries = {"execution.checkpointing.storage": "jobmanager", "execution.checkpointing.dir": f"file://{tmp_path}"}
+    settings = checkpoints({**INTERVAL, **entries})
+    assert settings.storage is not None
+    assert settings.inline_below == 5 << 20
+
+
+def test_a_directory_that_a_file_is_in_the_way_of_is_refused_at_once(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(PlanError, match=r"cannot be written to file:.*/file/x: .*/file is no directory"):
+        checkpoints({**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}/file/x"})
+
+
+@pytest.mark.parametrize(("below", "message"), [("", "it is not writable"), ("/x", "it does not exist, and .* is not")])
+def test_a_directory_that_cannot_be_written_to_is_refused_at_once(tmp_path, monkeypatch, below, message):
+    # The owner of tests may be allowed to write anywhere, whatever a directory's mode.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(PlanError, match=message):
+        checkpoints({**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}{below}"})
+    assert checkpoints({"execution.checkpointing.dir": f"file://{tmp_path}{below}"}).storage is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("execution.checkpointing.interval", "5 ms"),
+        ("execution.checkpointing.num-retained", "0"),
+        ("state.checkpoints.num-retained", "many"),
+        ("execution.checkpointing.incremental", "perhaps"),
+        ("execution.savepoint.path", None),
+        ("execution.state-recovery.claim-mode", "MINE"),
+        ("execution.savepoint-restore-mode", "MINE"),
+        ("state.savepoints.dir", "savepoints"),
+        ("state.changelog.periodic-materialize.interval", "0 ms"),
+        ("state.backend.changelog.periodic-materialize.interval", "soon"),
+        ("state.changelog.max-failures-allowed", "-1"),
+        ("state.backend.rocksdb.checkpoint.transfer.thread.num", "0"),
+    ],
+)
+def test_a_bad_value_is_refused_with_the_key_that_was_used(key, value):
+    with pytest.raises(ValueError, match=f"'{key}'"):
+        checkpoints({**INTERVAL, key: value})
+
+
+def test_a_job_that_is_to_delete_what_it_starts_from_is_told_that_it_does_not():
+    entries = {"execution.state-recovery.path": "/s", "execution.state-recovery.claim-mode": "claim"}
+    with pytest.warns(UserWarning, match="never deletes the checkpoint or savepoint that it starts from"):
+        assert checkpoints(entries).restore_path == "/s"
+
+
+# -- state -------------------------------------------------------------------------------------------------------------
+
+
+def test_state_is_in_memory_by_default():
+    assert state({"pipeline.name": "x"}) == StateSettings()
+
+
+def test_the_tasks_get_the_keys_that_concern_state():
+    entries = {"state.backend.type": "hashmap", "state.backend.rocksdb.localdir": "/d", "parallelism.default": "2"}
+    assert set(state(entries).options) == {"state.backend.type", "state.backend.rocksdb.localdir"}
+
+
+def test_a_batch_job_keeps_state_in_memory_without_a_changelog():
+    entries = {"state.backend.type": "rocksdb", "state.changelog.enabled": "true"}
+    settings = state(entries, batch=True)
+    assert (settings.backend, settings.factory, settings.changelog) == ("hashmap", None, False)
+
+
+def test_an_unknown_backend_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"'state\.backend' must be 'hashmap' or 'rocksdb', or .*, got 'paper'"):
+        state({"state.backend": "paper"})
+
+
+def test_rocksdb_that_is_not_installed_is_missed_before_the_job_starts(monkeypatch):
+    monkeypatch.setattr("flintstream.datastream._job_settings.find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"flintstream\[rocksdb\]"):
+        state({"state.backend.type": "rocksdb"})
+
+
+def more_threads(options):
+    return options
+
+
+def test_the_options_factory_of_rocksdb_goes_to_the_tasks():
+    pytest.importorskip("rocksdict")
+    backend = EmbeddedRocksDBStateBackend()
+    backend.set_options(more_threads)
+    env = with_backend(backend)
+    assert env._state_settings(batch=False).factory is more_threads
+    named = {"state.backend.type": "rocksdb", "state.backend.rocksdb.options-factory": "os.path:join"}
+    assert state(named).factory is os.path.join
+
+
+# -- what is one's own -------------------------------------------------------------------------------------------------
+
+
+class Counting(HashMapKeyedBackend):
+    made: list[str] = []  # noqa: RUF012 - shared on purpose
+    accesses = 0
+
+    def __init__(self, operator, key_group):
+        super().__init__(operator)
+        Counting.made.append(f"{operator} {key_group('k')}")
+
+    def state(self, descriptor, scope=None):
+        Counting.accesses += 1
+        return super().state(descriptor, scope)
+
+
+def with_backend(backend):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    with pytest.warns(DeprecationWarning, match="set_state_backend"):
+        env.set_state_backend(backend)
+    return env
+
+
+def test_a_custom_backend_is_made_by_its_factory():
+    settings = with_backend(CustomStateBackend(Counting))._state_settings(batch=False)
+    assert settings.backend == "custom"
+    Counting.made.clear()
+    backend = create_backend(cloudpickle.loads(cloudpickle.dumps(settings)), "sum", lambda key: 7)
+    assert isinstance(backend, Counting)
+    assert Counting.made == ["sum 7"]
+
+
+@pytest.fixture
+def module():
+    module = ModuleType("my_storage")
+    vars(module).update(Backend=Counting, NUMBER=5, Store=MemoryStore)
+    sys.modules["my_storage"] = module
+    yield module
+    del sys.modules["my_storage"]
+
+
+def test_a_custom_backend_may_be_named_in_the_configuration(module):
+    settings = state({"state.backend.type": "my_storage:Backend"})
+    assert (settings.backend, settings.factory.factory) == ("custom", Counting)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("my_storage:Nothing", "no attribute 'Nothing'"),
+        ("my_storage:NUMBER", "cannot be called"),
+        ("no_such:F", "no_such"),
+    ],
+)
+def test_a_name_of_nothing_that_can_be_called_is_refused(module, name, why):
+    with pytest.raises(UnsupportedByDesignError, match=rf"'state\.backend\.type' is '{name}'.*{why}"):
+        state({"state.backend.type": name})
+
+
+def test_the_configuration_may_choose_another_backend_afterwards():
+    env = with_backend(CustomStateBackend(Counting))
+    env.configure(Configuration.from_dict({"state.backend.type": "hashmap"}))
+    assert env._state_settings(batch=False).backend == "hashmap"
+
+
+def test_the_name_of_a_custom_backend_without_one_is_explained():
+    with pytest.raises(ValueError, match=r"stands for what set_state_backend\(CustomStateBackend"):
+        state({"state.backend.type": "custom"})
+
+
+def test_what_is_no_backend_is_refused_when_it_is_made():
+    factory = CustomStateBackend(lambda operator, key_group: [operator]).get_factory()  # type: ignore[arg-type, return-value]
+    with pytest.raises(
+        TypeError, match=r"operator 'sum': .* \['sum'\], which is no KeyedStateBackend: .*take_delta\(\)"
+    ):
+        factory("sum", len)
+
+
+JavaObject = type("JavaObject", (), {"__module__": "py4j.java_gateway", "__call__": lambda self: None})
+
+
+@pytest.mark.parametrize("wrapped", [JavaObject(), object()])
+def test_an_object_of_java_is_no_backend(wrapped):
+    with pytest.raises(UnsupportedByDesignError, match="needs a Python class or function"):
+        CustomStateBackend(wrapped)
+
+
+class MemoryStore(LocalFileStore):
+    """A store of one's own."""
+
+    def __init__(self):
+        super().__init__("/memory")
+
+
+def test_a_custom_storage_keeps_the_checkpoints():
+    store = MemoryStore()
+    env = StreamExecutionEnvironment.get_execution_environment(INTERVAL)
+    config = env.get_checkpoint_config()
+    with pytest.warns(DeprecationWarning, match="set_checkpoint_storage"):
+        config.set_checkpoint_storage(CustomCheckpointStorage(store))
+    assert env._checkpoint_settings(batch=False).storage is store
+    with pytest.warns(DeprecationWarning, match="get_checkpoint_storage"):
+        assert config.get_checkpoint_storage() == CustomCheckpointStorage(store)
+    config.validate()
+    assert isinstance(pickle.loads(pickle.dumps(config)).storage(), CustomCheckpointStorage)
+
+
+def test_a_custom_storage_may_be_named_in_the_configuration(module):
+    settings = checkpoints({**INTERVAL, "execution.checkpointing.storage": "my_storage:Store"})
+    assert isinstance(settings.storage, MemoryStore)
+
+
+def test_the_configuration_may_choose_another_storage_afterwards(tmp_path):
+    configuration = Configuration.from_dict(INTERVAL)
+    config = CheckpointConfig(configuration)
+    with pytest.warns(DeprecationWarning, match="set_checkpoint_storage"):
+        config.set_checkpoint_storage(CustomCheckpointStorage(MemoryStore()))
+    configuration.set_string("execution.checkpointing.storage", "jobmanager")
+    assert checkpoint_settings(configuration, config).storage is None
+
+
+@pytest.mark.parametrize("wrapped", [JavaObject(), object(), MemoryStore])
+def test_what_is_no_store_is_refused(wrapped):
+    with pytest.raises(UnsupportedByDesignError, match="needs a Python object with the methods of a FileStore"):
+        CustomCheckpointStorage(wrapped)
+
+
+def test_a_store_that_cannot_travel_to_the_workers_is_refused():
+    store = MemoryStore()
+    store.lock = Lock()  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=r"must be picklable, as the workers write to it too"):
+        CustomCheckpointStorage(store)
+
+
+# -- the environment ---------------------------------------------------------------------------------------------------
+
+
+def test_a_backend_that_was_set_is_returned():
+    backend = EmbeddedRocksDBStateBackend(enable_incremental_checkpointing=True)
+    env = with_backend(backend)
+    with pytest.warns(DeprecationWarning, match="get_state_backend"):
+        assert env.get_state_backend() is backend
+
+
+def test_no_backend_is_set_at_first_and_one_that_is_configured_is_returned():
+    env = StreamExecutionEnvironment.get_execution_environment()
+    with pytest.warns(DeprecationWarning, match="get_state_backend"):
+        assert env.get_state_backend() is None
+    env.configure(Configuration.from_dict({"state.backend": "filesystem"}))
+    with pytest.warns(DeprecationWarning, match="get_state_backend"):
+        assert env.get_state_backend() == HashMapStateBackend()
+
+
+def test_what_is_no_backend_cannot_be_set():
+    env = StreamExecutionEnvironment.get_execution_environment()
+    with pytest.warns(DeprecationWarning, match="set_state_b"), pytest.raises(TypeError, match="needs a StateBackend"):
+        env.set_state_backend("rocksdb")  # type: ignore[arg-type]
+
+
+def test_the_changelog_is_undecided_until_it_is_set():
+    env = StreamExecutionEnvironment.get_execution_environment()
+    assert env.is_changelog_state_backend_enabled() is None
+    assert env.enable_changelog_state_backend(True).is_changelog_state_backend_enabled() is True
+    assert env._state_settings(batch=False).changelog
+    assert env.enable_changelog_state_backend(False).is_changelog_state_backend_enabled() is False
+    with pytest.raises(TypeError, match="must be True or False"):
+        env.enable_changelog_state_backend("x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("directory", "shown_as"),
+    [("/tmp/x", "/tmp/x"), ("file:///tmp//a/", "file:/tmp/a"), ("hdfs://h/a", "hdfs://h/a")],  # noqa: S108
+)
+def test_the_directory_of_savepoints_is_shown_as_flink_shows_it(directory, shown_as):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    assert env.get_default_savepoint_directory() is None
+    assert env.set_default_savepoint_directory(directory).get_default_savepoint_directory() == shown_as
+    env.get_checkpoint_config().validate()
+    assert env._checkpoint_settings(batch=False).savepoint_directory == shown_as
+
+
+@pytest.mark.parametrize("directory", ["rel/a", "", "/"])
+def test_a_directory_of_savepoints_that_is_none_is_refused(directory):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    with pytest.raises(ValueError, match="the default directory of savepoints must"):
+        env.set_default_savepoint_directory(directory)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        RestartStrategies.no_restart(),
+        RestartStrategies.fixed_delay_restart(3, 500),
+        RestartStrategies.failure_rate_restart(2, 60_000, 10),
+        RestartStrategies.ExponentialDelayRestartStrategyConfiguration(5, 50, 3.0, 500, 0.0, 9),
+    ],
+)
+def test_a_restart_strategy_is_kept_in_the_configuration(strategy):
+    configuration = Configuration.from_dict({"restart-strategy": "fixed-delay"})
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    with pytest.warns(DeprecationWarning, match="set_restart_strategy"):
+        env.set_restart_strategy(strategy)
+    with pytest.warns(DeprecationWarning, match="get_restart_strategy"):
+        assert env.get_restart_strategy() == strategy
+    assert env.get_config().get_restart_strategy() == strategy
+
+
+def test_the_fallback_brings_back_what_was_configured():
+    entries = {"restart-strategy": "fixed-delay", "restart-strategy.fixed-delay.attempts": "9"}
+    config = StreamExecutionEnvironment.get_execution_environment(entries).get_config()
+    config.set_restart_strategy(RestartStrategies.fixed_delay_restart(1, 1))
+    config.set_restart_strategy(RestartStrategies.no_restart())
+    config.set_restart_strategy(RestartStrategies.fall_back_restart())
+    assert config.get_restart_strategy() == RestartStrategies.fixed_delay_restart(9, 1000)
+
+
+def test_the_restart_strategy_is_the_fallback_until_it_is_set():
+    config = StreamExecutionEnvironment.get_execution_environment().get_config()
+    assert config.get_restart_strategy() == RestartStrategies.fall_back_restart()
+    with pytest.raises(TypeError, match="must be made by RestartStrategies"):
+        config.set_restart_strategy("none")  # type: ignore[arg-type]
