@@ -6,8 +6,9 @@ import os
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.checkpoint.own_store import OwnFileStore
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.common.time import Duration
 from flintstream.datastream._options import find, spelling_of
@@ -197,7 +198,7 @@ def _sizes(storage: CheckpointStorage | None) -> dict[str, int]:
 
 def _file_store(storage: CheckpointStorage | None) -> FileStore | None:
     if isinstance(storage, CustomCheckpointStorage):
-        return storage.get_store()
+        return cast("FileStore", OwnFileStore(storage.get_store()))
     directory = None
     if isinstance(storage, (JobManagerCheckpointStorage, FileSystemCheckpointStorage)):
         directory = storage.get_checkpoint_path()

@@ -288,7 +288,7 @@ class CustomCheckpointStorage(CheckpointStorage):
     """Keeps checkpoints in a store of one's own.
 
     PyFlink wraps a Java object. Here it is a :class:`~flintstream.checkpoint.file_store.FileStore`: an object with its
-    methods that can be pickled, as the workers write to it, too.
+    methods that can be pickled, as the workers write to it, too: all its copies must lead to the same files.
 
     >>> from flintstream.checkpoint.file_store import LocalFileStore
     >>> storage = CustomCheckpointStorage(LocalFileStore("/data/checkpoints"))

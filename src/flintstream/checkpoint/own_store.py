@@ -1,0 +1,41 @@
+"""Stores that a user has written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+if TYPE_CHECKING:
+    from flintstream.checkpoint.file_store import FileStore
+
+
+class OwnFileStore:
+    """Stands for a user's store, and brings its class along to the workers, which cannot import the user's script.
+
+    All methods are those of the store itself.
+    """
+
+    def __init__(self, store: FileStore) -> None:
+        """Stand for ``store``."""
+        self.store = store
+
+    def child(self, path: str) -> OwnFileStore:
+        """Return the store of a directory."""
+        return OwnFileStore(self.store.child(path))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OwnFileStore) and self.store == other.store
+
+    def __hash__(self) -> int:
+        return hash(self.store)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (cloudpickle.dumps(self.store, 5),)
+
+
+def _unpickled(data: bytes) -> OwnFileStore:
+    return OwnFileStore(cloudpickle.loads(data))
