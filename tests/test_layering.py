@@ -30,6 +30,7 @@ RANKS = {
     "flintstream.common": 1,
     "flintstream.metrics": 1,
     **dict.fromkeys(INTERFACES, 2),
+    "flintstream.checkpoint": 2.5,
     "flintstream.state": 3,
     "flintstream.connectors": 3,
     "flintstream.runtime": 4,

@@ -159,19 +159,3 @@ def test_a_file_that_does_not_exist(make_env, tmp_path):
 def test_a_source_that_is_none(make_env):
     with pytest.raises(TypeError, match=r"from_source\(\) needs a Source, but got str"):
         make_env().from_source("file.txt", WatermarkStrategy.no_watermarks(), "source")
-
-
-def test_checkpointing_without_effect_is_announced(make_env):
-    env = make_env().enable_checkpointing(1000)
-    env.from_collection([1]).map(lambda n: n)
-    with pytest.warns(UserWarning, match="checkpoints are not part of this version"):
-        env.execute()
-
-
-def test_a_state_backend_without_effect_is_announced(make_env):
-    env = make_env(1, {"state.backend.type": "rocksdb"})
-    env.from_collection([1]).map(lambda n: n)
-    with pytest.warns(
-        UserWarning, match=r"'state\.backend\.type' is 'rocksdb', but this version keeps state in memory"
-    ):
-        env.execute()

@@ -47,6 +47,8 @@ class StatePiece:
     checksum: str = ""
     inline: bytes | None = None
     native: tuple[NativeFile, ...] = ()
+    operators: tuple[str, ...] = ()
+    """Uids of the operators that would lose something without it."""
 
     def paths(self) -> Iterator[str]:
         """Return the files that it needs."""
@@ -197,4 +199,4 @@ def _piece(members: dict[str, Any]) -> StatePiece:
     inline = members["inline"]
     native = tuple(NativeFile(**file) for file in members["native"])
     content = None if inline is None else base64.b64decode(inline)
-    return StatePiece(**{**members, "inline": content, "native": native})
+    return StatePiece(**{**members, "inline": content, "native": native, "operators": tuple(members["operators"])})

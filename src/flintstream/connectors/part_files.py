@@ -129,13 +129,13 @@ class PartFileWriter(SinkWriter):
         self._prepared.append(self._parts[bucket].prepare())
         del self._parts[bucket]
 
-    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Close the files that are complete."""
         now = int(time.time() * 1000)
         for bucket, part in list(self._parts.items()):
             if (
                 end_of_input
-                or self._policy.rolls_on_checkpoint()
+                or (checkpoint and self._policy.rolls_on_checkpoint())
                 or self._policy.rolls_on_size(part.length)
                 or self._policy.rolls_on_time(part.known.created, part.updated, now)
             ):

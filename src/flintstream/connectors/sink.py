@@ -1,9 +1,10 @@
 """The sink model: a writer in each task and, for exactly-once output, a committer in the driver.
 
 At the end of every epoch a writer turns what it has finished into *committables* (:meth:`SinkWriter.prepare_commit`).
-They travel to the driver with the epoch's acknowledgement and are committed there once the epoch counts: when its
-checkpoint completes, or, without checkpointing, when the epoch ends. A writer whose task is retried is simply forgotten
-with everything it did not get to prepare.
+They travel to the driver with the epoch's acknowledgement and are committed there once the epoch counts: when the next
+checkpoint completes, or, without checkpointing, when the epoch ends. Until then they are part of the checkpoint: a job
+that goes back to it commits them once more. A writer whose task is retried is simply forgotten with everything it did
+not get to prepare.
 
 >>> class Shout(Sink):
 ...     def create_writer(self, context):
@@ -53,8 +54,14 @@ class SinkWriter(ABC):
     def on_watermark(self, timestamp: int) -> None:
         """See that event time has reached ``timestamp`` (ms)."""
 
-    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
-        """Flush, and return what the committer shall make visible (picklable); called at the end of each epoch."""
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        """Flush, and return what the committer shall make visible (picklable); called at the end of each epoch.
+
+        Args:
+            end_of_input: nothing follows.
+            checkpoint: what is returned now will be committed before the next epoch begins. Otherwise the committer has
+                to wait for the next checkpoint, so there is no hurry; what is returned all the same is kept for it.
+        """
         return ()
 
     def snapshot(self) -> object | None:
@@ -78,6 +85,9 @@ class Committer(ABC):
 
 class Sink(ABC):
     """Where records go. Instances are pickled to the tasks."""
+
+    waits_for_checkpoint: bool = True
+    """Whether to commit only with a checkpoint, where there are any. A sink that need not be exact says False."""
 
     @abstractmethod
     def create_writer(self, context: WriterContext) -> SinkWriter:

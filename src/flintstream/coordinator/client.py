@@ -7,8 +7,9 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from flintstream.coordinator.coordinator import Coordinator
-from flintstream.errors import JobCancelledError
+from flintstream.checkpoint.file_store import file_store
+from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
+from flintstream.errors import CheckpointError, JobCancelledError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,3 +70,28 @@ class RunningJob:
     def cancel(self) -> None:
         """Stop the job."""
         self.coordinator.cancel()
+
+    def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False) -> Future[str]:
+        """Take a savepoint in a new directory below ``directory``; the result is where it is.
+
+        Args:
+            directory: any place that the workers reach; by default the one of the configuration.
+            stop: end the job with it.
+            drain: end the input and let all event time pass before; only together with ``stop``.
+        """
+        place = directory or self.job.checkpoints.savepoint_directory
+        if place is None:
+            request: Future[str] = Future()
+            request.set_exception(
+                CheckpointError(
+                    "a savepoint needs a directory: name one, or set 'execution.checkpointing.savepoint-dir'"
+                )
+            )
+            return request
+        if self.finished.is_set():
+            request = Future()
+            request.set_exception(CheckpointError(f"the job '{self.job.plan.job_name}' is over"))
+            return request
+        wanted = SavepointRequest(file_store(place), stop, drain)
+        self.coordinator.request_savepoint(wanted)
+        return wanted.result

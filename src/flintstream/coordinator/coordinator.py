@@ -3,96 +3,216 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import pickle
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Queue
 from typing import TYPE_CHECKING, Any
 
-from flintstream.coordinator.job import Progress, Wakeup, now_ms
+from flintstream.checkpoint import codec
+from flintstream.coordinator.checkpoints import Checkpoints, Contents
+from flintstream.coordinator.commits import Commits
+from flintstream.coordinator.job import Clock, Progress, SubtaskProgress
+from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.metrics import JobMetrics
-from flintstream.errors import JobCancelledError, JobFailedError, UserCodeError
+from flintstream.coordinator.pace import SHORTEST_MS, Pace
+from flintstream.coordinator.recovery import load, restore_plan
+from flintstream.errors import CheckpointError, JobCancelledError, JobFailedError, UserCodeError
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.protocol import Instruction, Report
+from flintstream.runtime.protocol import SHARED, Instruction, Report
+from flintstream.runtime.source_operator import UNBOUNDED_EPOCH_MS
 from flintstream.runtime.stage import instruction_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.connectors.sink import Committer
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.metadata import Metadata
     from flintstream.connectors.source import SplitEnumerator
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job
     from flintstream.runtime.exchange import Item
     from flintstream.runtime.failure import FailureReport
+    from flintstream.runtime.protocol import Restore, SnapshotRequest
 
 POLL_SECONDS = 0.02
 """How often enumerators are asked for new splits while there is nothing else to do."""
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass
-class _SubtaskState:
-    """Where one subtask stands: what its next epoch starts from."""
+class SavepointRequest:
+    """Somebody wants a savepoint."""
 
-    report: Report | None = None
-
-    @property
-    def finished(self) -> bool:
-        return self.report is not None and self.report.finished
+    store: FileStore
+    stop: bool = False
+    """Whether the job ends with it."""
+    drain: bool = False
+    """Whether all event time passes before."""
+    result: Future[str] = field(default_factory=Future)
+    """Where it is."""
 
 
 class Coordinator:
     """Runs a job: asks enumerators for splits, runs an epoch, commits what it produced, until all input has ended."""
 
     def __init__(
-        self, job: Job, engine: Engine, listeners: Sequence[Callable[[Progress], None]] = (), attempt: int = 0
+        self,
+        job: Job,
+        engine: Engine,
+        listeners: Sequence[Callable[[Progress], None]] = (),
+        clock: Clock | None = None,
     ) -> None:
         """Run ``job`` on ``engine``; ``listeners`` are called after each epoch."""
         self.job = job
+        self.plan = job.plan
         self.engine = engine
         self.listeners = listeners
-        self.attempt = attempt
+        self.clock = clock or Clock()
+        self.attempt = 0
         self.progress = Progress()
-        self.wakeup = Wakeup()
         self.cancelled = False
-        self.chain_of = {node.id: chain for chain in job.plan.chains for node in chain.nodes}
-        self.states = {(c.id, s): _SubtaskState() for c in job.plan.chains for s in range(c.parallelism)}
-        self.metrics = JobMetrics({node.id: node.name for chain in job.plan.chains for node in chain.nodes})
-        self.next_subtask: dict[int, int] = {}
+        self.stopped = False
+        self.restarting = False
+        self.savepoints: Queue[SavepointRequest] = Queue()
+        self.chain_of = {node.id: chain for chain in self.plan.chains for node in chain.nodes}
+        self.uids = {node.id: node.uid for chain in self.plan.chains for node in chain.nodes}
+        self.obsolete: set[str] = set()
+        """Blobs of the state log that no later epoch needs."""
+        longest = self.plan.settings.max_epoch_ms
+        self.pace = Pace(longest if self.plan.bounded else min(longest, UNBOUNDED_EPOCH_MS))
+        self.metrics = JobMetrics({node.id: node.name for chain in self.plan.chains for node in chain.nodes})
+        native = self.plan.settings.state.backend == "rocksdb"
+        self.checkpoints = Checkpoints(job.checkpoints, self.plan, self.clock.now_ms(), native=native)
+        self.materializer: Materializer | None = None
+        if self.plan.settings.changelog is not None:
+            settings = job.checkpoints
+            self.materializer = Materializer(
+                engine, settings.materialize_interval_ms, settings.materialize_failures, self.clock.now_ms()
+            )
+        with_checkpoint = self.checkpoints.enabled and job.checkpoints.exactly_once
+        self.commits = Commits(self.plan, job.sinks, with_checkpoint=with_checkpoint)
 
     def cancel(self) -> None:
         """Stop the job, from any thread."""
         self.cancelled = True
         self.engine.cancel()
-        self.wakeup.wake()
+        self.clock.wake()
+
+    def request_savepoint(self, request: SavepointRequest) -> None:
+        """Ask for a savepoint, from any thread; ``request.result`` gets its path or why it failed."""
+        if self.plan.batch:
+            request.result.set_exception(CheckpointError("a job in BATCH mode takes no savepoints"))
+            return
+        self.savepoints.put(request)
+        self.clock.wake()
 
     def run(self) -> Progress:
-        """Run the job to its end.
+        """Run the job to its end, starting it again as its restart strategy says.
 
         Raises:
             JobCancelledError: :meth:`cancel` was called.
             Exception: What user code raised.
         """
+        if self.job.checkpoints.restore_path is not None:
+            self.checkpoints.go_back_to(load(self.job.checkpoints.restore_path))
+        while True:
+            try:
+                self._attempt()
+            except Exception as error:
+                self._refuse_savepoints(error)
+                if self.cancelled or isinstance(error, JobCancelledError):
+                    self.checkpoints.end(finished=False, cancelled=True)
+                    raise
+                delay = self.job.restart.delay_ms(self.clock.now_ms())
+                if delay is None:
+                    self.checkpoints.end(finished=False, cancelled=False)
+                    raise
+                self._restart(error, delay)
+            else:
+                self._refuse_savepoints(CheckpointError("the job has finished"))
+                self.checkpoints.end(finished=True, cancelled=False)
+                return self.progress
+
+    def _restart(self, error: Exception, delay_ms: int) -> None:
+        latest = self.checkpoints.latest
+        start = "the beginning" if latest is None else f"checkpoint {latest.metadata.number}"
+        _log.warning(
+            "job '%s' failed and starts again in %d ms from %s: %s: %s",
+            self.plan.job_name, delay_ms, start, type(error).__name__, error,
+        )  # fmt: skip
+        self.attempt += 1
+        self.progress.restarts += 1
+        self.restarting = True
+        until = self.clock.now_ms() + delay_ms
+        while not self.cancelled and (left := until - self.clock.now_ms()) > 0:
+            self.clock.sleep(left / 1000)
+        self.restarting = False
+
+    def _attempt(self) -> None:
+        """Run the job from the last checkpoint, or from the beginning, until all input has ended or it fails."""
+        self.states = {(c.id, s): SubtaskProgress() for c in self.plan.chains for s in range(c.parallelism)}
+        self.next_subtask: dict[int, int] = {}
+        self.enumerators: dict[int, SplitEnumerator] = {}
+        self.restore: Restore | None = None
+        self.unsaved = False
+        self.epochs_before = self.progress.epochs
+        if self.attempt:
+            if self.materializer is not None:
+                self.materializer.drop()
+            self.obsolete.clear()
+            self.checkpoints.sweep()
+        allow = self.job.checkpoints.allow_non_restored
         with contextlib.ExitStack() as stack:
-            self.enumerators: dict[int, SplitEnumerator] = {}
             for node, source in self.job.sources.items():
                 enumerator = source.create_enumerator(self.chain_of[node].parallelism)
                 stack.callback(enumerator.close)
                 self.enumerators[node] = enumerator
-            self.committers: dict[int, Committer | None] = {
-                node: sink.create_committer() for node, sink in self.job.sinks.items()
-            }
+            latest = self.checkpoints.latest
+            if latest is not None:
+                self.restore = restore_plan(latest, self.plan, allow_non_restored=allow)
+                self._restore_enumerators(latest.metadata)
+            self.commits.recover(latest.metadata if latest is not None else None, allow_non_restored=allow)
+            if latest is not None and latest.metadata.finished:
+                return
             stack.callback(self.engine.stop)
-            self.engine.start(self.job.plan)
-            while not all(state.finished for state in self.states.values()):
-                if self.cancelled:
-                    raise JobCancelledError(f"the job '{self.job.plan.job_name}' was cancelled")
-                splits = {node: list(e.discover()) for node, e in self.enumerators.items()}
-                if self.progress.epochs and not any(splits.values()):
-                    wait = self._seconds_to_wait()
-                    if wait > 0:
-                        self.wakeup.sleep(wait)
-                        continue
-                self._run_epoch(splits)
-        return self.progress
+            self.engine.start(self.plan)
+            self._run_epochs()
+
+    def _restore_enumerators(self, metadata: Metadata) -> None:
+        for node, enumerator in self.enumerators.items():
+            data = metadata.enumerators.get(self.uids[node])
+            if data is not None:
+                state, self.next_subtask[node] = codec.decode_one(data)
+                self.next_subtask[node] %= self.chain_of[node].parallelism
+                enumerator.restore(state)
+
+    def _run_epochs(self) -> None:
+        while not self.stopped and not all(state.finished for state in self.states.values()):
+            if self.cancelled:
+                raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
+            splits = {node: list(e.discover()) for node, e in self.enumerators.items()}
+            first = self.progress.epochs == self.epochs_before
+            if not first and self.savepoints.empty() and not any(splits.values()):
+                wait = self._seconds_to_wait()
+                if wait > 0:
+                    self.clock.sleep(wait)
+                    continue
+            self._run_epoch(splits)
+        if not self.stopped:
+            self._finish()
+
+    def _finish(self) -> None:
+        """All input has ended: commit the rest, after it has become part of a last checkpoint."""
+        if self.commits.pending and self.checkpoints.enabled:
+            self.checkpoints.last(Contents({}, self.commits.by_uid(), finished=True), self.clock.now_ms())
+        self.commits.commit(self.checkpoints.number)
+
+    def _refuse_savepoints(self, error: Exception) -> None:
+        while not self.savepoints.empty():
+            self.savepoints.get().result.set_exception(CheckpointError(f"there will be no savepoint: {error}"))
 
     def _seconds_to_wait(self) -> float:
         """Return how long there is nothing to do: until a timer is due, or an enumerator should be asked again."""
@@ -101,12 +221,35 @@ class Coordinator:
             return 0
         if all(enumerator.is_finished() for enumerator in self.enumerators.values()):
             return 0
-        due = [report.next_processing_time for report in reports if report.next_processing_time is not None]
-        return min(POLL_SECONDS, max(0.0, (min(due, default=MAX_TIMESTAMP) - now_ms()) / 1000))
+        now = self.clock.now_ms()
+        due = [report.next_processing_time - now for report in reports if report.next_processing_time is not None]
+        checkpoint = self.checkpoints.due_in(now)
+        if checkpoint is not None and self.unsaved:
+            due.append(checkpoint)
+        return min(POLL_SECONDS, max(0.0, min(due, default=MAX_TIMESTAMP) / 1000))
 
     def _run_epoch(self, splits: dict[int, list[Any]]) -> None:
+        savepoint = None if self.savepoints.empty() else self.savepoints.get()
+        try:
+            started, warm = self.clock.now_ms(), self.progress.epochs > self.epochs_before
+            request, limit = self._snapshot_request(savepoint)
+            reports = self._reports(self._instructions(splits, request, limit, savepoint))
+            if warm:  # the first epoch also starts the workers
+                self.pace.observe(self.clock.now_ms() - started)
+            self._take_over(reports)
+            if savepoint is not None and request is not None:
+                self._complete_savepoint(savepoint, request, reports)
+            elif request is not None:
+                self._complete_checkpoint(request, reports)
+        except Exception as error:
+            if savepoint is not None and not savepoint.result.done():
+                savepoint.result.set_exception(CheckpointError(f"the savepoint failed: {error}"))
+            raise
+
+    def _reports(self, instructions: list[Item]) -> list[Report]:
+        """Run an epoch and return what all subtasks report of it."""
         reports = []
-        for item in self.engine.run_epoch(self._instructions(splits)):
+        for item in self.engine.run_epoch(instructions):
             report = pickle.loads(item.payload)
             assert isinstance(report, Report)  # noqa: S101
             reports.append(report)
@@ -117,9 +260,55 @@ class Coordinator:
         expected = sum(not state.finished for state in self.states.values())
         if len(reports) != expected:
             raise JobFailedError(f"an epoch was acknowledged by {len(reports)} of {expected} subtasks")
-        self._commit(reports)
+        return reports
 
-    def _instructions(self, splits: dict[int, list[Any]]) -> list[Item]:
+    def _snapshot_request(self, savepoint: SavepointRequest | None) -> tuple[SnapshotRequest | None, int | None]:
+        """Return what to save at the end of the next epoch, and when (ms) that epoch ends at the latest."""
+        now = self.clock.now_ms()
+        if savepoint is not None:
+            return self.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
+        due = self.checkpoints.due_in(now)
+        limit = self.pace.limit_ms
+        if due is None or due > (limit or self.pace.target_ms):
+            return None, limit
+        return self.checkpoints.request(now), max(min(due, limit or due), SHORTEST_MS)
+
+    def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report]) -> None:
+        done = self.checkpoints.complete(request, reports, self._contents(), self.clock.now_ms())
+        if done is not None:
+            self.unsaved = False
+            self.progress.checkpoints += 1
+            self.commits.commit(request.number)
+            self.checkpoints.subsume()
+            self._delete_obsolete()
+
+    def _complete_savepoint(self, savepoint: SavepointRequest, request: SnapshotRequest, reports: list[Report]) -> None:
+        try:
+            done = self.checkpoints.complete_savepoint(request, reports, self._contents(), self.clock.now_ms())
+        except CheckpointError as error:
+            savepoint.result.set_exception(error)
+            if savepoint.drain:  # the input has ended already: there is no going on as if nothing had happened
+                raise
+            return
+        if savepoint.stop:
+            self.stopped = True
+            self.commits.commit(request.number)
+        savepoint.result.set_result(done.where)
+
+    def _contents(self) -> Contents:
+        enumerators = {
+            self.uids[node]: (enumerator.snapshot(), self.next_subtask.get(node, 0))
+            for node, enumerator in self.enumerators.items()
+        }
+        return Contents(enumerators, self.commits.by_uid())
+
+    def _instructions(
+        self,
+        splits: dict[int, list[Any]],
+        request: SnapshotRequest | None,
+        limit: int | None,
+        savepoint: SavepointRequest | None,
+    ) -> list[Item]:
         reports = [state.report for state in self.states.values() if state.report is not None and not state.finished]
         slowest: dict[str, int] = {}
         for report in reports:
@@ -133,8 +322,9 @@ class Coordinator:
                 subtask = self.next_subtask.get(node, 0)
                 self.next_subtask[node] = (subtask + 1) % chain.parallelism
                 dealt.setdefault((chain.id, subtask), {}).setdefault(node, []).append(split)
+        commit = (request is not None and (savepoint is None or savepoint.stop)) or not self.commits.waiting
         items = []
-        for chain in self.job.plan.chains:
+        for chain in self.plan.chains:
             for subtask in range(chain.parallelism):
                 state = self.states[chain.id, subtask]
                 if state.finished:
@@ -148,34 +338,41 @@ class Coordinator:
                     version=before.version if before is not None else None,
                     memo=before.memo if before is not None else None,
                     handles=before.handles if before is not None else (),
+                    restore=self.restore if before is None else None,
+                    snapshot=request,
+                    commit=commit,
+                    max_epoch_ms=limit,
+                    drain=savepoint is not None and savepoint.drain,
                     slowest=slowest,
                     new_splits=dealt.get((chain.id, subtask), {}),
                     no_more_splits=last,
-                    keep_state=not self.job.plan.batch,
+                    keep_state=not self.plan.batch,
                 )
                 items.append(instruction_item(chain.level, instruction))
         return items
 
-    def _commit(self, reports: list[Report]) -> None:
-        """The epoch counts: take over its state, commit its sinks, tell the listeners."""
-        obsolete = []
+    def _take_over(self, reports: list[Report]) -> None:
+        """The epoch counts: later ones start from where it ended."""
         for report in reports:
             state = self.states[report.chain, report.subtask]
             kept = {handle.name for handle in report.handles} if not report.finished else set()
             before = state.report.handles if state.report is not None else ()
-            obsolete += [h.name for h in (*before, *report.handles) if h.name not in kept]
+            self.obsolete.update(handle.name for handle in (*before, *report.handles) if handle.name not in kept)
             state.report = report
-        committables: dict[int, list[Any]] = {}
-        for report in reports:
-            for node, prepared in report.committables.items():
-                committables.setdefault(node, []).extend(prepared)
-        for node, prepared in committables.items():
-            committer = self.committers.get(node)
-            if committer is not None:
-                committer.commit(prepared)
+        self.unsaved = True
+        if self.materializer is not None:
+            self.obsolete.update(self.materializer.poll(self.states, self.clock.now_ms()))
+        self.commits.add(reports)
         self._tell(reports)
-        if obsolete:
-            self.engine.forget(obsolete)
+        self._delete_obsolete()
+
+    def _delete_obsolete(self) -> None:
+        """Delete what no later epoch needs, nor any checkpoint."""
+        needed = self.checkpoints.needed() if self.plan.settings.changelog is not None else ()
+        names = [name for name in self.obsolete if f"{SHARED}/{name}" not in needed]
+        if names:
+            self.obsolete.difference_update(names)
+            self.engine.forget(names)
 
     def _tell(self, reports: list[Report]) -> None:
         progress = self.progress

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
 
+    from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.exchange import Item
     from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import StateHandle
 
 
 class Engine(Protocol):
@@ -23,6 +26,9 @@ class Engine(Protocol):
         Raises:
             JobCancelledError: :meth:`cancel` was called.
         """
+
+    def materialize(self, folding: Folding) -> Future[StateHandle]:
+        """Fold the changelog of a subtask, beside the epochs."""
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete blobs of the state log that no later epoch needs."""

@@ -8,7 +8,7 @@ from flintstream.common.job_client import JobClient
 from flintstream.common.job_execution_result import JobExecutionResult
 from flintstream.common.job_id import JobID
 from flintstream.common.job_status import JobStatus
-from flintstream.errors import FlintstreamError, JobCancelledError
+from flintstream.errors import JobCancelledError
 
 if TYPE_CHECKING:
     import threading
@@ -35,7 +35,9 @@ class JobHandle:
     def status(self) -> JobStatus:
         """Return what the job is doing."""
         if not self._job.finished.is_set():
-            return JobStatus.CANCELLING if self._job.coordinator.cancelled else JobStatus.RUNNING
+            if self._job.coordinator.cancelled:
+                return JobStatus.CANCELLING
+            return JobStatus.RESTARTING if self._job.coordinator.restarting else JobStatus.RUNNING
         error = self._job.result.exception()
         if error is None:
             return JobStatus.FINISHED
@@ -47,15 +49,20 @@ class JobHandle:
         self._job.finished.wait()
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> str:
-        """Not in this version."""
-        raise FlintstreamError(
-            "savepoints are not part of this version: "
-            f"stop_with_savepoint({advance_to_end_of_event_time}, {savepoint_directory!r}); use cancel()",
-        )
+        """End the job with a savepoint; returns its path when the job has stopped.
+
+        Args:
+            advance_to_end_of_event_time: fire all event-time timers and windows first; the job's output is then
+                complete, and nothing can go on from the savepoint.
+            savepoint_directory: by default the configured one.
+        """
+        path = self._job.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time).result()
+        self._job.finished.wait()
+        return path
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
-        """Not in this version."""
-        raise FlintstreamError(f"savepoints are not part of this version: trigger_savepoint({savepoint_directory!r})")
+        """Take a savepoint while the job goes on; returns its path."""
+        return self._job.savepoint(savepoint_directory).result()
 
     def accumulators(self) -> dict[str, Any]:
         """Return the accumulators as they are now."""
@@ -72,6 +79,9 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
     progress = job.coordinator.progress
     values: dict[str, Any] = {
         "numEpochs": progress.epochs,
+        "numRestarts": progress.restarts,
+        "numCheckpoints": progress.checkpoints,
+        "numFailedCheckpoints": job.coordinator.checkpoints.failed,
         "numRecordsIn": progress.records_in,
         "numRecordsOut": progress.records_out,
     }

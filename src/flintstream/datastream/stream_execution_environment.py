@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
     from flintstream.datastream._defaults import ProgressListener
@@ -383,19 +384,23 @@ class StreamExecutionEnvironment(FaultTolerance):
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
         from flintstream.coordinator.job import Job  # noqa: PLC0415
+        from flintstream.coordinator.recovery import resolve_restore_path  # noqa: PLC0415
+        from flintstream.coordinator.restart import restart_strategy  # noqa: PLC0415
         from flintstream.engine import create_engine  # noqa: PLC0415
 
-        self._warn_of_settings_without_effect()
         graph = self._graph()
         name = job_name or self._configuration.get_string(JOB_NAME, "Flink Streaming Job")
-        plan = plan_job(graph, name, uuid.uuid4().hex, self._job_settings(graph))
+        job_id = uuid.uuid4().hex
+        checkpoints = resolve_restore_path(self._checkpoint_settings(batch=graph.batch), self._configuration, name)
+        plan = plan_job(graph, name, job_id, self._job_settings(graph, job_id, checkpoints))
         configuration = self._configuration.to_dict()
+        restart = restart_strategy(self._configuration, checkpointing=checkpoints.interval_ms is not None)
         configuration["flintstream.python-files"] = os.pathsep.join(self._python_files)
         engine = create_engine(configuration.get(ENGINE, "spark"), configuration)
         self._transformations.clear()
         progress = get_defaults().progress
         listeners = [_shown_on(progress)] if progress is not None else []
-        job = RunningJob(Job.of(plan, graph), engine, listeners)
+        job = RunningJob(Job.of(plan, graph, checkpoints, restart), engine, listeners)
         if not wait:
             job.start()
         else:
@@ -403,31 +408,22 @@ class StreamExecutionEnvironment(FaultTolerance):
             job.wait()
         return job
 
-    def _warn_of_settings_without_effect(self) -> None:
-        """Say what this version does not do although the program asks for it: nothing is lost silently."""
-        if self._checkpoint_config.is_checkpointing_enabled():
-            warnings.warn(
-                "checkpointing is enabled, but checkpoints are not part of this version: a job that fails starts "
-                "from the beginning when it is executed again",
-                stacklevel=4,
-            )
-        backend = self._configuration.get_string(STATE_BACKEND, "hashmap").lower()
-        if backend not in {"hashmap", "filesystem", "jobmanager"}:
-            warnings.warn(
-                f"'{STATE_BACKEND}' is '{backend}', but this version keeps state in memory (hashmap) only",
-                stacklevel=4,
-            )
-
-    def _job_settings(self, graph: StreamGraph) -> JobSettings:
+    def _job_settings(self, graph: StreamGraph, job_id: str, checkpoints: CheckpointSettings) -> JobSettings:
         compat = sys.modules.get("flintstream.compat.pyflink")
         get = self._configuration.get_string
+        state = self._state_settings(batch=graph.batch)
+        storage = checkpoints.storage if state.changelog else None
+        longest = int(get(MAX_EPOCH, "5000"))
         return JobSettings(
+            state=state,
+            changelog=None if storage is None else storage.child(job_id),
+            commit_with_checkpoint=checkpoints.interval_ms is not None and checkpoints.exactly_once,
             auto_watermark_interval_ms=self._config.get_auto_watermark_interval(),
             bounded=all(node.bounded for node in graph.nodes),
             job_parameters={k: str(v) for k, v in self._config.get_global_job_parameters().items()},
             install_pyflink=compat is not None and compat.is_installed(),
             sys_path=tuple(os.path.abspath(entry) for entry in sys.path),  # noqa: PTH100 - '' is the current directory
-            max_epoch_ms=int(get(MAX_EPOCH, "5000")),
+            max_epoch_ms=min(longest, checkpoints.interval_ms or longest),
             idle_epoch_ms=int(get(IDLE_EPOCH, "200")),
         )
 

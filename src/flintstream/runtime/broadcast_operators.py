@@ -149,6 +149,8 @@ class BroadcastOperator(ProcessOperator):
         """Process a block of the broadcast stream."""
         process_block(self, self.function.process_broadcast_element, self.broadcast, values, timestamps)
 
+    keeps_state = True
+
     def snapshot(self) -> object | None:
         """Return the broadcast states."""
         return self.states.snapshot()
@@ -182,6 +184,8 @@ class KeyedBroadcastOperator(KeyedProcessOperator):
             process_block(self, self.function.process_broadcast_element, self.broadcast, values, timestamps)
         finally:
             self.state.key = None
+
+    keeps_state = True
 
     def snapshot(self) -> object | None:
         """Return the broadcast states."""

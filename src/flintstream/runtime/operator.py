@@ -14,7 +14,7 @@ Two rules keep blocks as safe as record-at-a-time processing:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
 
@@ -84,6 +84,9 @@ class Operator:
     something to restore, :meth:`open`, then any number of blocks and watermarks over any number of epochs, then
     :meth:`close`.
     """
+
+    keeps_state: ClassVar[bool] = False
+    """Whether something would be lost if what :meth:`snapshot` returns were not restored."""
 
     context: OperatorContext
     output: Output

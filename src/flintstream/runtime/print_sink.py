@@ -52,7 +52,7 @@ class PrintWriter(SinkWriter):
         prefix, to_text = self._prefix, self._to_text
         self._texts.extend([f"{prefix}{to_text(value)}\n" for value in values])
 
-    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
         """Return the lines of this epoch."""
         if not self._texts:
             return ()
@@ -84,6 +84,8 @@ class PrintSink(Sink):
         sink_identifier: What each line begins with, as in Flink; None for nothing.
         to_stderr: Print to standard error.
     """
+
+    waits_for_checkpoint = False
 
     def __init__(self, sink_identifier: str | None = None, *, to_stderr: bool = False) -> None:
         self._sink_identifier = sink_identifier

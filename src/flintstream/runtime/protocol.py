@@ -16,6 +16,9 @@ INSTRUCTION = -1
 REPORT = -2
 """The ``edge`` of an item that carries a :class:`Report`; its level lies behind the last superstep."""
 
+SHARED = "shared"
+"""The directory of a job, beside those of its checkpoints, for files that several checkpoints need."""
+
 
 @dataclass(frozen=True)
 class StateHandle:
@@ -28,6 +31,8 @@ class StateHandle:
     size: int
     """Bytes."""
     checksum: str = ""
+    operators: tuple[str, ...] = ()
+    """Uids of the operators whose state is in it."""
     native: bool = False
     """The keyed state is in a directory of the backend's own files beside the blob."""
 
@@ -41,10 +46,11 @@ class SnapshotRequest:
     """How keyed state is written: ``full``, as ``native`` files of the backend, or not at all, as the durable ``log``
     has it.
     """
-    store: FileStore
+    store: FileStore | None
+    """None when all of it is to be kept within the metadata."""
     directory: str = ""
     """Where the files of this checkpoint alone go, below the store's root."""
-    shared: str = "shared"
+    shared: str = SHARED
     """Where files go that later checkpoints may need, too."""
     known: frozenset[str] = frozenset()
     """Shared files that are there for sure."""
@@ -59,7 +65,8 @@ class SnapshotRequest:
 class Restore:
     """A checkpoint to start from."""
 
-    store: FileStore
+    store: FileStore | None
+    """None when all pieces are within the metadata."""
     chains: tuple[ChainState, ...]
     operators: dict[int, tuple[str, int]]
     """Node id -> uid in the checkpoint, and which of ``chains`` it was in."""

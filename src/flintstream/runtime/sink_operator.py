@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class SinkOperator(Operator):
     """Hands blocks to a writer and collects what the committer shall commit."""
 
+    keeps_state = True
+
     def __init__(self, sink: Sink, input_type: TypeInformation | None) -> None:
         """Take the sink and the type of its records."""
         self.sink = sink
@@ -60,12 +62,12 @@ class SinkOperator(Operator):
     def process_idle(self, idle: bool) -> None:
         """Nothing follows a sink."""
 
-    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Ask the writer for what this epoch finished."""
         if self.writer is None and self.restored is None:
             return ()
         try:
-            return (self.writer or self._open_writer()).prepare_commit(end_of_input=end_of_input)
+            return (self.writer or self._open_writer()).prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
         except Exception as error:
             raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
 

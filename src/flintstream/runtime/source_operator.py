@@ -12,7 +12,7 @@ from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.snapshot import snapshot_block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from flintstream.connectors.source import Source
     from flintstream.runtime.plan import JobSettings
@@ -32,6 +32,8 @@ BUSY_SHARE = 0.2
 
 class SourceOperator(Operator):
     """Reads splits and emits their records. It has no input; the subtask calls :meth:`run`."""
+
+    keeps_state = True
 
     def __init__(self, source: Source, converter: Callable[[Any], Any] | None = None) -> None:
         """Take the source and, for a typed stream, what brings a record to its type."""
@@ -157,3 +159,8 @@ class SourceOperator(Operator):
     def restore(self, state: Any) -> None:
         """Take back the splits with their positions."""
         self.splits, self.finished = state
+
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
+        """Deal the splits anew."""
+        splits = [split for own, _ in states for split in own]
+        return (splits[subtask::parallelism], False)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from flintstream.runtime.exchange import InputGate, Item
 from flintstream.runtime.failure import FailureReport, OperatorFailure
-from flintstream.runtime.protocol import INSTRUCTION, REPORT, Report
+from flintstream.runtime.protocol import INSTRUCTION, REPORT, SHARED, Report
+from flintstream.runtime.statelog import DurableStateLog
 from flintstream.runtime.subtask import Subtask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flintstream.runtime.plan import JobPlan
-    from flintstream.runtime.protocol import Instruction
+    from flintstream.runtime.protocol import Instruction, StateHandle
     from flintstream.runtime.statelog import StateLog
 
 
@@ -25,7 +26,8 @@ class JobRuntime:
     def __init__(self, plan: JobPlan, log: StateLog) -> None:
         """Prepare to run subtasks of ``plan``."""
         self.plan = plan
-        self.log = log
+        changelog = plan.settings.changelog
+        self.log = log if changelog is None else DurableStateLog(changelog, SHARED)
         self.chains = {chain.id: chain for chain in plan.chains}
         self.subtasks: dict[tuple[int, int], Subtask] = {}
         for entry in plan.settings.sys_path:
@@ -74,6 +76,14 @@ class JobRuntime:
             return
         if not subtask.finished:
             self.subtasks[name] = subtask
+
+    def materialize(self, chain: int, subtask: int, handles: Sequence[StateHandle]) -> StateHandle:
+        """Fold the changelog of a subtask; see :mod:`flintstream.runtime.materialize`."""
+        from flintstream.runtime.materialize import materialize  # noqa: PLC0415 - only where there is a changelog
+
+        if not isinstance(self.log, DurableStateLog):
+            raise TypeError(f"{type(self.log).__name__} is no changelog")
+        return materialize(self.plan.settings.state, self.log, self.chains[chain], subtask, handles)
 
     def _report_item(self, report: Report) -> Item:
         return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, _pickle_report(report))

@@ -6,11 +6,13 @@ import contextlib
 import os
 import shutil
 import tempfile
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from flintstream.checkpoint.metadata import StatePiece
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.runtime.protocol import StateHandle
 
@@ -136,13 +138,25 @@ class DurableStateLog:
         """Return a blob."""
         return self.store.read(self.path(name))
 
+    def create(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Write a blob piece by piece; it is there when the context is left without an error."""
+        return self.store.create(self.path(name))
+
+    def open(self, name: str) -> BinaryIO:
+        """Read a blob piece by piece."""
+        return self.store.open(self.path(name))
+
+    def uri(self, name: str) -> str:
+        """Return where a blob is, for messages."""
+        return self.store.uri(self.path(name))
+
     def directory(self, name: str) -> str:
         """Refuse: the log has the same form for every backend."""
         raise TypeError(f"{name}: a changelog keeps no files of a backend")
 
     def piece(self, handle: StateHandle) -> StatePiece:
         """Return how a checkpoint refers to a blob."""
-        return StatePiece(self.path(handle.name), handle.size, handle.checksum)
+        return StatePiece(self.path(handle.name), handle.size, handle.checksum, operators=handle.operators)
 
     def delete(self, name: str) -> None:
         """Forget a blob."""

@@ -12,26 +12,24 @@ from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.outputs import exchange_output
 from flintstream.runtime.partitioners import KeyGroupPartitioner
-from flintstream.runtime.protocol import Report, StateHandle
+from flintstream.runtime.protocol import Report
 from flintstream.runtime.sink_operator import SinkOperator
 from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.subtask_state import SubtaskState
 from flintstream.runtime.typed import typed_outputs
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve, wall_clock
 from flintstream.runtime.wiring import Fan, NodeInput, create_context
-from flintstream.state.tables import restore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flintstream.checkpoint.metadata import StatePiece
     from flintstream.runtime.exchange import Block, InputGate, Item
     from flintstream.runtime.operator import Operator, Output
     from flintstream.runtime.outputs import ExchangeOutput
-    from flintstream.runtime.plan import ChainPlan, JobPlan, NodePlan
-    from flintstream.runtime.protocol import Instruction
+    from flintstream.runtime.plan import ChainPlan, JobPlan
+    from flintstream.runtime.protocol import Instruction, StateHandle
     from flintstream.runtime.statelog import StateLog
-
-DELTAS_KEPT = 20
-"""Epochs whose changes are logged one by one before a full snapshot replaces them."""
 
 
 class Subtask:
@@ -51,6 +49,7 @@ class Subtask:
         self.exchanges: list[ExchangeOutput] = []
         self.inputs: dict[tuple[int, int], NodeInput] = {}
         self._wire()
+        self.state = SubtaskState(self)
 
     # -- construction ------------------------------------------------------------------------------------------------
 
@@ -129,7 +128,7 @@ class Subtask:
             self.outbox.clear()
         if not self.finished:
             self._tick()
-        committables = self._end_epoch()
+        committables = self._end_epoch(commit=instruction.commit)
         for end in self.exchanges:
             end.flush()
         yield from self.outbox
@@ -160,9 +159,13 @@ class Subtask:
         aligned = [o for n, o in self._aligned() if n in reached]
         settings = self.job.settings
         intervals = [o.strategy.alignment.update_interval_ms for o in aligned if o.strategy.alignment is not None]
+        if instruction.max_epoch_ms is not None:
+            intervals.append(instruction.max_epoch_ms)
+        if instruction.drain:
+            source.splits.clear()
         return source.run(
             replace(settings, max_epoch_ms=min([settings.max_epoch_ms, *intervals])),
-            last=number in instruction.no_more_splits,
+            last=instruction.drain or number in instruction.no_more_splits,
             ahead=lambda: any(operator.is_ahead(instruction.slowest) for operator in aligned),
         )
 
@@ -301,7 +304,7 @@ class Subtask:
                 if due <= now:
                     operator.on_processing_time(now)
 
-    def _end_epoch(self) -> dict[int, list[Any]]:
+    def _end_epoch(self, *, commit: bool) -> dict[int, list[Any]]:
         ended = not self.finished and self._inputs_ended()
         for operator in self.operators.values():
             operator.end_epoch()
@@ -314,7 +317,7 @@ class Subtask:
         committables: dict[int, list[Any]] = {}
         for number, operator in self.operators.items():
             if isinstance(operator, SinkOperator):
-                prepared = list(operator.prepare_commit(end_of_input=self.finished))
+                prepared = list(operator.prepare_commit(end_of_input=self.finished, checkpoint=commit))
                 if prepared:
                     committables[number] = prepared
         if ended:
@@ -332,36 +335,19 @@ class Subtask:
     # -- state between epochs ----------------------------------------------------------------------------------------
 
     def _recover(self, instruction: Instruction) -> None:
-        """Bring what is in memory to the version that the epoch starts from."""
-        if instruction.version == self.version:
-            return
-        assert instruction.memo is not None  # noqa: S101 - a version comes with its memo
-        memo = pickle.loads(instruction.memo)
-        versions = [handle.version for handle in instruction.handles]
-        missing = list(instruction.handles)
-        if self.version is not None and self.version in versions:
-            missing = missing[versions.index(self.version) + 1 :]
-        pieces = [pickle.loads(self.log.read(handle.name)) for handle in missing]
-        fresh = bool(missing) and missing[0].full
-        for node in self.chain.nodes:
-            operator = self.operators[node.id]
-            context = operator.context
-            if context.state is not None and context.timers is not None and (pieces or self.version is None):
-                states, timers = ([piece[node.id][i] for piece in pieces] for i in (0, 1))
-                restore(context.state, states[0] if fresh else None, states[fresh:])
-                restore(context.timers, timers[0] if fresh else None, timers[fresh:])
-                context.timers.current_watermark = memo["event_time"].get(node.id, MIN_TIMESTAMP)
-            if node.id in memo["operators"]:
-                operator.restore(memo["operators"][node.id])
-        for key, state in memo["valves"].items():
-            self.inputs[key].valve.restore(state)
-        self.finished = memo["finished"]
+        """Bring what is in memory to what the epoch starts from."""
+        if instruction.version is None:
+            if instruction.restore is not None:
+                self.state.restore(instruction.restore)
+        elif instruction.version != self.version:
+            self.state.catch_up(instruction)
 
     def _report(self, instruction: Instruction, attempt: str, committables: dict[int, list[Any]]) -> Report:
         handles, memo = instruction.handles, None
         if instruction.keep_state and not self.finished:
-            handles = self._log_state(instruction, attempt)
-            memo = self._memo()
+            handles = self.state.log(instruction, attempt)
+            memo = self.state.memo()
+        pieces, snapshot_error = self._snapshot(instruction, handles, attempt)
         sources = [o for o in self.operators.values() if isinstance(o, SourceOperator)]
         due = [t for o in self.operators.values() if (t := o.next_processing_time()) is not None and not self.finished]
         self.version = attempt
@@ -386,53 +372,18 @@ class Subtask:
             committables=committables,
             records=records,
             metrics={n: m for n, o in self.operators.items() if (m := o.context.take_metrics())},
+            pieces=pieces,
+            snapshot_error=snapshot_error,
         )
 
-    def _memo(self) -> bytes:
-        operators = {}
-        for number, operator in self.operators.items():
-            state = operator.snapshot()
-            if state is not None:
-                operators[number] = state
-        memo = {
-            "operators": operators,
-            "valves": {key: i.valve.snapshot() for key, i in self.inputs.items()},
-            "event_time": {
-                n: o.context.timers.current_watermark for n, o in self.operators.items() if o.context.timers is not None
-            },
-            "finished": self.finished,
-        }
-        return _dumps(memo)
-
-    def _log_state(self, instruction: Instruction, attempt: str) -> tuple[StateHandle, ...]:
-        """Write what changed in the keyed state during this epoch, or all of it when the changes have piled up."""
-        keyed: list[NodePlan] = [n for n in self.chain.nodes if self.operators[n.id].context.state is not None]
-        if not keyed:
-            return ()
-        handles = instruction.handles
-        deltas = [handle for handle in handles if not handle.full]
-        base = sum(handle.size for handle in handles if handle.full)
-        full = not handles or len(deltas) >= DELTAS_KEPT or sum(h.size for h in deltas) > 2 * max(base, 1 << 20)
-        piece = {}
-        for node in keyed:
-            context = self.operators[node.id].context
-            assert context.state is not None  # noqa: S101
-            assert context.timers is not None  # noqa: S101
-            if full:
-                piece[node.id] = (list(context.state.take_snapshot()), list(context.timers.take_snapshot()))
-            else:
-                piece[node.id] = (context.state.take_delta(), context.timers.take_delta())
-        data = _dumps(piece)
+    def _snapshot(
+        self, instruction: Instruction, handles: tuple[StateHandle, ...], attempt: str
+    ) -> tuple[tuple[StatePiece, ...] | None, str]:
+        """Write the state for a checkpoint; that it cannot be written fails the checkpoint, not the epoch."""
+        if instruction.snapshot is None:
+            return None, ""
         name = f"{self.chain.id}-{self.index}-{attempt}"
-        self.log.write(name, data)
-        handle = StateHandle(name, attempt, full, len(data))
-        return (handle,) if full else (*handles, handle)
-
-
-def _dumps(value: object) -> bytes:
-    try:
-        return pickle.dumps(value, 5)
-    except Exception:  # noqa: BLE001 - objects of the user's script
-        import cloudpickle  # noqa: PLC0415
-
-        return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]
+        try:
+            return self.state.snapshot(instruction.snapshot, handles, name), ""
+        except Exception as error:  # noqa: BLE001 - whatever a storage raises
+            return None, f"subtask {self.index} of '{self.chain.name}': {type(error).__name__}: {error}"

@@ -10,7 +10,7 @@ from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from flintstream.common.watermark_strategy import WatermarkStrategy
     from flintstream.runtime.operator import OperatorContext, Output
@@ -263,3 +263,8 @@ class TimestampsAndWatermarksOperator(Operator):
         self.next_emit, self.last_record, generator = rest
         if generator is not None:
             self.generator = generator
+
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
+        """Go on from the least that any subtask had seen: which records come next here nobody knows."""
+        seen, emitted, _, _, next_emits, last_records, generators = zip(*states, strict=True)
+        return (min(seen), min(emitted), False, False, min(next_emits), min(last_records), generators[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.runtime.keys import key_group
 from flintstream.runtime.operator import OperatorContext
 from flintstream.runtime.snapshot import snapshot_block
 
@@ -108,9 +109,12 @@ def create_context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int)
     """Create what an operator sees of its surroundings."""
     from flintstream.runtime.contexts import create_runtime_context  # noqa: PLC0415
     from flintstream.runtime.timers import InternalTimerService  # noqa: PLC0415
-    from flintstream.state.hash_map import HashMapStateBackend  # noqa: PLC0415
+    from flintstream.state.factory import create_backend  # noqa: PLC0415
 
-    state = HashMapStateBackend() if node.keyed else None
+    state = None
+    if node.keyed:
+        settings = job.settings.state.of("hashmap") if job.batch else job.settings.state
+        state = create_backend(settings, node.name, lambda key: key_group(key, chain.max_parallelism))
     timers = InternalTimerService() if node.keyed else None
     return OperatorContext(
         name=node.name,

@@ -29,6 +29,9 @@ class _Collected(NamedTuple):
 _collected: dict[str, list[_Collected]] = {}
 """By sink: tasks, and whoever pickles the sink on its way, have copies of the sink only."""
 
+_committed: dict[str, set[str]] = {}
+"""By sink, what was collected already: a job that starts from a savepoint commits what that contains once more."""
+
 
 class CollectSink(Sink):
     """Brings all records of a stream to the test, like the sink of PyFlink's own tests.
@@ -77,13 +80,13 @@ class _CollectWriter(SinkWriter):
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
         self._values.extend(values)
 
-    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
         if not self._values:
             return ()
         # Pickled here: the values may be of classes that the test defines itself, which only cloudpickle brings back.
         block = cloudpickle.dumps(_Collected(self._values, self._context.input_type))
         self._values = []
-        return ((self._context.subtask, block),)
+        return ((self._context.subtask, uuid.uuid4().hex, block),)
 
 
 class _CollectCommitter(Committer):
@@ -91,5 +94,8 @@ class _CollectCommitter(Committer):
         self._sink_id = sink_id
 
     def commit(self, committables: Sequence[Any]) -> None:
-        for _, block in sorted(committables, key=lambda committable: committable[0]):
-            _collected.setdefault(self._sink_id, []).append(cloudpickle.loads(block))
+        committed = _committed.setdefault(self._sink_id, set())
+        for _, block_id, block in sorted(committables, key=lambda committable: committable[0]):
+            if block_id not in committed:
+                committed.add(block_id)
+                _collected.setdefault(self._sink_id, []).append(cloudpickle.loads(block))

@@ -42,7 +42,7 @@ class _Writer(SinkWriter):
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
         self.values += values
 
-    def prepare_commit(self, *, end_of_input: bool) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
         values, self.values = self.values, []
         return values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from flintstream.errors import JobCancelledError
@@ -12,8 +13,10 @@ from flintstream.runtime.statelog import MemoryStateLog
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.exchange import Item
     from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import StateHandle
 
 
 class InlineEngine:
@@ -43,14 +46,24 @@ class InlineEngine:
             current = [i for i in current if i.level > level] + following
         return current
 
+    def materialize(self, folding: Folding) -> Future[StateHandle]:
+        """Fold the changelog of a subtask, at once."""
+        future: Future[StateHandle] = Future()
+        try:
+            future.set_result(self.runtime.materialize(folding.chain, folding.subtask, folding.handles))
+        except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
+            future.set_exception(error)
+        return future
+
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that no later epoch needs."""
         for name in names:
-            self.log.delete(name)
+            self.runtime.log.delete(name)
 
     def cancel(self) -> None:
         """Stop the running epoch at the next block."""
         self._cancelled.set()
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Remove what the log left."""
+        self.log.close()

@@ -6,20 +6,27 @@ import contextlib
 import os
 import shutil
 import tempfile
+import threading
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
 from flintstream.engine.spark.session import spark_context
-from flintstream.engine.spark.worker import StageTask, own_partition
+from flintstream.engine.spark.worker import MaterializeTask, StageTask, own_partition
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.runtime.exchange import Item
+from flintstream.runtime.protocol import SHARED
+from flintstream.runtime.statelog import DirectoryStateLog, DurableStateLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import StateHandle
+    from flintstream.runtime.statelog import StateLog
 
 STATE_DIRECTORY = "flintstream.state.dir"
 
@@ -41,6 +48,10 @@ class SparkEngine:
         for path in filter(None, self.configuration.get("flintstream.python-files", "").split(os.pathsep)):
             _ship(self.context, path)
         self.state_directory = self._create_state_directory()
+        changelog = plan.settings.changelog
+        self.log: StateLog = (
+            DirectoryStateLog(self.state_directory) if changelog is None else DurableStateLog(changelog, SHARED)
+        )
         self.payload = self.context.broadcast(cloudpickle.dumps(plan, 5))
 
     def _create_state_directory(self) -> str:
@@ -79,17 +90,32 @@ class SparkEngine:
                 raise JobCancelledError(f"the job '{plan.job_name}' was cancelled") from error
             raise
 
+    def materialize(self, folding: Folding) -> Future[StateHandle]:
+        """Fold the changelog of a subtask in a Spark job of its own, which takes one slot."""
+        future: Future[StateHandle] = Future()
+        task = MaterializeTask(self.payload, str(self.state_directory), folding)
+
+        def run() -> None:
+            try:
+                self.context.setJobGroup(f"{self.plan.job_id}-log", "materialization", interruptOnCancel=True)
+                future.set_result(self.context.parallelize([0], 1).map(task).collect()[0])
+            except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
+                future.set_exception(error)
+
+        threading.Thread(target=run, name=f"flintstream-materialize-{self.plan.job_name}", daemon=True).start()
+        return future
+
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that no later epoch needs."""
         for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.join(str(self.state_directory), name))  # noqa: PTH108, PTH118
+            self.log.delete(name)
 
     def cancel(self) -> None:
         """Cancel the running Spark job."""
         self.cancelled = True
         if self.context is not None:
             self.context.cancelJobGroup(self.plan.job_id)
+            self.context.cancelJobGroup(f"{self.plan.job_id}-log")
 
     def stop(self) -> None:
         """Remove what the job left in Spark; the context stays for later jobs."""

@@ -13,19 +13,22 @@ from flintstream.runtime.statelog import DirectoryStateLog
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flintstream.coordinator.materializer import Folding
+    from flintstream.runtime.protocol import StateHandle
+
 JOBS_KEPT = 4
 """Jobs of which a worker keeps subtasks between epochs."""
 
 _runtimes: OrderedDict[str, JobRuntime] = OrderedDict()
 
 
-def _runtime_of(job_id: str, plan: Any, state_directory: str) -> JobRuntime:
-    runtime = _runtimes.get(job_id)
+def _runtime_of(plan: Any, state_directory: str) -> JobRuntime:
+    runtime = _runtimes.get(state_directory)  # every start of a job has one of its own
     if runtime is None:
         while len(_runtimes) >= JOBS_KEPT:
             _runtimes.popitem(last=False)
-        runtime = _runtimes[job_id] = JobRuntime(pickle.loads(plan.value), DirectoryStateLog(state_directory))
-    _runtimes.move_to_end(job_id)
+        runtime = _runtimes[state_directory] = JobRuntime(pickle.loads(plan.value), DirectoryStateLog(state_directory))
+    _runtimes.move_to_end(state_directory)
     return runtime
 
 
@@ -42,7 +45,7 @@ class StageTask:
 
     def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield ``(partition of the next stage, item)``, or the bare items of the last one."""
-        runtime = _runtime_of(self.job_id, self.plan, self.state_directory)
+        runtime = _runtime_of(self.plan, self.state_directory)
         items = (Item(*item) for item in self._items(elements))
         following, next_level = self.following, self.level + 1
         for item in runtime.run_stage(self.level, partition, items):
@@ -58,6 +61,21 @@ class StageTask:
         else:
             for _, item in elements:
                 yield item
+
+
+class MaterializeTask:
+    """Folds the changelog of a subtask."""
+
+    def __init__(self, plan: Any, state_directory: str, folding: Folding) -> None:
+        """Fold a log of the job pickled in the broadcast ``plan``."""
+        self.plan = plan
+        self.state_directory = state_directory
+        self.folding = folding
+
+    def __call__(self, _: int) -> StateHandle:
+        """Return the new base."""
+        folding = self.folding
+        return _runtime_of(self.plan, self.state_directory).materialize(folding.chain, folding.subtask, folding.handles)
 
 
 def own_partition(key: int) -> int:

@@ -1,0 +1,1 @@
+"""Checkpoints and savepoints as files: their format, and where they are kept."""

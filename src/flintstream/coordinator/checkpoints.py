@@ -1,0 +1,286 @@
+"""Takes checkpoints and savepoints: when one is due, what it consists of, and which of them are kept."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream import __version__
+from flintstream.checkpoint import codec
+from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
+from flintstream.errors import CheckpointError
+from flintstream.runtime.protocol import SHARED, SnapshotRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.settings import CheckpointSettings
+    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import Report
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A checkpoint or savepoint that a job can start from."""
+
+    metadata: Metadata
+    store: FileStore | None
+    """What the paths in the metadata are relative to; None for one in memory."""
+    directory: str
+    """Where ``_metadata`` is, below the store's root."""
+    own: bool = True
+    """Whether this job wrote it, and so may delete it."""
+
+    @property
+    def where(self) -> str:
+        """Its place, for people."""
+        return "memory" if self.store is None else self.store.uri(self.directory)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the coordinator itself adds to a checkpoint."""
+
+    enumerators: Mapping[str, Any]
+    """Source uid -> state of its enumerator."""
+    committables: Mapping[str, Sequence[Any]]
+    """Sink uid -> what is prepared and not committed."""
+    finished: bool = False
+
+
+class Checkpoints:
+    """The checkpoints of one job, over all its restarts."""
+
+    def __init__(self, settings: CheckpointSettings, plan: JobPlan, now_ms: int, native: bool = False) -> None:
+        """Take checkpoints of ``plan`` from ``now_ms`` on; ``native`` tells that the backend keeps its own files."""
+        self.settings = settings
+        self.plan = plan
+        self.native = native
+        self.store = settings.storage.child(plan.job_id) if settings.storage is not None else None
+        self.completed: list[Completed] = []
+        self.number = 0
+        self.failures = 0
+        self.failed = 0
+        """How many have failed in all."""
+        self.started_ms = now_ms
+        self.ended_ms = now_ms
+        self.duration_ms = 0
+        """How long the last completed one took."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether checkpoints are taken regularly."""
+        return self.settings.interval_ms is not None
+
+    @property
+    def latest(self) -> Completed | None:
+        """The one to go back to."""
+        return self.completed[-1] if self.completed else None
+
+    def due_in(self, now_ms: int) -> int | None:
+        """Return the ms until the next checkpoint is due, 0 or less when it is; None when there is none to come."""
+        if self.settings.interval_ms is None:
+            return None
+        start = max(self.started_ms + self.settings.interval_ms, self.ended_ms + self.settings.min_pause_ms)
+        return start - now_ms
+
+    # -- what a subtask is asked -------------------------------------------------------------------------------------
+
+    def request(self, now_ms: int) -> SnapshotRequest:
+        """Begin a checkpoint."""
+        self.number += 1
+        self.started_ms = now_ms
+        settings = self.settings
+        kind = "full"
+        if self.store is not None:
+            kind = "log" if self.plan.settings.changelog is not None else "native" if self.native else "full"
+        directory = f"chk-{self.number}"
+        return SnapshotRequest(
+            number=self.number,
+            kind=kind,
+            store=self.store,
+            directory=directory,
+            shared=SHARED if settings.incremental else f"{directory}/files",
+            known=frozenset(path for each in self.completed if each.own for path in each.metadata.paths()),
+            inline_below=settings.inline_below if self.store is not None else settings.max_state_size,
+            deadline_ms=now_ms + settings.timeout_ms,
+            transfer_threads=settings.transfer_threads,
+        )
+
+    def request_savepoint(self, store: FileStore) -> SnapshotRequest:
+        """Begin a savepoint in a new directory of ``store``."""
+        self.number += 1
+        name = f"savepoint-{self.plan.job_id[:6]}-{uuid.uuid4().hex[:12]}"
+        return SnapshotRequest(
+            number=self.number, kind="full", store=store.child(name), inline_below=self.settings.inline_below
+        )
+
+    # -- what becomes of it ------------------------------------------------------------------------------------------
+
+    def complete(
+        self, request: SnapshotRequest, reports: Iterable[Report], contents: Contents, now_ms: int
+    ) -> Completed | None:
+        """Finish a checkpoint from what all subtasks wrote; None when it failed and the job may go on.
+
+        Raises:
+            CheckpointError: It failed, as more have than the job tolerates.
+        """
+        reports = list(reports)
+        try:
+            done = self._finish(request, reports, contents, now_ms, "checkpoint")
+        except (CheckpointError, OSError) as error:
+            self.ended_ms = now_ms
+            self.fail(request, str(error))
+            return None
+        self.failures = 0
+        self.ended_ms = now_ms
+        self.duration_ms = now_ms - self.started_ms
+        self.completed.append(done)
+        return done
+
+    def last(self, contents: Contents, now_ms: int) -> None:
+        """Note that all input has ended and only commits are left to do.
+
+        Raises:
+            OSError: The storage does not take it.
+        """
+        self.number += 1
+        request = SnapshotRequest(self.number, "full", self.store, f"chk-{self.number}")
+        self.completed.append(self._finish(request, (), contents, now_ms, "checkpoint"))
+
+    def complete_savepoint(
+        self, request: SnapshotRequest, reports: Iterable[Report], contents: Contents, now_ms: int
+    ) -> Completed:
+        """Finish a savepoint.
+
+        Raises:
+            CheckpointError: It failed.
+        """
+        try:
+            return self._finish(request, list(reports), contents, now_ms, "savepoint")
+        except (CheckpointError, OSError) as error:
+            self._discard(request)
+            raise CheckpointError(f"the savepoint failed: {error}") from error
+
+    def _finish(
+        self, request: SnapshotRequest, reports: Sequence[Report], contents: Contents, now_ms: int, kind: str
+    ) -> Completed:
+        for report in reports:
+            if report.snapshot_error:
+                raise CheckpointError(report.snapshot_error)
+        if request.deadline_ms is not None and now_ms > request.deadline_ms:
+            raise CheckpointError(f"it was not complete after {self.settings.timeout_ms} ms")
+        metadata = Metadata(
+            kind=kind,
+            number=request.number,
+            job_id=self.plan.job_id,
+            job_name=self.plan.job_name,
+            created_ms=now_ms,
+            release=__version__,
+            chains=self._chains(reports),
+            enumerators={uid: codec.encode_one(state) for uid, state in contents.enumerators.items()},
+            committables={uid: codec.encode(list(items)) for uid, items in contents.committables.items() if items},
+            depth=1 if request.directory else 0,
+            finished=contents.finished,
+        )
+        if request.store is not None:
+            path = f"{request.directory}/{METADATA}" if request.directory else METADATA
+            request.store.write(path, to_bytes(metadata))
+        return Completed(metadata, request.store, request.directory)
+
+    def _chains(self, reports: Sequence[Report]) -> tuple[ChainState, ...]:
+        pieces = {(report.chain, report.subtask): report.pieces or () for report in reports}
+        return tuple(
+            ChainState(
+                tuple(
+                    OperatorInfo(node.uid, node.name, chain.parallelism, chain.max_parallelism, node.keyed)
+                    for node in chain.nodes
+                ),
+                tuple(pieces.get((chain.id, subtask), ()) for subtask in range(chain.parallelism)),
+            )
+            for chain in self.plan.chains
+        )
+
+    def fail(self, request: SnapshotRequest, why: str) -> None:
+        """Count a failed checkpoint and remove what there is of it.
+
+        Raises:
+            CheckpointError: More have failed in a row than the job tolerates.
+        """
+        self.failures += 1
+        self.failed += 1
+        self._discard(request)
+        if self.failures > self.settings.tolerable_failures:
+            tolerated = self.settings.tolerable_failures
+            raise CheckpointError(
+                f"checkpoint {request.number} failed: {why}. {tolerated} failed checkpoints in a row are tolerated "
+                "(execution.checkpointing.tolerable-failed-checkpoints)"
+            )
+        _log.warning("checkpoint %d failed: %s", request.number, why)
+
+    @staticmethod
+    def _discard(request: SnapshotRequest) -> None:
+        if request.store is not None:
+            _quietly(request.store.delete_tree, request.directory)
+
+    def subsume(self) -> None:
+        """Delete the checkpoints that are no longer kept, and the shared files that only they needed."""
+        kept = self.completed[-self.settings.retained :]
+        dropped = self.completed[: -self.settings.retained]
+        self.completed = kept
+        if self.store is None:
+            return
+        needed = {path for each in kept if each.own for path in each.metadata.paths()}
+        for each in dropped:
+            if each.own:
+                self._delete(each, needed)
+
+    def _delete(self, dropped: Completed, needed: set[str]) -> None:
+        assert self.store is not None  # noqa: S101
+        _quietly(self.store.delete, f"{dropped.directory}/{METADATA}")  # first: without it nothing counts on the rest
+        for path in dropped.metadata.paths() - needed:
+            if path.startswith(f"{SHARED}/") and self.plan.settings.changelog is None:
+                _quietly(self.store.delete, path)
+        _quietly(self.store.delete_tree, dropped.directory)
+
+    def needed(self) -> set[str]:
+        """Return the files below the job's directory that kept checkpoints need."""
+        return {path for each in self.completed if each.own for path in each.metadata.paths()}
+
+    def sweep(self) -> None:
+        """Delete shared files that no checkpoint needs; only while nothing runs that may just have written them."""
+        if self.store is None:
+            return
+        needed = self.needed()
+        try:
+            found = self.store.list(SHARED)
+        except OSError as error:
+            _log.warning("cannot list %s: %s", self.store.uri(SHARED), error)
+            return
+        for name in found:
+            if f"{SHARED}/{name}" not in needed:
+                _quietly(self.store.delete, f"{SHARED}/{name}")
+
+    def end(self, *, finished: bool, cancelled: bool) -> None:
+        """The job is over: delete the checkpoints unless they are to outlive it."""
+        keep = not finished and (self.settings.keep_when_cancelled if cancelled else self.settings.keep_when_failed)
+        if self.store is not None and not keep:
+            _quietly(self.store.delete_tree, "")
+
+    def go_back_to(self, completed: Completed) -> None:
+        """Start from a checkpoint or savepoint of another run."""
+        self.completed = [replace(completed, own=False)]
+        self.number = completed.metadata.number
+
+
+def _quietly(delete: Any, path: str) -> None:
+    """Delete; what cannot be deleted is left behind, as the job itself is fine."""
+    try:
+        delete(path)
+    except OSError as error:
+        _log.warning("cannot delete %s: %s", path, error)

@@ -1,0 +1,77 @@
+"""What sinks have prepared, until it is committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint import codec
+from flintstream.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from flintstream.checkpoint.metadata import Metadata
+    from flintstream.connectors.sink import Sink
+    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import Report
+
+
+class Commits:
+    """Holds committables back until the checkpoint that contains them is complete."""
+
+    def __init__(self, plan: JobPlan, sinks: Mapping[int, Sink], *, with_checkpoint: bool) -> None:
+        """Create the committers of all sinks; ``with_checkpoint`` tells whether there are checkpoints to wait for."""
+        self.committers = {node: sink.create_committer() for node, sink in sinks.items()}
+        self.waiting = {node for node, sink in sinks.items() if with_checkpoint and sink.waits_for_checkpoint}
+        self.uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes}
+        self.pending: dict[int, list[Any]] = {}
+        self.done: set[tuple[int, int]] = set()
+        """Checkpoint and sink of what was committed."""
+
+    def add(self, reports: Iterable[Report]) -> None:
+        """Take what was prepared in an epoch; commit what does not wait for a checkpoint."""
+        for report in reports:
+            for node, prepared in report.committables.items():
+                self.pending.setdefault(node, []).extend(prepared)
+        for node in [node for node in self.pending if node not in self.waiting]:
+            self._commit(node)
+
+    def by_uid(self) -> dict[str, list[Any]]:
+        """Return what waits, for a checkpoint."""
+        return {self.uids[node]: prepared for node, prepared in self.pending.items()}
+
+    def commit(self, checkpoint: int) -> None:
+        """Commit all that waits: the checkpoint of this number contains it and is complete."""
+        for node in list(self.pending):
+            self._commit(node)
+            self.done.add((checkpoint, node))
+
+    def _commit(self, node: int) -> None:
+        committer = self.committers[node]
+        if committer is not None:
+            committer.commit(self.pending[node])
+        del self.pending[node]
+
+    def recover(self, metadata: Metadata | None, *, allow_non_restored: bool) -> None:
+        """Go back to a checkpoint: forget what was prepared since, and commit what it contains.
+
+        What this process has committed is not committed again; another one before it may have.
+
+        Raises:
+            CheckpointError: The program has no sink of the uid any more.
+        """
+        self.pending.clear()
+        if metadata is None:
+            return
+        nodes = {uid: node for node, uid in self.uids.items() if node in self.committers}
+        for uid, data in metadata.committables.items():
+            node = nodes.get(uid)
+            if node is not None:
+                if (metadata.number, node) not in self.done:
+                    self.pending[node] = codec.decode(data)
+            elif not allow_non_restored:
+                raise CheckpointError(
+                    f"checkpoint {metadata.number} holds output that is yet to be committed by a sink of uid {uid}, "
+                    "which the program does not have any more"
+                )
+        self.commit(metadata.number)

@@ -1,0 +1,96 @@
+"""Has the changelogs of all subtasks folded from time to time, in the background."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flintstream.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from concurrent.futures import Future
+
+    from flintstream.coordinator.engine import Engine
+    from flintstream.coordinator.job import SubtaskProgress
+    from flintstream.runtime.protocol import StateHandle
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Folding:
+    """The log of one subtask, up to some epoch."""
+
+    chain: int
+    subtask: int
+    handles: tuple[StateHandle, ...]
+
+
+class Materializer:
+    """Folds one log after the other; epochs go on meanwhile."""
+
+    def __init__(self, engine: Engine, interval_ms: int | None, tolerated: int, now_ms: int) -> None:
+        """Begin a round every ``interval_ms``, never if that is None; overlook ``tolerated`` failures in a row."""
+        self.engine = engine
+        self.interval_ms = interval_ms
+        self.tolerated = tolerated
+        self.started_ms = now_ms
+        self.failures = 0
+        self.queue: list[tuple[int, int]] = []
+        self.running: tuple[Folding, Future[StateHandle]] | None = None
+        self.completed = 0
+
+    def poll(self, subtasks: Mapping[tuple[int, int], SubtaskProgress], now_ms: int) -> Iterator[str]:
+        """Take over what is done, and begin what is due; returns the names of blobs that the log needs no more.
+
+        Raises:
+            CheckpointError: It failed more often in a row than is tolerated.
+        """
+        if self.running is not None:
+            if not self.running[1].done():
+                return
+            yield from self._take_over(subtasks)
+        if self.interval_ms is None:
+            return
+        if not self.queue and now_ms - self.started_ms >= self.interval_ms:
+            self.started_ms = now_ms
+            self.queue = list(subtasks)
+        while self.queue and self.running is None:
+            place = self.queue.pop(0)
+            report = subtasks[place].report
+            if report is None or report.finished or len(report.handles) < 2:
+                continue
+            folding = Folding(*place, report.handles)
+            self.running = folding, self.engine.materialize(folding)
+            if self.running[1].done():
+                yield from self._take_over(subtasks)
+
+    def _take_over(self, subtasks: Mapping[tuple[int, int], SubtaskProgress]) -> Iterator[str]:
+        assert self.running is not None  # noqa: S101
+        folding, future = self.running
+        self.running = None
+        error = future.exception()
+        if error is not None:
+            self.failures += 1
+            what = f"the changelog of subtask {folding.subtask} of chain {folding.chain} could not be materialized"
+            if self.failures > self.tolerated:
+                raise CheckpointError(f"{what}: {error}") from error
+            _log.warning("%s: %s", what, error)
+            return
+        self.failures = 0
+        self.completed += 1
+        base = future.result()
+        progress = subtasks[folding.chain, folding.subtask]
+        report, folded = progress.report, len(folding.handles)
+        if report is None or report.finished or report.handles[:folded] != folding.handles:
+            yield base.name  # the log was begun anew meanwhile
+            return
+        progress.report = replace(report, handles=(base, *report.handles[folded:]))
+        yield from (handle.name for handle in folding.handles)
+
+    def drop(self) -> None:
+        """Forget what is running: the job starts again, with logs of its own."""
+        self.queue.clear()
+        self.running = None

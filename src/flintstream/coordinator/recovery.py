@@ -1,0 +1,143 @@
+"""Finds a checkpoint or savepoint to start from, and deals what is in it to the operators of a program."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from flintstream.checkpoint import metadata as checkpoint_metadata
+from flintstream.checkpoint.file_store import file_store
+from flintstream.checkpoint.metadata import METADATA
+from flintstream.coordinator.checkpoints import Completed
+from flintstream.errors import CheckpointError, CorruptCheckpointError, PlanError
+from flintstream.runtime.protocol import Restore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.settings import CheckpointSettings
+    from flintstream.common.configuration import Configuration
+    from flintstream.runtime.plan import JobPlan
+
+RESUME = "flintstream.resume"
+
+_log = logging.getLogger(__name__)
+
+
+def load(path: str) -> Completed:
+    """Open a checkpoint or savepoint.
+
+    Args:
+        path: its directory, or the file ``_metadata`` in it.
+
+    Raises:
+        CheckpointError: There is none.
+        CorruptCheckpointError: It is damaged; the message names the newest good checkpoint beside it.
+    """
+    directory = path.rstrip("/").removesuffix(f"/{METADATA}")
+    parent, _, name = directory.rpartition("/")
+    try:
+        metadata = checkpoint_metadata.read(file_store(directory))
+    except FileNotFoundError:
+        raise CheckpointError(
+            f"there is no checkpoint or savepoint at {path}: no file {METADATA}{_hint(parent, name)}"
+        ) from None
+    except CorruptCheckpointError as error:
+        raise CorruptCheckpointError(error.path, f"{error.what}{_hint(parent, name)}") from None
+    if metadata.depth:
+        return Completed(metadata, file_store(parent or "/"), name, own=False)
+    return Completed(metadata, file_store(directory), "", own=False)
+
+
+def resolve_restore_path(
+    settings: CheckpointSettings, configuration: Configuration, job_name: str
+) -> CheckpointSettings:
+    """Return the settings with the path to start from, where the job is to be resumed (``flintstream.resume``).
+
+    That is the newest good checkpoint of a job of this name. Without one the job starts from the beginning.
+
+    Raises:
+        PlanError: Checkpoints have no directory to look in.
+    """
+    if settings.restore_path is not None or not configuration.get_boolean(RESUME, False):
+        return settings
+    if settings.storage is None:
+        raise PlanError(
+            f"'{RESUME}' is set, but there is no directory to look for checkpoints: set 'execution.checkpointing.dir' "
+            "and an interval"
+        )
+    found = newest(settings.storage, job_name)
+    if found is None:
+        _log.warning("there is no checkpoint of '%s' in %s yet", job_name, settings.storage.uri(""))
+        return settings
+    return replace(settings, restore_path=found.where)
+
+
+def newest(store: FileStore, job_name: str | None = None) -> Completed | None:
+    """Return the newest good checkpoint anywhere below a directory, of a job of this name if one is given."""
+    found = [each for each in _all(store) if job_name is None or each.metadata.job_name == job_name]
+    return max(found, key=lambda each: (each.metadata.created_ms, each.metadata.number), default=None)
+
+
+def _all(store: FileStore) -> Iterator[Completed]:
+    for path in store.list(""):
+        directory, _, name = path.rpartition("/")
+        if name != METADATA:
+            continue
+        try:
+            metadata = checkpoint_metadata.read(store, directory)
+        except (CorruptCheckpointError, OSError):
+            continue
+        if metadata.kind == "checkpoint":
+            parent, _, last = directory.rpartition("/")
+            yield Completed(metadata, store.child(parent) if parent else store, last, own=False)
+
+
+def _hint(parent: str, damaged: str) -> str:
+    """Name the newest good checkpoint in a directory."""
+    try:
+        good = newest(file_store(parent)) if parent else None
+    except (OSError, CheckpointError):
+        good = None
+    if good is None or good.directory == damaged:
+        return ""
+    return f"; the last good checkpoint is {good.where}"
+
+
+def restore_plan(completed: Completed, plan: JobPlan, *, allow_non_restored: bool) -> Restore:
+    """Match what a checkpoint holds with the operators of a program, by uid.
+
+    Raises:
+        CheckpointError: State would be left behind, or the key groups do not match.
+    """
+    metadata = completed.metadata
+    old = metadata.operators()
+    operators: dict[int, tuple[str, int]] = {}
+    uids = set()
+    for chain in plan.chains:
+        for node in chain.nodes:
+            uids.add(node.uid)
+            found = old.get(node.uid)
+            if found is None:
+                continue
+            place, info = found
+            operators[node.id] = (node.uid, place)
+            if info.keyed and node.keyed and info.max_parallelism != chain.max_parallelism:
+                raise CheckpointError(
+                    f"operator '{node.name}' has the maximum parallelism {chain.max_parallelism}, but "
+                    f"{completed.where} was written with {info.max_parallelism}, which cannot be changed: call "
+                    f"set_max_parallelism({info.max_parallelism})"
+                )
+    stateful = {uid for piece in metadata.pieces() for uid in piece.operators}
+    stateful |= {uid for uid, items in metadata.committables.items() if items} | metadata.enumerators.keys()
+    lost = sorted(stateful - uids)
+    if lost and not allow_non_restored:
+        names = ", ".join(f"'{old[uid][1].name}' (uid {uid})" if uid in old else uid for uid in lost)
+        raise CheckpointError(
+            f"{completed.where} holds state of {names}, but the program has no operator of that uid: give operators "
+            "the uids they had (DataStream.uid), or allow state to be left behind (--allowNonRestoredState)"
+        )
+    store = completed.store
+    return Restore(store, metadata.chains, operators)  # type: ignore[arg-type]

@@ -1,0 +1,90 @@
+"""State of backends that keep it in files: uploaded file by file, each content once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint.metadata import NativeFile
+from flintstream.errors import CorruptCheckpointError
+from flintstream.state.factory import create_backend
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.runtime.protocol import SnapshotRequest
+    from flintstream.state.backend import Change
+    from flintstream.state.settings import StateSettings
+
+
+def is_native(state: Any) -> bool:
+    """Tell whether a backend can hand out its files."""
+    return hasattr(state, "write_native")
+
+
+def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, ...]:
+    """Store the files of a backend; those that an earlier checkpoint has stored are only named.
+
+    Files are stored under the hash of their content: what two databases call alike need not be the same.
+    """
+    with tempfile.TemporaryDirectory(prefix="flintstream-upload-") as parent:
+        directory = Path(parent, "files")
+        state.write_native(str(directory))
+
+        target = request.store
+        if target is None:
+            raise TypeError("files of a backend need a place to be stored")
+
+        def store(file: Path) -> NativeFile:
+            digest = _sha256(file)
+            path = f"{request.shared}/{digest}"
+            if path not in request.known:
+                target.put(str(file), path)
+            return NativeFile(f"{uid}/{file.relative_to(directory)}", path, file.stat().st_size, digest)
+
+        files = sorted(file for file in directory.rglob("*") if file.is_file())
+        with ThreadPoolExecutor(request.transfer_threads) as pool:
+            return tuple(pool.map(store, files))
+
+
+def download(store: FileStore, files: Sequence[NativeFile], directory: str, transfer_threads: int = 4) -> None:
+    """Fetch the files of one operator into a directory.
+
+    Raises:
+        CorruptCheckpointError: A file is missing or not what was stored.
+    """
+
+    def fetch(file: NativeFile) -> None:
+        target = Path(directory, file.name.partition("/")[2])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            store.get(file.path, str(target))
+        except FileNotFoundError:
+            raise CorruptCheckpointError(store.uri(file.path), "the file is missing") from None
+        if target.stat().st_size != file.size or _sha256(target) != file.sha256:
+            raise CorruptCheckpointError(store.uri(file.path), "its content is not what was stored")
+
+    with ThreadPoolExecutor(transfer_threads) as pool:
+        list(pool.map(fetch, files))
+
+
+@contextmanager
+def open_native(settings: StateSettings, directory: str, operator: str) -> Iterator[Iterator[Change]]:
+    """Read files of a backend that is not the one to restore, or whose key groups are dealt anew."""
+    backend = create_backend(settings.of("rocksdb"), operator, lambda _: 0)
+    try:
+        backend.restore_native(directory)  # type: ignore[attr-defined]
+        yield backend.take_snapshot()
+    finally:
+        backend.close()
+
+
+def _sha256(file: Path) -> str:
+    with open(os.fspath(file), "rb") as stream:  # noqa: PTH123
+        return hashlib.file_digest(stream, "sha256").hexdigest()

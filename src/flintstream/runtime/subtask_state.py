@@ -1,0 +1,339 @@
+"""A subtask's state outside of its operators: logged from epoch to epoch, written for checkpoints, and restored.
+
+Two things keep the state of a subtask. The *state log* holds the changes of every epoch, so that any worker can run the
+next one; it ends with the job. A *checkpoint* outlives the job, and may be restored by another program with another
+parallelism or backend. With the changelog on, the log is durable and checkpoints refer to it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint.metadata import StatePiece
+from flintstream.checkpoint.state_file import StateFile, StateFileWriter
+from flintstream.errors import CheckpointError, CorruptCheckpointError
+from flintstream.runtime.keys import key_group, subtask_of_key_group
+from flintstream.runtime.native_state import download, is_native, open_native, upload
+from flintstream.runtime.operator import MIN_TIMESTAMP
+from flintstream.runtime.protocol import StateHandle
+from flintstream.runtime.restored import RestoredOperator, channel_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.plan import NodePlan
+    from flintstream.runtime.protocol import Instruction, Restore, SnapshotRequest
+    from flintstream.runtime.subtask import Subtask
+    from flintstream.runtime.watermarks import Valve
+    from flintstream.state.backend import Change
+
+DELTAS_KEPT = 20
+"""Epochs whose changes are logged one by one before a full piece replaces them."""
+
+
+class SubtaskState:
+    """Keeps the state of one subtask."""
+
+    def __init__(self, subtask: Subtask) -> None:
+        """Look after ``subtask``."""
+        self.subtask = subtask
+        self.nodes: dict[int, NodePlan] = {node.id: node for node in subtask.chain.nodes}
+        self.operators: dict[int, Operator] = subtask.operators
+        self.labels = channel_labels(subtask.job, subtask.chain, subtask.index)
+
+    def keyed(self) -> Iterator[tuple[str, Any, Any]]:
+        """Return uid, state and timers of every keyed operator."""
+        for number, operator in self.operators.items():
+            if operator.context.state is not None:
+                yield self.nodes[number].uid, operator.context.state, operator.context.timers
+
+    # -- the log -----------------------------------------------------------------------------------------------------
+
+    def log(self, instruction: Instruction, version: str) -> tuple[StateHandle, ...]:
+        """Write what changed in the keyed state during this epoch, or all of it when the changes have piled up."""
+        keyed = list(self.keyed())
+        if not keyed:
+            return ()
+        log = self.subtask.log
+        handles = instruction.handles
+        full = not handles or (not log.durable and self._piled_up(handles))
+        name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}"
+        native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
+        buffer = io.BytesIO()
+        writer = StateFileWriter(buffer)
+        for uid, state, timers in keyed:
+            if native:
+                state.write_native(os.path.join(log.directory(name), uid))  # noqa: PTH118
+            else:
+                _write(writer, uid, state.take_snapshot() if full else state.take_delta())
+            _write(writer, uid, timers.take_snapshot() if full else timers.take_delta())
+        summary = writer.finish()
+        log.write(name, buffer.getvalue())
+        uids = tuple(uid for uid, _, _ in keyed)
+        handle = StateHandle(name, version, full, summary.size, summary.checksum, uids, native)
+        return (handle,) if full else (*handles, handle)
+
+    @staticmethod
+    def _piled_up(handles: Sequence[StateHandle]) -> bool:
+        deltas = [handle for handle in handles if not handle.full]
+        base = sum(handle.size for handle in handles if handle.full)
+        return len(deltas) >= DELTAS_KEPT or sum(h.size for h in deltas) > 2 * max(base, 1 << 20)
+
+    def catch_up(self, instruction: Instruction) -> None:
+        """Bring what is in memory to the version that the epoch starts from."""
+        subtask = self.subtask
+        assert instruction.memo is not None  # noqa: S101 - a version comes with its memo
+        memo = pickle.loads(instruction.memo)
+        versions = [handle.version for handle in instruction.handles]
+        missing = list(instruction.handles)
+        if subtask.version is not None and subtask.version in versions:
+            missing = missing[versions.index(subtask.version) + 1 :]
+        for handle in missing:
+            file = StateFile(subtask.log.read(handle.name), handle.name)
+            for uid, state, timers in self.keyed():
+                if handle.full:
+                    timers.clear_all()
+                    if handle.native:
+                        state.restore_native(os.path.join(subtask.log.directory(handle.name), uid))  # noqa: PTH118
+                    else:
+                        state.clear_all()
+                _apply(file.changes(uid), state, timers)
+        for number, operator in self.operators.items():
+            if operator.context.timers is not None:
+                operator.context.timers.current_watermark = memo["event_time"].get(number, MIN_TIMESTAMP)
+            if number in memo["operators"]:
+                operator.restore(memo["operators"][number])
+        for key, marks in memo["valves"].items():
+            subtask.inputs[key].valve.restore(marks)
+        subtask.finished = memo["finished"]
+
+    def memo(self) -> bytes:
+        """Return what else the next epoch needs to know."""
+        return dumps(
+            {
+                "operators": {n: state for n, o in self.operators.items() if (state := o.snapshot()) is not None},
+                "valves": {key: i.valve.snapshot() for key, i in self.subtask.inputs.items()},
+                "event_time": {
+                    n: o.context.timers.current_watermark
+                    for n, o in self.operators.items()
+                    if o.context.timers is not None
+                },
+                "finished": self.subtask.finished,
+            }
+        )
+
+    # -- checkpoints -------------------------------------------------------------------------------------------------
+
+    def snapshot(self, request: SnapshotRequest, handles: Sequence[StateHandle], name: str) -> tuple[StatePiece, ...]:
+        """Write all state for a checkpoint or savepoint; ``name`` is unlike that of any other attempt.
+
+        Raises:
+            TimeoutError: It took too long.
+            OSError: The storage does not take it.
+        """
+        pieces: list[StatePiece] = []
+        buffer = tempfile.SpooledTemporaryFile(max(request.inline_below, 1 << 20))  # noqa: SIM115 - closed below
+        with buffer:
+            writer = StateFileWriter(buffer)  # type: ignore[arg-type]
+            for uid, state, timers in self.keyed():
+                if request.kind == "log":
+                    continue
+                if request.kind == "native" and is_native(state):
+                    pieces.append(StatePiece(native=upload(request, uid, state), operators=(uid,)))
+                else:
+                    _write(writer, uid, state.take_snapshot(), request.deadline_ms)
+                _write(writer, uid, timers.take_snapshot(), request.deadline_ms)
+            if request.kind == "log":
+                pieces += [self.subtask.log.piece(handle) for handle in handles]
+            kept = {uid for uid, _, _ in self.keyed()} if request.kind == "full" else set()
+            for number, operator in self.operators.items():
+                uid, values = self.nodes[number].uid, self._values(number)
+                for title, value in values.items():
+                    writer.write_value(uid, title, value)
+                if operator.keeps_state and "operator" in values:
+                    kept.add(uid)
+            summary = writer.finish()
+            buffer.seek(0)
+            piece = StatePiece("", summary.size, summary.checksum, operators=tuple(sorted(kept)))
+            if summary.size <= request.inline_below:
+                return (*pieces, replace(piece, inline=buffer.read()))
+            if request.store is None:
+                raise CheckpointError(
+                    f"the state of subtask {self.subtask.index} of '{self.subtask.chain.name}' has {summary.size} "
+                    f"bytes, but checkpoints in the driver's memory hold {request.inline_below} at most; give the "
+                    "checkpoints a directory (execution.checkpointing.dir) or raise max_state_size"
+                )
+            path = f"{request.directory}/{name}" if request.directory else name
+            with request.store.create(path) as file:
+                shutil.copyfileobj(buffer, file, 1 << 20)
+            _check_deadline(request.deadline_ms)
+            return (*pieces, replace(piece, path=path))
+
+    def _values(self, number: int) -> dict[str, Any]:
+        """Return what an operator holds beside keyed state."""
+        operator, values = self.operators[number], {}
+        own = operator.snapshot()
+        if own is not None:
+            values["operator"] = own
+        if operator.context.timers is not None:
+            values["watermark"] = operator.context.timers.current_watermark
+        for valve in self._valves(number):
+            values["valve"] = (valve.combined, valve.is_idle)
+            values["channels"] = [
+                (self.labels[channel], watermark, channel in valve.idle_channels)
+                for channel, watermark in valve.watermarks.items()
+            ]
+        return values
+
+    def _valves(self, number: int) -> list[Valve]:
+        return [i.valve for (node, _), i in self.subtask.inputs.items() if node == number][:1]  # all inputs share one
+
+    # -- restoring ---------------------------------------------------------------------------------------------------
+
+    def restore(self, restore: Restore) -> None:
+        """Take over the part of a checkpoint that is this subtask's."""
+        chain, index = self.subtask.chain, self.subtask.index
+        for number, operator in self.operators.items():
+            found = restore.operators.get(number)
+            if found is None:
+                continue
+            uid, place = found
+            old = restore.chains[place]
+            parallelism = len(old.subtasks)
+            same = parallelism == chain.parallelism
+            restored = RestoredOperator(uid)
+            for position, pieces in enumerate(old.subtasks):
+                if same and position != index:
+                    continue
+                keep = None
+                if not same:
+                    overlap = _overlap(position, parallelism, index, chain.parallelism, chain.max_parallelism)
+                    keep = _belongs_to(index, chain.parallelism, chain.max_parallelism) if overlap else _nothing
+                self._restore_pieces(restore.store, pieces, operator, restored, keep)
+            restored.hand_over(operator, self._valves(number), self.labels, same=same, place=(index, chain.parallelism))
+
+    def _restore_pieces(
+        self,
+        store: FileStore,
+        pieces: Iterable[StatePiece],
+        operator: Operator,
+        restored: RestoredOperator,
+        keep: Any,
+    ) -> None:
+        uid = restored.uid
+        state, timers = operator.context.state, operator.context.timers
+        for piece in pieces:
+            if piece.native and state is not None and keep is not _nothing:
+                own = [file for file in piece.native if file.name.startswith(f"{uid}/")]
+                with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
+                    download(store, own, directory)
+                    if keep is None and is_native(state):
+                        state.restore_native(directory)  # type: ignore[attr-defined]
+                    else:
+                        with open_native(self.subtask.job.settings.state, directory, uid) as changes:
+                            _apply(changes, state, timers, keep)
+            if not piece.path and piece.inline is None:
+                continue
+            with open_piece(store, piece) as file:
+                if state is not None and keep is not _nothing:
+                    _apply(file.changes(uid), state, timers, keep)
+                restored.add(file)
+
+
+def _nothing(key: Any) -> bool:  # noqa: ARG001 - takes the place of a choice among keys
+    return False
+
+
+@contextmanager
+def open_piece(store: FileStore | None, piece: StatePiece) -> Iterator[StateFile]:
+    """Open the state file of a piece.
+
+    Raises:
+        CorruptCheckpointError: It is missing or damaged.
+    """
+    if piece.inline is not None:
+        yield StateFile(piece.inline, "the metadata")
+        return
+    assert store is not None  # noqa: S101 - only pieces within the metadata need none
+    where = store.uri(piece.path)
+    try:
+        stream = store.open(piece.path)
+    except FileNotFoundError:
+        raise CorruptCheckpointError(where, "the file is missing") from None
+    with stream:
+        yield StateFile(stream, where)
+
+
+def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline_ms: int | None = None) -> None:
+    for change in changes:
+        writer.write(uid, change)
+        _check_deadline(deadline_ms)
+
+
+def _check_deadline(deadline_ms: int | None) -> None:
+    if deadline_ms is not None and time.time() * 1000 > deadline_ms:
+        raise TimeoutError("the checkpoint expired before it was complete")
+
+
+def _apply(changes: Iterable[Change], state: Any, timers: Any, keep: Any = None) -> None:
+    for change in changes:
+        mine = change if keep is None else _chosen(change, keep)
+        (timers if change.table.kind == "timers" else state).apply((mine,))
+
+
+def _chosen(change: Change, keep: Any) -> Change:
+    """Return the part of a change whose keys are chosen."""
+    table = change.table
+    depth = (table.kind == "map") + table.namespaced
+
+    def chosen(key: Any) -> bool:
+        if table.kind == "timers":
+            return bool(keep(key[1]))
+        for _ in range(depth):
+            key = key[0]
+        return bool(keep(key))
+
+    if table.kind == "timers":
+        return change._replace(keys=list(filter(chosen, change.keys)), deleted=list(filter(chosen, change.deleted)))
+    rows = [(key, value) for key, value in zip(change.keys, change.values, strict=True) if chosen(key)]
+    return change._replace(
+        keys=[key for key, _ in rows],
+        values=[value for _, value in rows],
+        deleted=list(filter(chosen, change.deleted)),
+    )
+
+
+def _belongs_to(index: int, parallelism: int, max_parallelism: int) -> Any:
+    def keep(key: Any) -> bool:
+        return subtask_of_key_group(key_group(key, max_parallelism), parallelism, max_parallelism) == index
+
+    return keep
+
+
+def _overlap(old: int, old_parallelism: int, new: int, parallelism: int, max_parallelism: int) -> bool:
+    """Tell whether two subtasks of different parallelism have key groups in common."""
+    return any(
+        subtask_of_key_group(group, old_parallelism, max_parallelism) == old
+        and subtask_of_key_group(group, parallelism, max_parallelism) == new
+        for group in range(max_parallelism)
+    )
+
+
+def dumps(value: object) -> bytes:
+    """Pickle what goes to the driver and comes back."""
+    try:
+        return pickle.dumps(value, 5)
+    except Exception:  # noqa: BLE001 - objects of the user's script
+        import cloudpickle  # noqa: PLC0415
+
+        return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]

@@ -1,0 +1,31 @@
+"""Makes the keyed state backend of an operator in a subtask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.state.backend import KeyedStateBackend
+    from flintstream.state.settings import StateSettings
+
+
+def create_backend(settings: StateSettings, operator: str, key_group: Callable[[Any], int]) -> KeyedStateBackend:
+    """Return an empty backend.
+
+    Args:
+        settings: which backend.
+        operator: name, for messages.
+        key_group: gives the key group of a key.
+    """
+    if settings.backend == "rocksdb":
+        from flintstream.state.rocksdb import open_backend  # noqa: PLC0415 - needs the extra
+
+        return open_backend(settings, operator, key_group)
+    if settings.backend == "custom":
+        backend: KeyedStateBackend = settings.factory(operator, key_group)
+        return backend
+    from flintstream.state.hash_map import HashMapStateBackend  # noqa: PLC0415 - only when it is the one
+
+    return HashMapStateBackend(operator)

@@ -1,0 +1,270 @@
+"""What survives a failure, a stop and a change of parallelism: every record counts exactly once."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from tests.engine.tally import expected, ordered, tally
+
+from flintstream.checkpoint.metadata import METADATA
+from flintstream.common import JobStatus
+from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError
+
+FIXED_DELAY = {
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "2",
+    "restart-strategy.fixed-delay.delay": "10 ms",
+}
+STATES = {
+    "hashmap": {"state.backend.type": "hashmap"},
+    "hashmap-changelog": {
+        "state.backend.type": "hashmap",
+        "state.changelog.enabled": "true",
+        "state.changelog.periodic-materialize.interval": "100 ms",
+    },
+    "rocksdb": {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"},
+    "rocksdb-changelog": {
+        "state.backend.type": "rocksdb",
+        "state.changelog.enabled": "true",
+        "state.changelog.periodic-materialize.interval": "100 ms",
+    },
+}
+
+
+def settings(tmp_path, state="hashmap", **more):
+    return {
+        "execution.checkpointing.interval": "50 ms",
+        "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+        "flintstream.epoch.idle-duration": "20",
+        **STATES[state],
+        **{key.replace("_", "-"): value for key, value in more.items()},
+    }
+
+
+def checkpoints(tmp_path):
+    return sorted((tmp_path / "checkpoints").glob(f"*/chk-*/{METADATA}"))
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_job_that_fails_goes_on_from_its_last_checkpoint(make_env, tmp_path, state):
+    env = make_env(2, {**settings(tmp_path, state), **FIXED_DELAY})
+    sink = tally(env, fail_at=30, marker=tmp_path / "failed")
+    result = env.execute("tally")
+    assert (tmp_path / "failed").exists()
+    assert ordered(sink.get_results(True, False)) == expected(range(40))
+    numbers = result.get_all_accumulator_results()
+    assert numbers["numRestarts"] == 1
+    assert numbers["numCheckpoints"] > 2
+
+
+def test_a_job_without_checkpoints_starts_again_from_the_beginning(make_env, tmp_path):
+    env = make_env(1, {**FIXED_DELAY, "flintstream.epoch.max-duration": "60000"})
+    sink = tally(env, 10, 0.001, fail_at=7, marker=tmp_path / "failed")
+    env.execute("tally")
+    assert ordered(sink.get_results(True, False)) == expected(range(10))
+
+
+def test_a_job_that_fails_too_often_raises_what_made_it_fail(make_env, tmp_path):
+    env = make_env(1, {**settings(tmp_path), **FIXED_DELAY})
+    tally(env, 20, fail_at=7, marker=tmp_path / "no directory" / "failed")
+    with pytest.raises(FileNotFoundError):
+        env.execute("tally")
+
+
+def test_nothing_is_started_again_when_restarts_are_off(make_env, tmp_path):
+    env = make_env(1, {**settings(tmp_path), "restart-strategy.type": "none"})
+    tally(env, 20, fail_at=7, marker=tmp_path / "failed")
+    with pytest.raises(ValueError, match="this time it fails"):
+        env.execute("tally")
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 3])
+def test_a_job_goes_on_from_a_savepoint_with_another_parallelism(make_env, tmp_path, parallelism):
+    env = make_env(2, settings(tmp_path))
+    sink = tally(env, 60, 0.02)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    assert client.get_job_status().result() == JobStatus.FINISHED
+    before = sink.get_results(True, False)
+    assert 10 < len(before) < 60
+    env = make_env(parallelism, {**settings(tmp_path), "execution.state-recovery.path": path})
+    tally(env, 60, 0.001, sink=sink)
+    env.execute("tally")
+    assert ordered(before + sink.get_results(True, False)) == expected(range(60))
+
+
+def test_a_savepoint_does_not_disturb_the_job(make_env, tmp_path):
+    env = make_env(2, settings(tmp_path))
+    sink = tally(env, 40, 0.02)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsIn", 0) > 5)
+    path = Path(client.trigger_savepoint(str(tmp_path / "savepoints")).result())
+    client.get_job_execution_result().result()
+    assert ordered(sink.get_results(True, False)) == expected(range(40))
+    moved = path.rename(tmp_path / "moved")
+    again = make_env(1, {**settings(tmp_path), "execution.state-recovery.path": str(moved)})
+    tally(again, 40, 0.001, sink=sink)
+    again.execute("tally")
+    rest = sink.get_results(True, False)
+    assert 0 < len([row for row in rest if row[0] != "timer"]) < 40
+
+
+def test_draining_lets_all_event_time_pass_before_the_savepoint(make_env, tmp_path):
+    env = make_env(2, settings(tmp_path))
+    sink = tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    client.stop_with_savepoint(True, str(tmp_path / "savepoints")).result()
+    rows = sink.get_results(True, False)
+    assert ordered(rows) == expected(range(len(rows) // 2))
+
+
+def test_state_that_no_operator_takes_over_is_an_error_unless_allowed(make_env, tmp_path):
+    env = make_env(1, settings(tmp_path))
+    tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    path = client.stop_with_savepoint(False, str(tmp_path)).result()
+    more = {**settings(tmp_path), "execution.state-recovery.path": path, "restart-strategy.type": "none"}
+    env = make_env(1, more)
+    env.from_collection([1]).print()
+    with pytest.raises(CheckpointError, match=r"holds state of .*'paced.*no operator of that uid"):
+        env.execute("other")
+    env = make_env(1, {**more, "execution.state-recovery.ignore-unclaimed-state": "true"})
+    env.from_collection([1]).print()
+    env.execute("other")
+
+
+def test_another_maximum_parallelism_is_an_error(make_env, tmp_path):
+    env = make_env(1, settings(tmp_path)).set_max_parallelism(16)
+    tally(env, None, 0.01)
+    path = env.execute_async("tally").stop_with_savepoint(False, str(tmp_path)).result()
+    more = {"execution.state-recovery.path": path, "restart-strategy.type": "none"}
+    env = make_env(1, {**settings(tmp_path), **more}).set_max_parallelism(32)
+    tally(env, 10)
+    with pytest.raises(CheckpointError, match=r"maximum parallelism 32, but .* written with 16"):
+        env.execute("tally")
+
+
+@pytest.mark.parametrize(
+    ("retention", "kept"),
+    [("RETAIN_ON_CANCELLATION", True), ("DELETE_ON_CANCELLATION", False), ("NO_EXTERNALIZED_CHECKPOINTS", False)],
+)
+def test_what_becomes_of_checkpoints_of_a_cancelled_job_is_as_configured(make_env, tmp_path, retention, kept):
+    more = {"execution.checkpointing.externalized-checkpoint-retention": retention}
+    env = make_env(1, {**settings(tmp_path), **more})
+    tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    wait_for(lambda: checkpoints(tmp_path))
+    client.cancel().result()
+    with pytest.raises(JobCancelledError):
+        client.get_job_execution_result().result()
+    assert bool(checkpoints(tmp_path)) is kept
+
+
+def test_checkpoints_of_a_job_that_has_finished_are_deleted(make_env, tmp_path):
+    more = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+    env = make_env(1, {**settings(tmp_path), **more})
+    tally(env, 20)
+    env.execute("tally")
+    assert not [path for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()]
+
+
+def test_as_many_checkpoints_are_kept_as_configured(make_env, tmp_path):
+    more = {
+        "execution.checkpointing.num-retained": "3",
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+    }
+    env = make_env(1, {**settings(tmp_path), **more})
+    tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 5)
+    client.cancel().result()
+    numbers = [int(path.parent.name.removeprefix("chk-")) for path in checkpoints(tmp_path)]
+    assert len(numbers) == 3
+    assert max(numbers) > 5
+
+
+def test_state_that_is_too_large_for_the_drivers_memory_fails_the_checkpoint(make_env):
+    limit = {
+        "execution.checkpointing.interval": "50 ms",
+        "execution.checkpointing.storage": "jobmanager",
+        "flintstream.checkpointing.jobmanager.max-state-size": "100 b",
+        "flintstream.epoch.idle-duration": "20",
+        "restart-strategy.type": "none",
+    }
+    env = make_env(1, limit)
+    tally(env, 40)
+    with pytest.raises(CheckpointError, match="but checkpoints in the driver's memory hold 100 at most"):
+        env.execute("tally")
+    env = make_env(1, {**limit, "execution.checkpointing.tolerable-failed-checkpoints": "1000"})
+    sink = tally(env, 20)
+    result = env.execute("tally")
+    assert result.get_all_accumulator_results()["numFailedCheckpoints"] > 0
+    assert ordered(sink.get_results(True, False)) == expected(range(20))
+
+
+def test_checkpoints_in_the_drivers_memory_are_gone_back_to(make_env, tmp_path):
+    more = {"execution.checkpointing.interval": "50 ms", "flintstream.epoch.idle-duration": "20"}
+    env = make_env(2, {**more, **FIXED_DELAY})
+    sink = tally(env, 40, fail_at=30, marker=tmp_path / "failed")
+    env.execute("tally")
+    assert ordered(sink.get_results(True, False)) == expected(range(40))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "foreign", "newer"])
+def test_a_damaged_checkpoint_is_an_error_that_names_the_last_good_one(make_env, tmp_path, damage):
+    more = {
+        "execution.checkpointing.num-retained": "2",
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+    }
+    env = make_env(1, {**settings(tmp_path), **more})
+    tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    client.cancel().result()
+    good, bad = sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
+    text = bad.read_text()
+    document = json.loads(text)
+    if damage == "truncated":
+        bad.write_text(text[: len(text) // 2])
+    elif damage == "changed":
+        bad.write_text(text.replace('"tally"', '"telly"', 1))
+    elif damage == "foreign":
+        bad.write_bytes(b"\x00\x01\x02\x03 something else")
+    else:
+        bad.write_text(json.dumps({**document, "version": 99}))
+    env = make_env(1, {**settings(tmp_path), "execution.state-recovery.path": str(bad.parent)})
+    tally(env, 10)
+    with pytest.raises(CorruptCheckpointError) as caught:
+        env.execute("tally")
+    assert str(bad) in str(caught.value)
+    assert f"the last good checkpoint is {good.parent}" in str(caught.value)
+    assert bad.exists()
+    assert good.exists()
+
+
+def test_starting_from_nowhere_is_an_error(make_env, tmp_path):
+    env = make_env(1, {"execution.state-recovery.path": str(tmp_path / "nothing")})
+    tally(env, 10)
+    with pytest.raises(CheckpointError, match="no file _metadata"):
+        env.execute("tally")
+
+
+def test_a_savepoint_needs_a_directory(make_env):
+    env = make_env(1, {"flintstream.epoch.idle-duration": "20"})
+    tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    with pytest.raises(CheckpointError, match="savepoint needs a directory"):
+        client.trigger_savepoint(None).result()
+    client.cancel().result()
