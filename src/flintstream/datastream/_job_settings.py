@@ -181,7 +181,7 @@ def _restore_path(read: _Reader, *, batch: bool) -> str | None:
     if mode.upper() != CLAIM_MODES[0]:
         warnings.warn(
             f"'{spelling}' is '{mode}', but a job never deletes the checkpoint or savepoint that it starts from",
-            stacklevel=2,
+            stacklevel=6,  # who calls execute()
         )
     return found[1]
 
