@@ -291,9 +291,11 @@ class CustomCheckpointStorage(CheckpointStorage):
     methods that can be pickled, as the workers write to it, too: all its copies must lead to the same files.
 
     >>> from flintstream.checkpoint.file_store import LocalFileStore
-    >>> storage = CustomCheckpointStorage(LocalFileStore("/data/checkpoints"))
-    >>> storage.get_store().uri("job")
-    '/data/checkpoints/job'
+    >>> class Store(LocalFileStore):
+    ...     def write(self, path, data):
+    ...         print(f"{len(data)} bytes of {path}")
+    >>> CustomCheckpointStorage(Store("/data/checkpoints")).get_store().write("chk-1/_metadata", b"...")
+    3 bytes of chk-1/_metadata
 
     A class that can be imported and needs no arguments may also be named in the configuration:
     ``execution.checkpointing.storage: my_module:MyStore``.
