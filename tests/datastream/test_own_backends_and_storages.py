@@ -7,7 +7,9 @@ import pickle
 import subprocess
 import sys
 from threading import Lock
+from time import sleep
 from types import ModuleType
+from typing import Any
 
 import cloudpickle
 import pytest
@@ -152,6 +154,44 @@ def test_a_custom_storage_keeps_the_checkpoints():
         assert config.get_checkpoint_storage() == CustomCheckpointStorage(store)
     config.validate()
     assert isinstance(pickle.loads(pickle.dumps(config)).storage(), CustomCheckpointStorage)
+
+
+class Recording:
+    """Remembers what is written to another store."""
+
+    written: list[str] = []  # noqa: RUF012 - all copies share it
+
+    def __init__(self, store):
+        self.store = store
+
+    def __reduce__(self):
+        return Recording, (self.store,)
+
+    def __getattr__(self, name):
+        return getattr(self.store, name)
+
+    def write(self, path, data):
+        self.written.append(path)
+        self.store.write(path, data)
+
+    def child(self, path):
+        return Recording(self.store.child(path))
+
+
+def slowly(word):
+    sleep(0.02)
+    return word
+
+
+def test_a_job_takes_its_checkpoints_in_a_custom_storage(tmp_path):
+    Recording.written.clear()
+    env = make_env(settings={"execution.checkpointing.interval": "10 ms", "flintstream.epoch.max-duration": "10"})
+    store: Any = Recording(LocalFileStore(str(tmp_path)))
+    with pytest.warns(DeprecationWarning, match="set_checkpoint_storage"):
+        env.get_checkpoint_config().set_checkpoint_storage(CustomCheckpointStorage(store))
+    words = env.from_collection(["a", "b", "a", "b"]).map(slowly)
+    assert max(collect(words.key_by(lambda word: word).process(Count()))) == ("b", 2)
+    assert "chk-1/_metadata" in Recording.written
 
 
 def test_a_custom_storage_may_be_named_in_the_configuration(module):
