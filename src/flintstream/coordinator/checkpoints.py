@@ -253,18 +253,18 @@ class Checkpoints:
         return {path for each in self.completed if each.own for path in each.metadata.paths()}
 
     def sweep(self) -> None:
-        """Delete shared files that no checkpoint needs; only while nothing runs that may just have written them."""
+        """Delete files that no checkpoint needs; only while nothing runs that may just have written them."""
         if self.store is None:
             return
-        needed = self.needed()
+        needed = self.needed() | {f"{each.directory}/{METADATA}" for each in self.completed if each.own}
         try:
-            found = self.store.list(SHARED)
+            found = self.store.list("")
         except OSError as error:
-            _log.warning("cannot list %s: %s", self.store.uri(SHARED), error)
+            _log.warning("cannot list %s: %s", self.store.uri(""), error)
             return
-        for name in found:
-            if f"{SHARED}/{name}" not in needed:
-                _quietly(self.store.delete, f"{SHARED}/{name}")
+        for path in found:
+            if path not in needed:
+                _quietly(self.store.delete, path)
 
     def end(self, *, finished: bool, cancelled: bool) -> None:
         """The job is over: delete the checkpoints unless they are to outlive it."""

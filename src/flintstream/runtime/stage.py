@@ -67,15 +67,27 @@ class JobRuntime:
         chain = self.chains[instruction.chain]
         try:
             if subtask is None or (instruction.version is None and subtask.version is not None):
+                if subtask is not None:
+                    subtask.release()
                 subtask = Subtask(self.plan, chain, instruction.subtask, self.log)
             for produced in subtask.run(instruction, gate):
                 yield self._report_item(produced) if isinstance(produced, Report) else produced
         except OperatorFailure as failure:
             report = Report(chain.id, instruction.subtask, "", failure=FailureReport.of(failure))
             yield self._report_item(report)
+            if subtask is not None:
+                subtask.release()
             return
-        if not subtask.finished:
+        if subtask.finished:
+            subtask.release()
+        else:
             self.subtasks[name] = subtask
+
+    def close(self) -> None:
+        """Let go of everything; the job has ended, or starts again."""
+        for subtask in self.subtasks.values():
+            subtask.release()
+        self.subtasks.clear()
 
     def materialize(self, chain: int, subtask: int, handles: Sequence[StateHandle]) -> StateHandle:
         """Fold the changelog of a subtask; see :mod:`flintstream.runtime.materialize`."""

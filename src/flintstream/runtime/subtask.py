@@ -332,6 +332,12 @@ class Subtask:
                 return False
         return all(i.valve.combined == MAX_TIMESTAMP for i in self.inputs.values())
 
+    def release(self) -> None:
+        """Let go of what backends hold outside of memory; this object is not used any more."""
+        for operator in self.operators.values():
+            if operator.context.state is not None:
+                operator.context.state.close()
+
     # -- state between epochs ----------------------------------------------------------------------------------------
 
     def _recover(self, instruction: Instruction) -> None:

@@ -65,5 +65,6 @@ class InlineEngine:
         self._cancelled.set()
 
     def stop(self) -> None:
-        """Remove what the log left."""
+        """Remove what state and log left."""
+        self.runtime.close()
         self.log.close()

@@ -93,7 +93,7 @@ class SparkEngine:
     def materialize(self, folding: Folding) -> Future[StateHandle]:
         """Fold the changelog of a subtask in a Spark job of its own, which takes one slot."""
         future: Future[StateHandle] = Future()
-        task = MaterializeTask(self.payload, str(self.state_directory), folding)
+        task = MaterializeTask(self.plan.job_id, self.payload, str(self.state_directory), folding)
 
         def run() -> None:
             try:

@@ -94,6 +94,33 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
     return gateway
 
 
+def is_alive(context: Any) -> bool:
+    """Tell whether a Spark context can still run jobs: its JVM may have died, or have stopped it."""
+    try:
+        return not context._jsc.sc().isStopped()  # noqa: SLF001
+    except Exception:  # noqa: BLE001 - whatever a broken connection raises
+        return False
+
+
+def forget(context: Any) -> None:
+    """Let go of a Spark context whose JVM has died or has stopped it, so that another one can be started."""
+    process = getattr(context._gateway, "proc", None)  # noqa: SLF001
+    with contextlib.suppress(Exception):
+        context.stop()
+    with contextlib.suppress(Exception):
+        context._gateway.shutdown()  # noqa: SLF001
+    if process is not None:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+    kind = type(context)
+    kind._active_spark_context = kind._gateway = kind._jvm = None  # noqa: SLF001
+
+
 def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess.Popen[bytes]]:
     import pyspark  # noqa: PLC0415
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from flintstream.engine.spark.jvm import start_gateway
+from flintstream.engine.spark.jvm import forget, is_alive, start_gateway
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ _starting = threading.Lock()
 
 
 def spark_context(configuration: Mapping[str, str]) -> SparkContext:
-    """Return the active context, else start one.
+    """Return the active context, else start one; one whose JVM has died is given up.
 
     ``flintstream.master`` names the master (default: ``spark.master``, else all local cores); every key that begins
     with ``spark.`` is handed to Spark.
@@ -53,7 +53,11 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
         FlintstreamError: Spark does not start.
     """
     with _starting:
-        return _active_context() or _start_context(configuration)
+        active = _active_context()
+        if active is not None and not is_alive(active):
+            forget(active)
+            active = None
+        return active or _start_context(configuration)
 
 
 def _active_context() -> SparkContext | None:

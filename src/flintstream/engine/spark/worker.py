@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 JOBS_KEPT = 4
 """Jobs of which a worker keeps subtasks between epochs."""
 
-_runtimes: OrderedDict[str, JobRuntime] = OrderedDict()
+_runtimes: OrderedDict[str, tuple[str, JobRuntime]] = OrderedDict()
+"""By job: the state directory of its latest start, and what this process has of it."""
 
 
-def _runtime_of(plan: Any, state_directory: str) -> JobRuntime:
-    runtime = _runtimes.get(state_directory)  # every start of a job has one of its own
-    if runtime is None:
+def _runtime_of(job_id: str, plan: Any, state_directory: str) -> JobRuntime:
+    start, runtime = _runtimes.get(job_id, ("", None))
+    if runtime is None or start != state_directory:
+        if runtime is not None:  # of an earlier start: what it holds is of no use any more
+            runtime.close()
         while len(_runtimes) >= JOBS_KEPT:
-            _runtimes.popitem(last=False)
-        runtime = _runtimes[state_directory] = JobRuntime(pickle.loads(plan.value), DirectoryStateLog(state_directory))
-    _runtimes.move_to_end(state_directory)
+            _runtimes.popitem(last=False)[1][1].close()
+        runtime = JobRuntime(pickle.loads(plan.value), DirectoryStateLog(state_directory))
+        _runtimes[job_id] = state_directory, runtime
+    _runtimes.move_to_end(job_id)
     return runtime
 
 
@@ -45,7 +49,7 @@ class StageTask:
 
     def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield ``(partition of the next stage, item)``, or the bare items of the last one."""
-        runtime = _runtime_of(self.plan, self.state_directory)
+        runtime = _runtime_of(self.job_id, self.plan, self.state_directory)
         items = (Item(*item) for item in self._items(elements))
         following, next_level = self.following, self.level + 1
         for item in runtime.run_stage(self.level, partition, items):
@@ -66,8 +70,9 @@ class StageTask:
 class MaterializeTask:
     """Folds the changelog of a subtask."""
 
-    def __init__(self, plan: Any, state_directory: str, folding: Folding) -> None:
+    def __init__(self, job_id: str, plan: Any, state_directory: str, folding: Folding) -> None:
         """Fold a log of the job pickled in the broadcast ``plan``."""
+        self.job_id = job_id
         self.plan = plan
         self.state_directory = state_directory
         self.folding = folding
@@ -75,7 +80,9 @@ class MaterializeTask:
     def __call__(self, _: int) -> StateHandle:
         """Return the new base."""
         folding = self.folding
-        return _runtime_of(self.plan, self.state_directory).materialize(folding.chain, folding.subtask, folding.handles)
+        return _runtime_of(self.job_id, self.plan, self.state_directory).materialize(
+            folding.chain, folding.subtask, folding.handles
+        )
 
 
 def own_partition(key: int) -> int:
