@@ -1,0 +1,110 @@
+"""A savepoint of any backend and parallelism is restored by any other."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import time
+
+import pytest
+from tests.savepoints.everything import GATE, build, collected, sinks
+
+STATES = ("hashmap", "hashmap with changelog", "rocksdb", "rocksdb with changelog")
+PARALLELISMS = (1, 2, 3)
+KINDS = list(itertools.product(STATES, PARALLELISMS))
+
+
+def configuration(tmp_path, state, engine="inline", **more):
+    backend, _, changelog = state.partition(" ")
+    return {
+        "flintstream.engine": engine,
+        "flintstream.master": "local[2]",
+        "flintstream.epoch.idle-duration": "10",
+        "state.backend.type": backend,
+        "state.changelog.enabled": "true" if changelog else "false",
+        "state.changelog.periodic-materialize.interval": "20 ms",
+        "execution.checkpointing.interval": "20 ms",
+        "execution.checkpointing.incremental": "true",
+        "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+        "restart-strategy.type": "none",
+        **more,
+    }
+
+
+def savepoint(tmp_path, state, parallelism, engine="inline"):
+    """Run the program up to its gate; return the savepoint and what it has put out."""
+    sink = sinks()
+    client = build(configuration(tmp_path, state, engine), parallelism, sink, gate=GATE).execute_async("everything")
+    until = time.monotonic() + 60
+    while client.get_accumulators().result().get("numRecordsIn", 0) < 26:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    time.sleep(0.1)
+    path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    return path, collected(sink)
+
+
+def resume(tmp_path, path, state, parallelism, engine="inline"):
+    """Run the rest from a savepoint and return what it puts out."""
+    sink = sinks()
+    more = {"execution.state-recovery.path": path}
+    build(configuration(tmp_path, state, engine, **more), parallelism, sink).execute("everything")
+    return collected(sink)
+
+
+def final(output):
+    """Return what does not depend on how the splits of a source take turns."""
+    tallied = [ast.literal_eval(text) for text in output["tally"]]
+    rows = {}
+    for row in tallied:
+        if row[0] != "timer":
+            rows[row[0]] = max(row, rows.get(row[0], row), key=lambda each: each[1])
+    ttl = {}
+    for text in output["ttl"]:
+        _, key, counts = text.split(" ", 2)
+        ttl[key] = max(counts, ttl.get(key, counts), key=lambda each: ast.literal_eval(each)[0])
+    return {
+        "rows": rows,
+        "timers": sorted(row for row in tallied if row[0] == "timer"),
+        "ttl": ttl,
+        "waits": (len(output["waits"]), sum(text.endswith("None") for text in output["waits"])),
+        **{name: sorted(output[name]) for name in ("tumbling", "sliding", "sessions", "counted")},
+    }
+
+
+def joined(first, second):
+    return {name: first[name] + second[name] for name in first}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    sink = sinks()
+    build(configuration(tmp_path_factory.mktemp("whole"), "hashmap"), 2, sink).execute("everything")
+    return final(collected(sink))
+
+
+@pytest.fixture(scope="module")
+def savepoints(tmp_path_factory):
+    """Savepoints by backend and parallelism, made when they are asked for."""
+    return functools.cache(lambda kind: savepoint(tmp_path_factory.mktemp("written"), *kind))
+
+
+@pytest.mark.parametrize("reader", KINDS, ids=lambda kind: f"{kind[0]} {kind[1]}")
+@pytest.mark.parametrize("writer", KINDS, ids=lambda kind: f"{kind[0]} {kind[1]}")
+def test_a_savepoint_is_restored_by_any_backend_at_any_parallelism(writer, reader, savepoints, uninterrupted, tmp_path):
+    path, before = savepoints(writer)
+    after = resume(tmp_path, path, *reader)
+    assert final(joined(before, after)) == uninterrupted
+    assert {text.split(" ", 2)[2] for text in after["rules"]} == {"[0, 1, 2]"}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("writer", "reader"),
+    [(("hashmap", 2), ("rocksdb with changelog", 3)), (("rocksdb", 3), ("hashmap with changelog", 1))],
+)
+def test_a_savepoint_is_restored_on_spark(writer, reader, uninterrupted, tmp_path):
+    path, before = savepoint(tmp_path, *writer, "spark")
+    after = resume(tmp_path, path, *reader, "spark")
+    assert final(joined(before, after)) == uninterrupted
