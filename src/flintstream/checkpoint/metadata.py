@@ -117,6 +117,12 @@ class Metadata:
         """Return the bytes of all state."""
         return sum(piece.total_size() for piece in self.pieces())
 
+    def size_without(self, known: set[str]) -> int:
+        """Return the bytes of all state but that in ``known`` files."""
+        pieces = list(self.pieces())
+        own = sum(piece.size for piece in pieces if piece.path not in known)
+        return own + sum(file.size for piece in pieces for file in piece.native if file.path not in known)
+
     def operators(self) -> dict[str, tuple[int, OperatorInfo]]:
         """Return uid -> index of its chain and what is known of the operator."""
         return {o.uid: (index, o) for index, chain in enumerate(self.chains) for o in chain.operators}

@@ -132,6 +132,8 @@ class Report:
     metrics: dict[int, dict[str, Any]] = field(default_factory=dict)
     pieces: tuple[StatePiece, ...] | None = None
     """What was written for the checkpoint, None when none was asked for or it failed."""
+    state_ms: int = 0
+    """How long it took to write what changed, and the checkpoint if there was one."""
     snapshot_error: str = ""
     """Why the state could not be written for the checkpoint."""
     failure: FailureReport | None = None
