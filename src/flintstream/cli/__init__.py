@@ -1,4 +1,4 @@
-"""The command line: ``flintstream run``, ``flintstream doctor``."""
+"""The command line: ``flintstream run``, commands for running jobs, ``flintstream doctor``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import click
 
 from flintstream import __version__
 from flintstream.cli.doctor import doctor_command
+from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
 from flintstream.cli.run import run_command
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
@@ -18,5 +19,5 @@ def main() -> None:
     """Run PyFlink DataStream programs on Apache Spark."""
 
 
-main.add_command(run_command)
-main.add_command(doctor_command)
+for command in (run_command, list_command, savepoint_command, stop_command, cancel_command, doctor_command):
+    main.add_command(command)

@@ -11,12 +11,19 @@ from typing import NoReturn
 
 import click
 
+from flintstream.cli.jobs import absolute
 from flintstream.cli.progress import progress_line
 from flintstream.cli.tracebacks import describe
 from flintstream.compat.pyflink import install
+from flintstream.coordinator.client import cancel_all
+from flintstream.coordinator.recovery import RESUME
 from flintstream.datastream._defaults import set_defaults
+from flintstream.datastream._job_settings import ALLOW_NON_RESTORED, RESTORE_PATH
+from flintstream.errors import CheckpointError, JobCancelledError
 
 INTERRUPTED = 130
+LAST_SECONDS = 10
+"""How long Ctrl-C waits for jobs to end."""
 
 
 class _ProgramCommand(click.Command):
@@ -79,6 +86,19 @@ def _py_files(context: click.Context, parameter: click.Parameter, value: str | N
     callback=_py_files,
     help="Python files, directories and zip archives to import from, separated by commas; they are sent to the tasks.",
 )
+@click.option("-s", "--fromSavepoint", "savepoint", metavar="PATH", help="A savepoint or checkpoint to start from.")
+@click.option(
+    "-n",
+    "--allowNonRestoredState",
+    "allow_non_restored",
+    is_flag=True,
+    help="Leave state in it behind that no operator of the program takes over.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Start from the newest checkpoint of a job of the same name, if there is one in the directory of checkpoints.",
+)
 @click.option("-py", "--python", "script_option", metavar="SCRIPT", help="The program, as in 'flink run'.")
 @click.option("-pym", "--pyModule", "module", metavar="MODULE", help="The program, as the name of a module.")
 @click.option("-v", "--verbose", is_flag=True, help="Show whole tracebacks.")
@@ -88,6 +108,9 @@ def run_command(
     parallelism: int | None,
     settings: dict[str, str],
     py_files: list[str],
+    savepoint: str | None,
+    allow_non_restored: bool,
+    resume: bool,
     script_option: str | None,
     module: str | None,
     verbose: bool,
@@ -106,6 +129,11 @@ def run_command(
         script, arguments = arguments[0], arguments[1:]
     if script is not None and not Path(script).is_file():
         raise click.UsageError(f"there is no script {script}")
+    if savepoint and resume:
+        raise click.UsageError("give --fromSavepoint or --resume, not both")
+    settings |= {RESTORE_PATH: absolute(savepoint)} if savepoint else {}
+    settings |= {ALLOW_NON_RESTORED: "true"} if allow_non_restored else {}
+    settings |= {RESUME: "true"} if resume else {}
     install()
     sys.path[:0] = [
         path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
@@ -125,8 +153,12 @@ def _execute(script: str | None, module: str | None, arguments: tuple[str, ...],
             sys.path.insert(0, str(Path.cwd()))
             runpy.run_module(module, run_name="__main__", alter_sys=True)
     except KeyboardInterrupt:
+        cancel_all(LAST_SECONDS)  # also those that the program did not wait for
         click.echo("interrupted", err=True)
         return INTERRUPTED
+    except (CheckpointError, JobCancelledError) as error:  # no line of the program explains these
+        click.echo(describe(error, verbose=True) if verbose else f"Error: {error}\n", err=True, nl=False)
+        return 1
     except Exception as error:  # noqa: BLE001 - whatever the program raises
         click.echo(describe(error, verbose=verbose), err=True, nl=False)
         return 1

@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.file_store import file_store
+from flintstream.common.job_status import JobStatus
+from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
 from flintstream.errors import CheckpointError, JobCancelledError
 
@@ -18,17 +20,39 @@ if TYPE_CHECKING:
     from flintstream.coordinator.job import Job, Progress
 
 
+_unfinished: set[RunningJob] = set()
+"""The jobs of this process that were started."""
+
+
+def cancel_all(seconds: float) -> None:
+    """Stop all jobs of this process, and wait some time for their ends."""
+    jobs = tuple(_unfinished)
+    for job in jobs:
+        job.cancel()
+    until = time.monotonic() + seconds
+    for job in jobs:
+        job.finished.wait(max(0.0, until - time.monotonic()))
+
+
 class RunningJob:
     """A job that was started; what a ``JobClient`` talks to."""
 
-    def __init__(self, job: Job, engine: Engine, listeners: Sequence[Callable[[Progress], None]] = ()) -> None:
-        """Prepare to run ``job`` on ``engine``."""
+    def __init__(
+        self,
+        job: Job,
+        engine: Engine,
+        listeners: Sequence[Callable[[Progress], None]] = (),
+        *,
+        control: bool = False,
+    ) -> None:
+        """Prepare to run ``job`` on ``engine``; ``control`` tells whether other processes may see and stop it."""
         self.job = job
         self.coordinator = Coordinator(job, engine, listeners)
         self.result: Future[Progress] = Future()
         self.finished = threading.Event()
         self.started_at = time.monotonic()
         self.runtime_ms = 0
+        self.control = Control(self) if control else None
 
     def run(self) -> None:
         """Run the job to its end in this thread; :attr:`result` tells how it went."""
@@ -44,13 +68,33 @@ class RunningJob:
             self._end()
             self.result.set_result(progress)
         self.finished.set()
+        self._refuse_savepoints()
+        _unfinished.discard(self)
+        if self.control is not None:
+            self.control.close()
 
     def _end(self) -> None:
         self.runtime_ms = int((time.monotonic() - self.started_at) * 1000)
 
     def start(self) -> None:
         """Run the job in a thread."""
+        _unfinished.add(self)
+        if self.control is not None:
+            self.control.start()
         threading.Thread(target=self.run, name=f"flintstream-{self.job.plan.job_name}", daemon=True).start()
+
+    def status(self) -> JobStatus:
+        """Return what the job is doing."""
+        if self.result.done():
+            error = self.result.exception()
+            if error is None:
+                return JobStatus.FINISHED
+            return JobStatus.CANCELED if isinstance(error, JobCancelledError) else JobStatus.FAILED
+        if self.coordinator.cancelled:
+            return JobStatus.CANCELLING
+        if self.coordinator.restarting:
+            return JobStatus.RESTARTING
+        return JobStatus.RUNNING if self.result.running() else JobStatus.CREATED
 
     def wait(self) -> Any:
         """Wait for the end; Ctrl-C cancels the job first.
@@ -88,10 +132,11 @@ class RunningJob:
                 )
             )
             return request
-        if self.finished.is_set():
-            request = Future()
-            request.set_exception(CheckpointError(f"the job '{self.job.plan.job_name}' is over"))
-            return request
         wanted = SavepointRequest(file_store(place), stop, drain)
         self.coordinator.request_savepoint(wanted)
+        if self.finished.is_set():  # asked after the fact: run() has looked before
+            self._refuse_savepoints()
         return wanted.result
+
+    def _refuse_savepoints(self) -> None:
+        self.coordinator.refuse_savepoints(CheckpointError(f"the job '{self.job.plan.job_name}' is over"))

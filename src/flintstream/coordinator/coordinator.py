@@ -7,7 +7,7 @@ import logging
 import pickle
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from queue import Queue
+from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
@@ -117,12 +117,14 @@ class Coordinator:
             Exception: What user code raised.
         """
         if self.job.checkpoints.restore_path is not None:
-            self.checkpoints.go_back_to(load(self.job.checkpoints.restore_path))
+            start = load(self.job.checkpoints.restore_path)
+            restore_plan(start, self.plan, allow_non_restored=self.job.checkpoints.allow_non_restored)
+            self.checkpoints.go_back_to(start)  # it fits: if not, trying again would not help
         while True:
             try:
                 self._attempt()
             except Exception as error:
-                self._refuse_savepoints(error)
+                self.refuse_savepoints(error)
                 if self.cancelled or isinstance(error, JobCancelledError):
                     self.checkpoints.end(finished=False, cancelled=True)
                     raise
@@ -132,7 +134,7 @@ class Coordinator:
                     raise
                 self._restart(error, delay)
             else:
-                self._refuse_savepoints(CheckpointError("the job has finished"))
+                self.refuse_savepoints(CheckpointError("the job has finished"))
                 self.checkpoints.end(finished=True, cancelled=False)
                 return self.progress
 
@@ -210,9 +212,12 @@ class Coordinator:
             self.checkpoints.last(Contents({}, self.commits.by_uid(), finished=True), self.clock.now_ms())
         self.commits.commit(self.checkpoints.number)
 
-    def _refuse_savepoints(self, error: Exception) -> None:
-        while not self.savepoints.empty():
-            self.savepoints.get().result.set_exception(CheckpointError(f"there will be no savepoint: {error}"))
+    def refuse_savepoints(self, error: Exception) -> None:
+        """Tell all who wait for a savepoint why there will be none."""
+        with contextlib.suppress(Empty):
+            while True:
+                request = self.savepoints.get_nowait()
+                request.result.set_exception(CheckpointError(f"there will be no savepoint: {error}"))
 
     def _seconds_to_wait(self) -> float:
         """Return how long there is nothing to do: until a timer is due, or an enumerator should be asked again."""

@@ -10,7 +10,7 @@ from flintstream.checkpoint import metadata as checkpoint_metadata
 from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator.checkpoints import Completed
-from flintstream.errors import CheckpointError, CorruptCheckpointError, PlanError
+from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.protocol import Restore
 
 if TYPE_CHECKING:
@@ -59,19 +59,21 @@ def resolve_restore_path(
     That is the newest good checkpoint of a job of this name. Without one the job starts from the beginning.
 
     Raises:
-        PlanError: Checkpoints have no directory to look in.
+        CheckpointError: Checkpoints have no directory to look in.
     """
     if settings.restore_path is not None or not configuration.get_boolean(RESUME, False):
         return settings
     if settings.storage is None:
-        raise PlanError(
-            f"'{RESUME}' is set, but there is no directory to look for checkpoints: set 'execution.checkpointing.dir' "
-            "and an interval"
+        raise CheckpointError(
+            f"'{RESUME}' is set (--resume), but there is no directory to look for checkpoints: set "
+            "'execution.checkpointing.dir' and 'execution.checkpointing.interval'"
         )
     found = newest(settings.storage, job_name)
     if found is None:
-        _log.warning("there is no checkpoint of '%s' in %s yet", job_name, settings.storage.uri(""))
+        where = settings.storage.uri("")
+        _log.warning("there is no checkpoint of '%s' in %s yet: it starts from the beginning", job_name, where)
         return settings
+    _log.info("'%s' goes on from %s", job_name, found.where)
     return replace(settings, restore_path=found.where)
 
 

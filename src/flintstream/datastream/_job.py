@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common.job_client import JobClient
 from flintstream.common.job_execution_result import JobExecutionResult
 from flintstream.common.job_id import JobID
-from flintstream.common.job_status import JobStatus
-from flintstream.errors import JobCancelledError
 
 if TYPE_CHECKING:
     import threading
 
+    from flintstream.common.job_status import JobStatus
     from flintstream.coordinator.client import RunningJob
 
 
@@ -34,14 +33,7 @@ class JobHandle:
 
     def status(self) -> JobStatus:
         """Return what the job is doing."""
-        if not self._job.finished.is_set():
-            if self._job.coordinator.cancelled:
-                return JobStatus.CANCELLING
-            return JobStatus.RESTARTING if self._job.coordinator.restarting else JobStatus.RUNNING
-        error = self._job.result.exception()
-        if error is None:
-            return JobStatus.FINISHED
-        return JobStatus.CANCELED if isinstance(error, JobCancelledError) else JobStatus.FAILED
+        return self._job.status()
 
     def cancel(self) -> None:
         """Stop the job; returns when it has stopped."""
@@ -76,15 +68,19 @@ class JobHandle:
 
 def accumulators_of(job: RunningJob) -> dict[str, Any]:
     """Return the engine's own counters and those of the operators, as ``operator.metric``."""
-    progress = job.coordinator.progress
+    progress, checkpoints = job.coordinator.progress, job.coordinator.checkpoints
     values: dict[str, Any] = {
         "numEpochs": progress.epochs,
         "numRestarts": progress.restarts,
         "numCheckpoints": progress.checkpoints,
-        "numFailedCheckpoints": job.coordinator.checkpoints.failed,
+        "numFailedCheckpoints": checkpoints.failed,
         "numRecordsIn": progress.records_in,
         "numRecordsOut": progress.records_out,
     }
+    if checkpoints.latest is not None:
+        values["lastCheckpointDuration"] = checkpoints.duration_ms
+        values["lastCheckpointSize"] = checkpoints.new_bytes
+        values["lastCheckpointFullSize"] = checkpoints.latest.metadata.size()
     for operator, metrics in progress.metrics.items():
         values.update({f"{operator}.{name}": value for name, value in metrics.items()})
     return values

@@ -131,6 +131,12 @@ OPTIONS = (
         ("execution.savepoint.ignore-unclaimed-state",),
     ),
     Option(
+        "flintstream.resume",
+        "false",
+        "whether to start from the newest good checkpoint of a job of the same name in the directory of checkpoints; "
+        "`--resume`",
+    ),
+    Option(
         "restart-strategy.type",
         None,
         "`none`, `fixed-delay`, `failure-rate` or `exponential-delay`; the last one where it is not set and "

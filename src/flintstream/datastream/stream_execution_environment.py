@@ -30,10 +30,10 @@ from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
     from flintstream.datastream._defaults import ProgressListener
@@ -53,6 +53,7 @@ STATE_BACKEND = "state.backend.type"
 ENGINE = "flintstream.engine"
 MASTER = "flintstream.master"
 MAX_EPOCH = "flintstream.epoch.max-duration"
+CONTROL = "flintstream.control"
 IDLE_EPOCH = "flintstream.epoch.idle-duration"
 
 _default_local_parallelism: int | None = None
@@ -400,11 +401,10 @@ class StreamExecutionEnvironment(FaultTolerance):
         self._transformations.clear()
         progress = get_defaults().progress
         listeners = [_shown_on(progress)] if progress is not None else []
-        job = RunningJob(Job.of(plan, graph, checkpoints, restart), engine, listeners)
-        if not wait:
-            job.start()
-        else:
-            job.start()
+        control = self._configuration.get_boolean(CONTROL, True)
+        job = RunningJob(Job.of(plan, graph, checkpoints, restart), engine, listeners, control=control)
+        job.start()
+        if wait:
             job.wait()
         return job
 

@@ -1,0 +1,153 @@
+"""``flintstream list``, ``savepoint``, ``stop`` and ``cancel``: what other processes of this user run."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flintstream.cli.progress import NO_WATERMARK, watermark_text
+from flintstream.coordinator import registry
+from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from flintstream.coordinator.registry import Entry
+
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+
+def absolute(path: str) -> str:
+    """Return a URI as it is, and a path from here on as an absolute one: the job may run in another directory.
+
+    >>> absolute("s3://bucket/savepoints"), absolute("file:/tmp/x")
+    ('s3://bucket/savepoints', 'file:/tmp/x')
+    """
+    scheme, colon, _ = path.partition(":")
+    is_uri = bool(colon) and scheme.isascii() and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
+    return path if is_uri else os.path.abspath(path)  # noqa: PTH100 - keeps links
+
+
+def _directory(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    return absolute(value) if value else value
+
+
+def _ask(job: str, request: str, **arguments: Any) -> Any:
+    try:
+        entry = registry.find(job)
+        return ask(entry, request, **arguments)
+    except FlintstreamError as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+
+
+def _when(millis: int) -> str:
+    return f"{datetime.fromtimestamp(millis / 1000):%d.%m.%Y %H:%M:%S}"  # noqa: DTZ006 - the user's time
+
+
+@click.command("list", context_settings=SETTINGS)
+@click.option("-r", "--running", is_flag=True, help="Only jobs that have started.")
+@click.option("-a", "--all", "everything", is_flag=True, help="All jobs; those that are over are not remembered.")
+@click.option("-v", "--verbose", is_flag=True, help="Show also the checkpoints that are kept.")
+def list_command(running: bool, everything: bool, verbose: bool) -> None:
+    """Show this user's running jobs on this machine: start, id, name and state, and how far they are."""
+    shown = 0
+    for entry in registry.entries():
+        try:
+            status = ask(entry, "status")
+            checkpoints = ask(entry, "checkpoints") if verbose else None
+        except JobGoneError:
+            continue
+        except FlintstreamError as error:
+            status, checkpoints = {"state": f"UNKNOWN: {error}"}, None
+        if running and not everything and status["state"] == "CREATED":
+            continue
+        shown += 1
+        name = " ".join(entry.name.split())
+        click.echo(f"{_when(entry.started_ms)} : {entry.job_id} : {name} ({status['state']})")
+        click.echo(f"    {_progress(entry, status)}")
+        if checkpoints is not None:
+            _show_checkpoints(checkpoints)
+    if not shown:
+        click.echo("No running jobs.")
+
+
+def _progress(entry: Entry, status: dict[str, Any]) -> str:
+    process = f"process {entry.pid}"
+    if "epochs" not in status:
+        return process
+    watermark = NO_WATERMARK if status["watermark"] is None else status["watermark"]
+    return (
+        f"{process}  epochs {status['epochs']:,}  restarts {status['restarts']:,}  "
+        f"checkpoints {status['checkpoints']:,}  in {status['records_in']:,}  out {status['records_out']:,}  "
+        f"watermark {watermark_text(watermark)}"
+    )
+
+
+def _show_checkpoints(checkpoints: dict[str, Any]) -> None:
+    if checkpoints["started_from"]:
+        click.echo(f"    started from {checkpoints['started_from']}")
+    if checkpoints["failed"]:
+        click.echo(f"    {checkpoints['failed']:,} checkpoints failed")
+    for kept in checkpoints["kept"]:
+        created = _when(kept["created_ms"])
+        click.echo(f"    {kept['kind']} {kept['number']}  {created}  {kept['bytes']:,} bytes  {kept['path']}")
+
+
+@click.command("savepoint", context_settings=SETTINGS)
+@click.argument("job")
+@click.argument("directory", required=False, callback=_directory)
+def savepoint_command(job: str, directory: str | None) -> None:
+    """Take a savepoint of JOB, an id, the beginning of one, or a name, while it goes on.
+
+    It is a new directory below DIRECTORY, by default the configured one; its path is the last line of the output.
+    """
+    click.echo(_ask(job, "savepoint", directory=directory))
+
+
+@click.command("stop", context_settings=SETTINGS)
+@click.option(
+    "-p",
+    "--savepointPath",
+    "directory",
+    metavar="DIRECTORY",
+    callback=_directory,
+    help="Where the savepoint goes; by default the configured directory.",
+)
+@click.option(
+    "-d", "--drain", is_flag=True, help="Let all event time pass first. The output is then final: there is no going on."
+)
+@click.argument("job")
+def stop_command(directory: str | None, drain: bool, job: str) -> None:
+    """End JOB, an id, the beginning of one, or a name, with a savepoint.
+
+    Returns when the job has ended; the path of the savepoint is the last line of the output.
+    """
+    click.echo(_ask(job, "stop", directory=directory, drain=drain))
+
+
+@click.command("cancel", context_settings=SETTINGS)
+@click.option(
+    "-s",
+    "--withSavepoint",
+    "directory",
+    is_flag=False,
+    flag_value="",
+    metavar="[DIRECTORY]",
+    help="End it with a savepoint, as 'stop' does.",
+)
+@click.argument("job", required=False)
+def cancel_command(directory: str | None, job: str | None) -> None:
+    """Cancel JOB, an id, the beginning of one, or a name; returns when it has ended."""
+    if job is None and directory:  # -s JOB
+        job, directory = directory, ""
+    if job is None:
+        raise click.UsageError("which job? 'flintstream list' shows them")
+    if directory is not None:
+        click.echo(_ask(job, "stop", directory=absolute(directory) if directory else None))
+        return
+    state = _ask(job, "cancel")
+    if state != "CANCELED":
+        raise click.ClickException(f"the job '{job}' was not cancelled: it is {state}")
+    click.echo(f"Cancelled {job}.")

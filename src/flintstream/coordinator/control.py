@@ -1,0 +1,246 @@
+"""The control channel of a running job: other processes of the same user ask it for its status, or to stop.
+
+A request and its reply are one JSON document each, over a Unix domain socket, after both sides have proved that they
+know the key in the job's entry of the :mod:`~flintstream.coordinator.registry`. Nothing that comes in is unpickled.
+
+================  ===============================  =========================================================
+request           arguments                        result
+================  ===============================  =========================================================
+``status``                                         state, totals and watermark (ms since the epoch or null)
+``checkpoints``                                    how many there were, and which are kept
+``savepoint``     ``directory`` (or null)          path
+``stop``          ``directory``, ``drain``         path, when the job has stopped
+``cancel``                                         state, when the job has stopped
+================  ===============================  =========================================================
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import logging
+import os
+import secrets
+import tempfile
+import threading
+import time
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Listener, answer_challenge, deliver_challenge
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.coordinator import registry
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+    from flintstream.coordinator.client import RunningJob
+
+LONGEST_REQUEST = 1 << 16
+LONGEST_ADDRESS = 100
+"""Bytes that the path of a Unix domain socket may have on every system."""
+LAST_REPLIES_SECONDS = 2.0
+"""How long the end of a process is put off for replies that are on their way."""
+ANSWER_SECONDS = 5.0
+"""How soon a process that is well answers what needs no waiting."""
+
+_log = logging.getLogger(__name__)
+
+
+class JobGoneError(FlintstreamError):
+    """The job ended before it could answer."""
+
+
+class Control:
+    """Answers the requests that concern one job, in threads that keep no process alive."""
+
+    def __init__(self, job: RunningJob) -> None:
+        """Prepare to answer for ``job``."""
+        self._job = job
+        self._pid = os.getpid()
+        self._entry: registry.Entry | None = None
+        self._listener: Listener | None = None
+        self._closed = False
+        self._closing = threading.Lock()
+        self._replying: set[threading.Thread] = set()
+        self._requests: dict[str, Callable[..., Any]] = {
+            "status": lambda: status_of(job),
+            "checkpoints": lambda: checkpoints_of(job),
+            "savepoint": lambda directory=None: job.savepoint(directory).result(),
+            "stop": self._stop,
+            "cancel": self._cancel,
+        }
+
+    def start(self) -> None:
+        """Make the job known and begin to answer. A job whose control channel cannot be opened runs without."""
+        plan = self._job.job.plan
+        try:
+            address = _new_address()
+            self._entry = registry.Entry(
+                job_id=plan.job_id,
+                name=plan.job_name,
+                pid=self._pid,
+                host=registry.host(),
+                started_ms=time.time_ns() // 1_000_000,
+                address=address,
+                key=secrets.token_hex(32),
+            )
+            self._listener = Listener(address, family="AF_UNIX", backlog=16)
+            registry.add(self._entry)
+        except (OSError, ValueError, AttributeError) as error:  # ValueError, AttributeError: no such sockets here
+            _log.warning("'flintstream list' will not show the job '%s': %s", plan.job_name, error)
+            self.close()
+            return
+        atexit.register(self.close)
+        threading.Thread(target=self._serve, name="flintstream-control", daemon=True).start()
+
+    def close(self) -> None:
+        """Let nobody in any more; returns when those who asked have their replies."""
+        if os.getpid() != self._pid:  # a forked process has inherited what is to be done at the end
+            return
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._let_nobody_in()
+        until = time.monotonic() + LAST_REPLIES_SECONDS
+        for thread in tuple(self._replying):
+            thread.join(max(0.0, until - time.monotonic()))
+        atexit.unregister(self.close)
+
+    def _let_nobody_in(self) -> None:
+        if self._entry is None:
+            return
+        if self._listener is not None:
+            with contextlib.suppress(OSError):
+                Client(self._entry.address, family="AF_UNIX").close()  # ends the wait for the next caller
+            self._listener.close()
+        registry.remove(self._entry)
+
+    def _serve(self) -> None:
+        assert self._listener is not None  # noqa: S101 - start() made it
+        while not self._closed:
+            try:
+                connection = self._listener.accept()
+            except OSError:  # closed, or too many files are open
+                time.sleep(0.1)
+                continue
+            threading.Thread(target=self._answer, args=(connection,), name="flintstream-reply", daemon=True).start()
+
+    def _answer(self, connection: Connection) -> None:
+        assert self._entry is not None  # noqa: S101 - start() made it
+        key = bytes.fromhex(self._entry.key)
+        thread = threading.current_thread()
+        with connection, contextlib.suppress(OSError, EOFError, AuthenticationError):
+            deliver_challenge(connection, key)
+            answer_challenge(connection, key)
+            request = connection.recv_bytes(LONGEST_REQUEST)
+            self._replying.add(thread)
+            try:
+                connection.send_bytes(json.dumps(self._reply(request)).encode())
+            finally:
+                self._replying.discard(thread)
+
+    def _reply(self, data: bytes) -> dict[str, Any]:
+        try:
+            arguments = json.loads(data)
+            request = arguments.pop("request")
+            if request not in self._requests:
+                return {"error": f"there is no request '{request}', only {', '.join(self._requests)}"}
+            return {"result": self._requests[request](**arguments)}
+        except Exception as error:  # noqa: BLE001 - whoever asked is told
+            return {"error": str(error) or type(error).__name__}
+
+    def _stop(self, directory: str | None = None, drain: bool = False) -> str:
+        path = self._job.savepoint(directory, stop=True, drain=drain).result()
+        self._job.finished.wait()
+        return path
+
+    def _cancel(self) -> str:
+        self._job.cancel()
+        self._job.finished.wait()
+        return self._job.status().name
+
+
+def status_of(job: RunningJob) -> dict[str, Any]:
+    """Return how far a job is, as JSON."""
+    progress = job.coordinator.progress
+    return {
+        "state": job.status().name,
+        "epochs": progress.epochs,
+        "restarts": progress.restarts,
+        "checkpoints": progress.checkpoints,
+        "failed_checkpoints": job.coordinator.checkpoints.failed,
+        "records_in": progress.records_in,
+        "records_out": progress.records_out,
+        "watermark": None if progress.watermark == -(2**63) else progress.watermark,
+    }
+
+
+def checkpoints_of(job: RunningJob) -> dict[str, Any]:
+    """Return which checkpoints a job has taken, as JSON; the last one kept is the one that it would go back to."""
+    checkpoints = job.coordinator.checkpoints
+    return {
+        "interval_ms": checkpoints.settings.interval_ms,
+        "completed": job.coordinator.progress.checkpoints,
+        "failed": checkpoints.failed,
+        "last_duration_ms": checkpoints.duration_ms,
+        "started_from": checkpoints.settings.restore_path,
+        "kept": [
+            {
+                "number": each.metadata.number,
+                "kind": each.metadata.kind,
+                "path": each.where,
+                "created_ms": each.metadata.created_ms,
+                "bytes": each.metadata.size(),
+            }
+            for each in tuple(checkpoints.completed)
+        ],
+    }
+
+
+def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
+    """Send a request to a job, and return the result; those that take time are waited for.
+
+    Raises:
+        JobGoneError: The job has ended; its entry is removed where its process left it behind.
+        FlintstreamError: The job refuses, or does not answer.
+    """
+    quick = request in {"status", "checkpoints"}
+    connection = None
+    try:
+        connection = Client(entry.address, family="AF_UNIX")
+        if not connection.poll(ANSWER_SECONDS):
+            raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) does not answer")
+        key = bytes.fromhex(entry.key)
+        answer_challenge(connection, key)
+        deliver_challenge(connection, key)
+        connection.send_bytes(json.dumps({"request": request, **arguments}).encode())
+        if quick and not connection.poll(ANSWER_SECONDS):
+            raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) does not answer")
+        reply = json.loads(connection.recv_bytes())
+    except (ConnectionRefusedError, FileNotFoundError):
+        registry.remove(entry)  # another process has the number of the one that was killed
+        raise JobGoneError(f"the job '{entry.name}' is over") from None
+    except (OSError, EOFError):
+        raise JobGoneError(f"the job '{entry.name}' ended before it answered") from None
+    except AuthenticationError:
+        raise FlintstreamError(f"the job '{entry.name}' does not accept the key of its entry") from None
+    finally:
+        if connection is not None:
+            connection.close()
+    if "error" in reply:
+        raise FlintstreamError(reply["error"])
+    return reply["result"]
+
+
+def _new_address() -> str:
+    """Return a path for a socket, in a new directory that only this user may enter."""
+    directory = tempfile.mkdtemp(prefix="flintstream-control-")
+    address = f"{directory}/socket"
+    if len(os.fsencode(address)) > LONGEST_ADDRESS:
+        Path(directory).rmdir()
+        address = f"{tempfile.mkdtemp(prefix='flintstream-control-', dir='/tmp')}/socket"
+    return address

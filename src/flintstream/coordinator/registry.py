@@ -1,0 +1,143 @@
+"""The running jobs of this user on this machine: a directory with one file for each, which says how to reach it.
+
+The directory is ``$FLINTSTREAM_JOBS_DIR``, else ``flintstream/jobs`` below the user's cache directory
+(``XDG_CACHE_HOME``). It and its files are readable by the user alone, as they hold the keys that jobs ask for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DIRECTORY = "FLINTSTREAM_JOBS_DIR"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A running job as other processes see it."""
+
+    job_id: str
+    name: str
+    pid: int
+    host: str
+    """Home directories may be shared by machines."""
+    started_ms: int
+    address: str
+    """Its Unix domain socket."""
+    key: str
+    """What a caller proves to know."""
+
+
+def host() -> str:
+    """Return the name by which this machine is told from others."""
+    return socket.gethostname()
+
+
+def directory() -> Path:
+    """Return where entries are; it need not exist."""
+    given = os.environ.get(DIRECTORY)
+    if given:
+        return Path(given)
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "flintstream" / "jobs"
+
+
+def add(entry: Entry) -> None:
+    """Make a job known.
+
+    Raises:
+        OSError: The directory cannot be made or written to.
+        PermissionError: It belongs to somebody else.
+    """
+    place = directory()
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if place.stat().st_uid != os.getuid():
+        raise PermissionError(f"{place} belongs to another user")
+    place.chmod(0o700)  # the mode above is subject to the umask, and ignored for a directory that exists
+    temporary = place / f".{entry.job_id}.part"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(entry), file)
+    temporary.replace(_path(entry))
+
+
+def remove(entry: Entry) -> None:
+    """Forget a job that is over, or whose process is gone."""
+    with contextlib.suppress(OSError):
+        _path(entry).unlink()
+    address = Path(entry.address)
+    with contextlib.suppress(OSError):
+        address.unlink()
+    with contextlib.suppress(OSError):  # not empty, unless the control channel made it
+        address.parent.rmdir()
+
+
+def entries() -> list[Entry]:
+    """Return the jobs of this machine whose processes live, oldest first; forgets those whose processes are gone."""
+    found = []
+    for entry in _all():
+        if entry.host != host():
+            continue
+        if _lives(entry.pid):
+            found.append(entry)
+        else:
+            remove(entry)
+    return sorted(found, key=lambda entry: (entry.started_ms, entry.job_id))
+
+
+def find(job: str) -> Entry:
+    """Return the job of this id, name, or beginning of an id.
+
+    Raises:
+        FlintstreamError: There is none, or more than one.
+    """
+    known = entries()
+    for what, matches in (
+        ("has the id", [entry for entry in known if entry.job_id == job]),
+        ("is called", [entry for entry in known if entry.name == job]),
+        ("has an id that begins with", [entry for entry in known if job and entry.job_id.startswith(job)]),
+    ):
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            ids = ", ".join(entry.job_id for entry in matches)
+            raise FlintstreamError(f"more than one running job {what} '{job}': {ids}")
+    raise FlintstreamError(f"no running job has the id or name '{job}'; 'flintstream list' shows them")
+
+
+def _path(entry: Entry) -> Path:
+    return directory() / f"{entry.job_id}.json"
+
+
+def _all() -> Iterator[Entry]:
+    place = directory()
+    try:
+        if place.stat().st_uid != os.getuid():
+            return
+        paths = sorted(place.glob("*.json"))
+    except OSError:
+        return
+    for path in paths:
+        # What is none of ours, of another release, or just being removed is no running job.
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            yield Entry(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's process has the number now
+        return False
+    return True

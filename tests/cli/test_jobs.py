@@ -1,0 +1,321 @@
+"""Running jobs are listed, saved, stopped and cancelled from the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.engine.tally import expected, ordered, tally
+
+from flintstream.checkpoint.metadata import METADATA
+from flintstream.cli import main
+from flintstream.common import JobStatus
+from flintstream.coordinator import control, registry
+from flintstream.coordinator.client import cancel_all
+from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.errors import FlintstreamError, JobCancelledError
+
+
+@pytest.fixture(autouse=True)
+def jobs_directory(tmp_path, monkeypatch):
+    directory = tmp_path / "jobs"
+    monkeypatch.setenv(registry.DIRECTORY, str(directory))
+    return directory
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start endless jobs on the inline engine; they are cancelled when the test is over."""
+    clients = []
+
+    def start(name, sink=None, *, limit=None, **more):
+        settings = {
+            "flintstream.engine": "inline",
+            "flintstream.epoch.idle-duration": "20",
+            "execution.checkpointing.interval": "50 ms",
+            "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+            "flintstream.resume": "true",
+            **{key.replace("__", "-").replace("_", "."): value for key, value in more.items()},
+        }
+        env = StreamExecutionEnvironment.get_execution_environment(settings).set_parallelism(2)
+        sink = tally(env, limit, 0.01, sink=sink)
+        client = env.execute_async(name)
+        clients.append((client, sink))
+        return client, sink
+
+    yield start
+    for client, _ in clients:
+        client.cancel().result()
+
+
+def flintstream(*arguments, code=0):
+    """Run a command and return its standard output, or what it says is wrong."""
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.stderr
+
+
+def record_count(client):
+    return client.get_accumulators().result().get("numRecordsOut", 0)
+
+
+def test_running_jobs_are_listed_with_how_far_they_are(start):
+    assert flintstream("list") == "No running jobs.\n"
+    one, _ = start("one")
+    wait_for(lambda: one.get_accumulators().result().get("numCheckpoints", 0) > 1)
+    two, _ = start("two  words")
+    first, details, second, _ = flintstream("list").splitlines()
+    assert first.split(" : ")[1:] == [str(one.get_job_id()), "one (RUNNING)"]
+    assert details.startswith(f"    process {os.getpid()}  epochs ")
+    assert "  restarts 0  checkpoints " in details
+    assert second.split(" : ")[1] == str(two.get_job_id())
+    assert " : two words (" in second
+    for option in ("-r", "--all"):
+        assert str(one.get_job_id()) in flintstream("list", option)
+
+
+def test_kept_checkpoints_are_listed_and_can_be_started_from(start):
+    client, _ = start("kept", execution_checkpointing_externalized__checkpoint__retention="RETAIN_ON_CANCELLATION")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 1)
+    line = next(line for line in flintstream("list", "--verbose").splitlines() if line.startswith("    checkpoint "))
+    number, path = line.split()[1], line.split()[-1]
+    assert path.endswith(f"/chk-{number}")
+    assert " bytes " in line
+
+
+def test_a_job_that_is_over_is_no_longer_listed(start, jobs_directory):
+    client, sink = start("short", limit=5)
+    client.get_job_execution_result().result()
+    wait_for(lambda: not list(jobs_directory.iterdir()))
+    assert flintstream("list", "-a") == "No running jobs.\n"
+    assert ordered(sink.get_results(True, False)) == expected(range(5))
+
+
+@pytest.mark.parametrize("spelling", [str, lambda job_id: str(job_id)[:7], lambda _: "tally"])
+def test_a_savepoint_is_taken_while_the_job_goes_on(start, tmp_path, spelling):
+    client, _ = start("tally")
+    out = flintstream("savepoint", spelling(client.get_job_id()), str(tmp_path / "savepoints"))
+    path = Path(out.splitlines()[-1])
+    assert path.parent == tmp_path / "savepoints"
+    assert (path / METADATA).exists()
+    before = record_count(client)
+    wait_for(lambda: record_count(client) > before)
+
+
+def test_a_relative_directory_is_that_of_the_command(start, tmp_path, monkeypatch):
+    start("tally")
+    monkeypatch.chdir(tmp_path)
+    path = flintstream("savepoint", "tally", "here").splitlines()[-1]
+    assert path.startswith(f"{tmp_path}/here/")
+
+
+def test_a_stopped_job_goes_on_from_its_savepoint(start, tmp_path):
+    client, sink = start("tally")
+    wait_for(lambda: record_count(client) > 10)
+    path = flintstream("stop", "--savepointPath", str(tmp_path / "savepoints"), "tally").splitlines()[-1]
+    assert client.get_job_status().result() == JobStatus.FINISHED
+    before = sink.get_results(True, False)
+    again, _ = start("tally", sink, limit=len(before) + 20, execution_state__recovery_path=path)
+    again.get_job_execution_result().result()
+    assert ordered(before + sink.get_results(True, False)) == expected(range(len(before) + 20))
+
+
+def test_stopping_with_drain_completes_the_output(start, tmp_path):
+    client, sink = start("tally", execution_checkpointing_savepoint__dir=(tmp_path / "default").as_uri())
+    wait_for(lambda: record_count(client) > 10)
+    path = flintstream("stop", "-d", "tally").splitlines()[-1]
+    assert (tmp_path / "default") in Path(path.removeprefix("file:")).parents
+    rows = sink.get_results(True, False)
+    assert ordered(rows) == expected(range(len(rows) // 2))
+
+
+def test_a_job_is_cancelled(start):
+    client, _ = start("tally")
+    assert flintstream("cancel", "tally") == "Cancelled tally.\n"
+    assert client.get_job_status().result() == JobStatus.CANCELED
+    with pytest.raises(JobCancelledError):
+        client.get_job_execution_result().result()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_cancelling_with_a_savepoint_says_where_it_is(start, tmp_path, named):
+    client, _ = start("tally", execution_checkpointing_savepoint__dir=str(tmp_path / "default"))
+    out = flintstream("cancel", "-s", *([str(tmp_path / "named")] if named else []), "tally")
+    directory = Path(out.splitlines()[-1].removeprefix("file:"))
+    assert directory.parent == tmp_path / ("named" if named else "default")
+    assert (directory / METADATA).exists()
+    assert client.get_job_status().result().is_terminal_state()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("savepoint", "nobody"), "no running job has the id or name 'nobody'; 'flintstream list' shows them"),
+        (("stop", ""), "no running job has the id or name ''"),
+        (("savepoint", "twin"), "more than one running job is called 'twin': "),
+        (("savepoint", "single"), "a savepoint needs a directory"),
+        (("stop", "single", "-p", "/proc/nothing/can/be/here"), "the savepoint failed: "),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(start, arguments, message):
+    for name in ("twin", "twin", "single"):
+        start(name)
+    said = flintstream(*arguments, code=1)
+    assert said.startswith(f"Error: {message}")
+    assert said.count("\n") == 1
+
+
+def test_a_job_in_batch_mode_takes_no_savepoint(start):
+    start("batch", limit=300, execution_runtime__mode="BATCH", flintstream_resume="false")
+    assert "Error: a job in BATCH mode takes no savepoints\n" in flintstream("savepoint", "batch", "/x", code=1)
+
+
+def test_cancelling_needs_a_job():
+    result = CliRunner().invoke(main, ["cancel"])
+    assert result.exit_code == 2
+    assert "which job?" in result.output
+
+
+def test_a_job_that_waits_for_its_restart_says_so_and_can_be_cancelled(start, tmp_path):
+    settings = {"restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "1 h"}
+    env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline", **settings})
+    tally(env, None, 0.001, fail_at=3, marker=tmp_path / "failed")
+    client = env.execute_async("broken")
+    wait_for(lambda: "broken (RESTARTING)" in flintstream("list"))
+    assert flintstream("cancel", "broken") == "Cancelled broken.\n"
+    assert client.get_job_status().result() == JobStatus.CANCELED
+
+
+def test_a_job_can_keep_to_itself(start, jobs_directory):
+    start("hidden", flintstream_control="false")
+    assert flintstream("list") == "No running jobs.\n"
+    assert not jobs_directory.exists()
+
+
+def test_a_job_runs_where_it_cannot_be_listed(start, jobs_directory, caplog):
+    jobs_directory.write_text("a file where the directory should be")
+    client, _ = start("short", limit=3)
+    client.get_job_execution_result().result()
+    assert "'flintstream list' will not show the job 'short'" in caplog.text
+    assert "No running jobs" in flintstream("list")
+
+
+def test_nobody_else_can_read_how_to_reach_a_job(start, jobs_directory):
+    jobs_directory.mkdir(mode=0o755)
+    start("private")
+    entry = registry.find("private")
+    assert stat.S_IMODE(jobs_directory.stat().st_mode) == 0o700
+    assert stat.S_IMODE((jobs_directory / f"{entry.job_id}.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path(entry.address).parent.stat().st_mode) == 0o700
+
+
+def test_who_does_not_know_the_key_is_turned_away(start):
+    start("locked")
+    entry = registry.find("locked")
+    with pytest.raises(FlintstreamError, match=r"does not accept the key|ended before it answered"):
+        control.ask(replace(entry, key="00" * 32), "status")
+    assert control.ask(entry, "status")["state"] == "RUNNING"
+
+
+def test_callers_that_say_nothing_hold_nobody_up(start):
+    start("busy")
+    entry = registry.find("busy")
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(20)]
+    for each in silent:
+        each.connect(entry.address)
+    assert control.ask(entry, "status")["state"] == "RUNNING"
+    for each in silent:
+        each.close()
+
+
+@pytest.mark.parametrize("request_", ["unknown", "savepoint"])
+def test_a_request_that_makes_no_sense_is_refused(start, request_):
+    start("busy")
+    with pytest.raises(FlintstreamError, match=r"there is no request 'unknown'|unexpected keyword argument 'foo'"):
+        control.ask(registry.find("busy"), request_, foo=1)
+
+
+def entry_of(tmp_path, **changes):
+    """Register a job that is not there."""
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "socket").touch()
+    entry = registry.Entry("f" * 32, "lost", os.getpid(), registry.host(), 0, str(tmp_path / "gone" / "socket"), "00")
+    entry = replace(entry, **changes)
+    registry.add(entry)
+    return entry
+
+
+def test_what_a_killed_process_left_behind_is_removed(tmp_path, jobs_directory):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    entry = entry_of(tmp_path, pid=process.pid)
+    assert flintstream("list") == "No running jobs.\n"
+    assert not list(jobs_directory.iterdir())
+    assert not Path(entry.address).parent.exists()
+
+
+def test_another_process_that_got_the_number_is_not_taken_for_the_job(tmp_path, jobs_directory):
+    entry_of(tmp_path)
+    assert flintstream("list") == "No running jobs.\n"
+    assert not list(jobs_directory.iterdir())
+
+
+def test_jobs_of_other_machines_and_damaged_entries_are_left_alone(tmp_path, jobs_directory):
+    entry_of(tmp_path, host="elsewhere", pid=2**22 + 1)
+    (jobs_directory / "bad.json").write_text("{")
+    (jobs_directory / "later.json").write_text(json.dumps({"of": "another release"}))
+    assert flintstream("list") == "No running jobs.\n"
+    assert len(list(jobs_directory.iterdir())) == 3
+
+
+def test_requests_that_cross_the_end_of_a_job_are_answered(start, tmp_path):
+    client, _ = start("crossing")
+    entry = registry.find("crossing")
+    answers = []
+
+    def savepoint():
+        try:
+            answers.append(control.ask(entry, "savepoint", directory=str(tmp_path / "savepoints")))
+        except FlintstreamError as error:
+            answers.append(str(error))
+
+    threads = [threading.Thread(target=savepoint) for _ in range(8)]
+    for thread in threads[:4]:
+        thread.start()
+    stopping = client.stop_with_savepoint(False, str(tmp_path / "stopped"))
+    for thread in threads[4:]:
+        thread.start()
+    stopping.result()
+    for thread in threads:
+        thread.join(30)
+    assert len(answers) == 8
+
+
+def test_a_savepoint_of_a_job_that_is_over_is_refused(start, tmp_path):
+    client, _ = start("short", limit=3)
+    client.get_job_execution_result().result()
+    with pytest.raises(FlintstreamError, match=r"there will be no savepoint: the job 'short' is over"):
+        client.trigger_savepoint(str(tmp_path)).result()
+
+
+def test_all_jobs_of_a_process_are_cancelled_at_once(start):
+    clients = [start(name)[0] for name in ("one", "two")]
+    cancel_all(30)
+    assert [client.get_job_status().result() for client in clients] == [JobStatus.CANCELED] * 2
