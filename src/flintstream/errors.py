@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = [
     "CheckpointError",
     "CorruptCheckpointError",
+    "CorruptDataError",
     "FlintstreamError",
     "JobCancelledError",
     "JobFailedError",
@@ -82,6 +83,14 @@ class CorruptCheckpointError(CheckpointError):
         super().__init__(f"{path}: {what}")
         self.path = path
         self.what = what
+
+
+class CorruptDataError(CheckpointError, ValueError):
+    """Bytes that are not what the codec of state writes, or that need a class which cannot be imported."""
+
+
+class CommitError(FlintstreamError):
+    """A sink's output could not be made visible. The checkpoint keeps what is to be committed."""
 
 
 class UserCodeError(FlintstreamError):

@@ -1,0 +1,98 @@
+"""How the value types of the standard library and of flintstream are written."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import deque
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, SafeUUID
+from zoneinfo import ZoneInfo
+
+from flintstream.checkpoint.registry import register
+from flintstream.common.time import Duration, Instant, Time
+from flintstream.common.types import Row, RowKind, _make_row
+from flintstream.datastream.window import CountWindow, GlobalWindow, TimeWindow
+
+_KINDS = tuple(RowKind)
+_NUMBERS = {kind: kind.value for kind in RowKind}
+
+
+def _row(plain: tuple[tuple[str, ...] | None, tuple[Any, ...], int]) -> Row:
+    fields, values, kind = plain
+    return _make_row(fields, list(values), _KINDS[kind])
+
+
+def _row_key(row: Row) -> tuple[Any, ...]:
+    # named rows are equal whatever the order of their fields
+    kind = _NUMBERS[row._row_kind]  # noqa: SLF001
+    names = row._fields
+    if names is None:
+        return (kind, None, tuple(row))
+    return (kind, tuple(sorted(names)), tuple(row._by_name()))  # noqa: SLF001
+
+
+def _datetime(plain: tuple[str, int, dt.tzinfo | None]) -> dt.datetime:
+    text, fold, zone = plain
+    return dt.datetime.fromisoformat(text).replace(tzinfo=zone, fold=fold)
+
+
+def _datetime_key(value: dt.datetime) -> tuple[bool, str]:
+    # Python compares aware datetimes as instants, and looks at fold in no case
+    value = value.replace(fold=0)
+    offset = value.utcoffset()
+    if offset is None:
+        return False, value.replace(tzinfo=None).isoformat()
+    since = value.replace(tzinfo=None) - dt.datetime.min - offset  # noqa: DTZ901 - may lie before the first datetime
+    return True, str(since // dt.timedelta(microseconds=1))
+
+
+def _time(plain: tuple[str, int, dt.tzinfo | None]) -> dt.time:
+    text, fold, zone = plain
+    return dt.time.fromisoformat(text).replace(tzinfo=zone, fold=fold)
+
+
+def _time_key(value: dt.time) -> tuple[bool, int]:
+    offset = value.replace(fold=0).utcoffset()
+    since = dt.timedelta(
+        hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond
+    ) - (offset or dt.timedelta())
+    return offset is not None, since // dt.timedelta(microseconds=1)
+
+
+def _zone_key(zone: ZoneInfo) -> str:
+    if zone.key is None:
+        raise TypeError("a ZoneInfo that was read from a file without a key cannot be written")
+    return zone.key
+
+
+register("Decimal", Decimal, str, Decimal)
+register("complex", complex, lambda c: (c.real, c.imag), lambda p: complex(*p))
+register("date", dt.date, dt.date.toordinal, dt.date.fromordinal)
+register(
+    "datetime",
+    dt.datetime,
+    lambda d: (d.replace(tzinfo=None).isoformat(), d.fold, d.tzinfo),
+    _datetime,
+    to_key=_datetime_key,
+)
+register("time", dt.time, lambda t: (t.replace(tzinfo=None).isoformat(), t.fold, t.tzinfo), _time, to_key=_time_key)
+register("timedelta", dt.timedelta, lambda d: (d.days, d.seconds, d.microseconds), lambda p: dt.timedelta(*p))
+# what a timezone was made of: the offset, and the name if it was given one
+register("timezone", dt.timezone, lambda z: z.__getinitargs__(), lambda p: dt.timezone(*p))
+register("ZoneInfo", ZoneInfo, _zone_key, ZoneInfo)
+register(
+    "UUID",
+    UUID,
+    lambda u: (u.bytes, u.is_safe.value),
+    lambda p: UUID(bytes=p[0], is_safe=SafeUUID(p[1])),
+    to_key=lambda u: u.bytes,
+)
+register("deque", deque, lambda d: (list(d), d.maxlen), lambda p: deque(*p))
+register("Row", Row, lambda r: (r._fields, tuple(r._values), _NUMBERS[r._row_kind]), _row, to_key=_row_key)  # noqa: SLF001
+register("Instant", Instant, lambda i: (i.seconds, i.nanos), lambda p: Instant(*p))
+register("Duration", Duration, lambda d: d.nanos, Duration)
+register("Time", Time, lambda t: t.to_milliseconds(), Time)
+register("TimeWindow", TimeWindow, tuple, lambda p: TimeWindow(*p))
+register("CountWindow", CountWindow, lambda w: w.id, CountWindow)
+register("GlobalWindow", GlobalWindow, lambda _: None, lambda _: GlobalWindow.get())

@@ -1,0 +1,107 @@
+"""Keys as bytes: equal keys give equal bytes, and others give others."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from decimal import Decimal
+from typing import Any
+
+import msgpack
+from msgpack import ExtType
+
+from flintstream.checkpoint.registry import BY_TYPE
+from flintstream.checkpoint.values import FROZENSET, PICKLED, TAGGED, encode_one
+
+__all__ = ["encode_key"]
+
+NUMBER = 10  # a code of its own, beside those of the codec
+
+_QUICK = frozenset({type(None), int, str, bytes})
+_all_quick = _QUICK.issuperset
+_pack = msgpack.Packer().pack
+
+
+def encode_key(key: Any) -> bytes:
+    """Return a key as bytes, the same in every process.
+
+    Keys that Python holds equal are one key: ``1``, ``1.0``, ``True`` and ``Decimal(1)``, a named tuple and the tuple
+    of its fields, one instant in two time zones. NaN, which Python holds unequal to itself, is one key too. Objects of
+    classes the codec does not know are told apart by what they pickle to. The bytes have no order.
+
+    >>> encode_key(("a", 1)) == encode_key(("a", True)) != encode_key(("a", "1"))
+    True
+    """
+    kind = type(key)
+    try:
+        if kind in _QUICK or (kind is tuple and _all_quick(map(type, key))):
+            return _pack(key)  # type: ignore[no-any-return]
+    except (OverflowError, UnicodeEncodeError):
+        pass
+    return _packed(_canonical(key))
+
+
+def _packed(tree: Any) -> bytes:
+    return msgpack.packb(tree, strict_types=True, unicode_errors="surrogatepass")  # type: ignore[no-any-return]
+
+
+def _canonical(key: Any) -> Any:
+    """Return what is the same for equal keys, as the strict packer takes it."""
+    kind = type(key)
+    if kind in {str, bytes, type(None)}:
+        return key
+    if isinstance(key, int | float | Decimal):
+        return _number(key)
+    if isinstance(key, tuple) and (kind is tuple or key == tuple(key)):  # a window equals no tuple
+        return list(map(_canonical, key))
+    if isinstance(key, frozenset | set):
+        return ExtType(FROZENSET, _packed(sorted(map(encode_key, key))))
+    if isinstance(key, str) and key == (text := str.__str__(key)):
+        return text
+    if isinstance(key, bytes) and key == (data := bytes(key)):
+        return data
+    if kind is complex and key.imag == 0:
+        return _number(key.real)
+    if hasattr(kind, "__index__"):  # integers of NumPy
+        return _number(key.__index__())
+    extension = BY_TYPE.get(kind)
+    if extension is not None:
+        return ExtType(TAGGED, _packed([extension.tag, _canonical(extension.to_key(key))]))
+    data = encode_one(key)
+    if data[0] in _EXTENSIONS and PICKLED in data[1:6]:
+        data = _by_content(key) or data
+    return ExtType(PICKLED, data)
+
+
+# the first bytes of MessagePack's extension values
+_EXTENSIONS = frozenset({0xC7, 0xC8, 0xC9, *range(0xD4, 0xD9)})
+
+
+def _by_content(key: Any) -> bytes | None:
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, 5)
+    pickler.fast = True  # no memo: equal content gives equal bytes whether or not parts are shared
+    try:
+        pickler.dump(key)
+    except Exception:  # noqa: BLE001 - classes of the user's script
+        return None
+    return buffer.getvalue()
+
+
+def _number(number: float | Decimal) -> Any:
+    """Return an int of at most 64 bits if that is what it is, else a float, else the digits."""
+    if number != number:  # noqa: PLR0124 - NaN
+        return float("nan")
+    if number in {float("inf"), -float("inf")}:
+        return float(number)
+    if -0x8000_0000_0000_0000 <= number <= 0xFFFF_FFFF_FFFF_FFFF:
+        whole = int(number)
+        if whole == number:
+            return whole
+        nearest = float(number)
+        if nearest == number:
+            return nearest
+    sign, digits, exponent = Decimal(number).as_tuple()
+    text = "".join(map(str, digits))
+    stripped = text.rstrip("0")
+    return ExtType(NUMBER, f"{'-' * sign}{stripped}E{int(exponent) + len(text) - len(stripped)}".encode())

@@ -1,0 +1,262 @@
+"""Single values as bytes. See :mod:`flintstream.checkpoint.codec`, which offers this to others."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import importlib
+import pickle
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgpack
+from msgpack import ExtType
+
+from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - registers what is always there
+from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
+from flintstream.errors import CheckpointError, CorruptDataError, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.checkpoint.registry import Extension
+
+# Codes of what MessagePack does not tell apart. They are in files: never give one another meaning.
+TUPLE, SET, FROZENSET, PAIRS, BIG_INT, BYTEARRAY, TAGGED, ENUM, PICKLED = range(1, 10)
+
+MAX_DEPTH = 64
+"""Levels of nesting that are written by content; what lies deeper, or contains itself, is pickled."""
+
+_TUPLE_MARK = b"\xc1"  # which no MessagePack begins with
+
+ATOMS = frozenset({type(None), bool, int, float, str, bytes})
+all_atoms = ATOMS.issuperset
+_SURROGATES = "surrogatepass"  # a str may hold lone surrogates, UTF-8 may not
+
+# Shared: they hold the interpreter's lock while they pack. The strict one refuses instances of subclasses; the other
+# one writes tuples like lists, and is for what is known to contain no others.
+_strict: Callable[[Any], bytes] = msgpack.Packer(strict_types=True).pack
+_loose: Callable[[Any], bytes] = msgpack.Packer().pack
+
+
+class _NotPlainError(Exception):
+    """The value is nested too deeply, or contains itself."""
+
+
+def encode_one(value: Any) -> bytes:
+    """Return one value as bytes.
+
+    Raises:
+        CheckpointError: It can be neither written by content nor pickled.
+
+    >>> decode_one(encode_one({"a": (1, 2.0)}))
+    {'a': (1, 2.0)}
+    """
+    kind = type(value)
+    try:
+        if kind in ATOMS:
+            return _strict(value)
+        if kind is tuple and _is_tuples(value):
+            return _TUPLE_MARK + _loose(value)
+        if kind is list and all_atoms(map(type, value)):
+            return _strict(value)
+        if kind is dict and all_atoms(map(type, value)) and all_atoms(map(type, value.values())):
+            return _strict(value)
+    except (OverflowError, ValueError, RecursionError):
+        pass
+    return pack(plain_or_pickled(value))
+
+
+def decode_one(data: bytes, *, allow_pickle: bool = True) -> Any:
+    """Return the value that :func:`encode_one` was given.
+
+    Args:
+        data: What it returned.
+        allow_pickle: As in :func:`decode`.
+
+    Raises:
+        CorruptDataError: The bytes are something else, or need a class that cannot be imported.
+    """
+    try:
+        if data[:1] == _TUPLE_MARK:
+            return msgpack.unpackb(data[1:], use_list=False, strict_map_key=False, unicode_errors=_SURROGATES)
+        return unpack(data, allow_pickle)
+    except CorruptDataError:
+        raise
+    except Exception as error:
+        raise corrupt(error) from error
+
+
+def _is_tuples(value: tuple[Any, ...]) -> bool:
+    """Tell whether a tuple holds atoms and such tuples."""
+    for part in value:
+        kind = type(part)
+        if kind not in ATOMS and (kind is not tuple or not _is_tuples(part)):
+            return False
+    return True
+
+
+def plain_or_pickled(value: Any) -> Any:
+    """Return what the strict packer writes for a value."""
+    try:
+        return plain(value, ())
+    except _NotPlainError:
+        return _pickled(value)
+
+
+def plain(value: Any, above: tuple[int, ...]) -> Any:
+    """Return what the strict packer writes for a value; ``above`` has the ids of what contains it."""
+    kind = type(value)
+    if kind is int:
+        if -0x8000_0000_0000_0000 <= value <= 0xFFFF_FFFF_FFFF_FFFF:
+            return value
+        return ExtType(BIG_INT, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
+    if kind in ATOMS:
+        return value
+    if id(value) in above or len(above) >= MAX_DEPTH:
+        raise _NotPlainError
+    above = (*above, id(value))
+    if kind is list:
+        return [plain(item, above) for item in value]
+    if kind is dict:
+        keys = [plain(key, above) for key in value]
+        items = [plain(item, above) for item in value.values()]
+        if ExtType in map(type, keys):
+            return ExtType(PAIRS, pack([keys, items]))
+        return dict(zip(keys, items, strict=True))
+    if kind in _COLLECTIONS:
+        if all_atoms(map(type, value)):
+            with contextlib.suppress(OverflowError, UnicodeEncodeError):
+                return ExtType(_COLLECTIONS[kind], _strict(list(value)))
+        return ExtType(_COLLECTIONS[kind], pack([plain(item, above) for item in value]))
+    if kind is bytearray:
+        return ExtType(BYTEARRAY, bytes(value))
+    extension = BY_TYPE.get(kind)
+    if extension is not None:
+        return ExtType(TAGGED, pack([extension.tag, plain(extension.to_plain(value), above)]))
+    if isinstance(value, enum.Enum) and _is_importable(type(value)) and kind.__members__.get(value.name) is value:
+        return ExtType(ENUM, pack([kind.__module__, kind.__qualname__, value.name]))
+    if kind is Opaque:
+        return ExtType(value.code, value.data)
+    return _pickled(value)
+
+
+_COLLECTIONS: dict[type, int] = {tuple: TUPLE, set: SET, frozenset: FROZENSET}
+
+
+def _pickled(value: Any) -> ExtType:
+    try:
+        return ExtType(PICKLED, pickle.dumps(value, 5))
+    except Exception:  # noqa: BLE001 - classes of the user's script, lambdas, or what cannot be pickled at all
+        import cloudpickle  # noqa: PLC0415 - costs 20 ms, and is rarely needed
+
+        try:
+            return ExtType(PICKLED, cloudpickle.dumps(value, 5))
+        except Exception as error:
+            raise CheckpointError(
+                f"{shorten(value)} of type {type(value).__qualname__} cannot be kept as state: {error}"
+            ) from error
+
+
+@cache
+def _is_importable(kind: type) -> bool:
+    """Tell whether another process finds a class under the name it has."""
+    if kind.__module__ == "__main__":
+        return False
+    try:
+        return _find(kind.__module__, kind.__qualname__) is kind
+    except (ImportError, AttributeError):
+        return False
+
+
+def _find(module: str, qualname: str) -> Any:
+    found: Any = sys.modules.get(module) or importlib.import_module(module)
+    for name in qualname.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def pack(tree: Any) -> bytes:
+    """Write what :func:`plain` returned."""
+    try:
+        return _strict(tree)
+    except UnicodeEncodeError:
+        return msgpack.packb(tree, strict_types=True, unicode_errors=_SURROGATES)  # type: ignore[no-any-return]
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def unpack(data: bytes, allow_pickle: bool) -> Any:
+    """Read what :func:`pack` wrote."""
+    hook = _with_pickle if allow_pickle else _without_pickle
+    return msgpack.unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors=_SURROGATES)
+
+
+def _with_pickle(code: int, data: bytes) -> Any:
+    return _Reader(allow_pickle=True).read(code, data)
+
+
+def _without_pickle(code: int, data: bytes) -> Any:
+    return _Reader(allow_pickle=False).read(code, data)
+
+
+class _Reader:
+    """Reads one extension value, and those within it down to a depth that fits on the stack."""
+
+    __slots__ = ("allow_pickle", "depth")
+
+    def __init__(self, *, allow_pickle: bool) -> None:
+        self.allow_pickle = allow_pickle
+        self.depth = 0
+
+    def read(self, code: int, data: bytes) -> Any:
+        if code == BIG_INT:
+            return int.from_bytes(data, "little", signed=True)
+        if code == BYTEARRAY:
+            return bytearray(data)
+        if code == PICKLED:
+            return pickle.loads(data) if self.allow_pickle else Opaque(code, data)
+        self.depth += 1
+        if self.depth > 2 * MAX_DEPTH:
+            raise CorruptDataError("values are nested too deeply")
+        parts = msgpack.unpackb(data, ext_hook=self.read, strict_map_key=False, unicode_errors=_SURROGATES)
+        self.depth -= 1
+        if type(parts) is not list:
+            raise CorruptDataError("an extension value without parts")
+        if code in _MAKERS:
+            return _MAKERS[code](parts)
+        if code == PAIRS:
+            keys, items = parts
+            return dict(zip(keys, items, strict=True))
+        if code == TAGGED:
+            tag, content = parts
+            return extension_of(tag).from_plain(content)
+        if code == ENUM:
+            return self._member(data, *parts)
+        raise CorruptDataError(f"a value with the unknown code {code}")
+
+    def _member(self, data: bytes, module: str, qualname: str, name: str) -> Any:
+        if not self.allow_pickle and module not in sys.modules:
+            return Opaque(ENUM, data)
+        found = _find(module, qualname)
+        if not isinstance(found, enum.EnumMeta):
+            raise CorruptDataError(f"{module}.{qualname} is no enum")
+        return found[name]
+
+
+_MAKERS: dict[int, Any] = {code: kind for kind, code in _COLLECTIONS.items()}
+
+
+def extension_of(tag: Any) -> Extension:
+    """Return how values of a tag are read."""
+    try:
+        return BY_TAG[tag]
+    except KeyError:
+        raise CorruptDataError(f"a value of type {tag!r}, which this program knows nothing of") from None
+
+
+def corrupt(error: Exception) -> CorruptDataError:
+    """Say that something did not decode."""
+    return CorruptDataError(f"it cannot be decoded ({type(error).__name__}: {error})")
