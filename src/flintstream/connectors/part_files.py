@@ -3,7 +3,11 @@
 A part file is written under a hidden name. When it is complete it is *prepared*: the committer gives it its final name
 once the epoch counts. Part files that stay open from one epoch to the next are known to the state by path and length:
 whoever goes on with one, perhaps after a failure, cuts it to that length first, so that nothing stays in it that does
-not count. What a lost attempt left behind under names that nobody knows is removed when the job ends.
+not count. What a lost attempt left behind under names that nobody knows is removed when the job starts again from a
+checkpoint, and when it ends. Names begin with the uid of their writer, which is another one in each run of a program.
+
+A checkpoint that counts on a file must not outlive it: files and the entries of their directories are on disk before a
+checkpoint knows them, and so are final names before the job goes on.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from flintstream.connectors.parts import OpenFile, PreparedFile
 from flintstream.connectors.sink import Committer, SinkWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from flintstream.connectors.buckets import BucketAssigner
     from flintstream.connectors.parts import Part, PartFormat
@@ -76,6 +80,8 @@ class PartFileWriter(SinkWriter):
         self._prepared: list[PreparedFile] = []
         self._counted: set[str] = set()
         """Open files that the last snapshot knows."""
+        self._touched: set[str] = set()
+        """Directories with files that no checkpoint knows yet."""
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Write a block of records."""
@@ -117,6 +123,7 @@ class PartFileWriter(SinkWriter):
             self._roll(bucket)
         directory = os.path.normpath(f"{self._base_path}/{bucket}")
         os.makedirs(directory, exist_ok=True)  # noqa: PTH103
+        self._touched.add(directory)
         target = ""
         while not target or os.path.exists(target):  # noqa: PTH110 - a savepoint of long ago may be gone on from
             number, self._next_number = self._next_number, self._next_number + 1
@@ -136,6 +143,7 @@ class PartFileWriter(SinkWriter):
             if (
                 end_of_input
                 or (checkpoint and self._policy.rolls_on_checkpoint())
+                or not self._format.goes_on
                 or self._policy.rolls_on_size(part.length)
                 or self._policy.rolls_on_time(part.known.created, part.updated, now)
             ):
@@ -152,24 +160,51 @@ class PartFileWriter(SinkWriter):
         self._counted = {file.path for file in files}
         return WriterState(self._uid, self._next_number, files)
 
+    def sync(self) -> None:
+        """Bring the open files to disk, and the entries of all that were begun."""
+        for part in self._parts.values():
+            part.sync()
+        _sync_directories(self._touched, self._base_path)
+        self._touched.clear()
+
     def restore(self, state: object) -> None:
         """Go on with the open files of the previous epoch, cut to what counts."""
         if not isinstance(state, WriterState):
             raise TypeError(f"not the state of a file writer: {state!r}")
         self._uid, self._next_number = state.uid, state.next_number
         for file in state.files:
-            try:
-                size = Path(file.path).stat().st_size
-            except FileNotFoundError:
-                raise FileNotFoundError(
-                    f"{file.path} is gone, which this job had begun to write (as {file.target}); it was removed, "
-                    "or the job was started from a checkpoint that is older than its last one"
-                ) from None
-            if size < file.length:
-                raise OSError(f"{file.path} has {size} bytes, but {file.length} had been written to it")
-            os.truncate(file.path, file.length)
-            self._parts[file.bucket] = self._format.open(file)
-            self._counted.add(file.path)
+            self._go_on_with(file)
+
+    def recover(self, states: Sequence[Any]) -> None:
+        """Go on with the open files of writers of a checkpoint, and remove what they began after it.
+
+        Names go on under a uid of this run: another one that starts from the same checkpoint shall not use them, too.
+        """
+        for state in states:
+            if not isinstance(state, WriterState):
+                raise TypeError(f"not the state of a file writer: {state!r}")
+            if state.uid == self._uid:
+                self._next_number = state.next_number
+            for file in state.files:
+                if file.bucket in self._parts:  # of another writer; its file stays as it is
+                    self._roll(file.bucket)
+                self._go_on_with(file)
+        known = {file.path for state in states for file in state.files}
+        _remove_leftovers(self._base_path, self._names, {self._uid, *(state.uid for state in states)}, known)
+
+    def _go_on_with(self, file: OpenFile) -> None:
+        try:
+            size = Path(file.path).stat().st_size
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"{file.path} is gone, which this job had begun to write (as {file.target}); it was removed, "
+                "or the job was started from a checkpoint that is older than its last one"
+            ) from None
+        if size < file.length:
+            raise OSError(f"{file.path} has {size} bytes, but {file.length} had been written to it")
+        os.truncate(file.path, file.length)
+        self._parts[file.bucket] = self._format.open(file)
+        self._counted.add(file.path)
 
     def close(self) -> None:
         """Forget what was not prepared; files that an earlier epoch counts on stay."""
@@ -188,20 +223,17 @@ class PartFileCommitter(Committer):
         self._base_path = base_path
         self._names = names
 
-    def commit(self, committables: Sequence[object]) -> None:
+    def commit(self, committables: Sequence[Any]) -> None:
         """Rename; a file that has its name already is left alone."""
+        finished = {Path(item.target).parent for item in committables if isinstance(item, PreparedFile)}
         for prepared in committables:
             if isinstance(prepared, PreparedFile):
                 _finish(prepared)
+        for directory in finished:
+            _sync_directory(directory)
         ended = {item.uid for item in committables if isinstance(item, LastOf)}
         if ended:
-            self._remove_leftovers(ended)
-
-    def _remove_leftovers(self, uids: set[str]) -> None:
-        for directory, _, files in os.walk(self._base_path):
-            for name in files:
-                if name.startswith(".") and any(self._names.is_in_progress(name, uid) for uid in uids):
-                    Path(directory, name).unlink(missing_ok=True)
+            _remove_leftovers(self._base_path, self._names, ended)
 
 
 def _finish(prepared: PreparedFile) -> None:
@@ -213,6 +245,38 @@ def _finish(prepared: PreparedFile) -> None:
         return
     if size < prepared.length:
         raise OSError(f"{prepared.path} has {size} bytes, but {prepared.length} had been written to it")
+    if Path(prepared.target).exists():
+        raise FileExistsError(f"{prepared.path} is complete, but there is a file {prepared.target} that it is not")
     if size > prepared.length:
         os.truncate(prepared.path, prepared.length)
     Path(prepared.path).rename(prepared.target)
+
+
+def _remove_leftovers(base_path: str, names: PartNames, uids: set[str], known: Collection[str] = ()) -> None:
+    """Remove what these writers began and nobody knows of."""
+    for directory, _, files in os.walk(base_path):
+        for name in files:
+            path = f"{directory}/{name}"
+            if name.startswith(".") and path not in known and any(names.is_in_progress(name, uid) for uid in uids):
+                Path(path).unlink(missing_ok=True)
+
+
+def _sync_directories(directories: Iterable[str], base_path: str) -> None:
+    """Bring the entries of directories to disk, and their own in those above, as far as that of the base path."""
+    found = set()
+    for directory in directories:
+        path, top = Path(directory), Path(base_path).parent
+        found |= {path, *(above for above in path.parents if above == top or top in above.parents)}
+    for path in found:
+        _sync_directory(path)
+
+
+def _sync_directory(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:  # what was in it was finished before a restart, and taken away since
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -47,8 +47,11 @@ class Part(Protocol):
     def state(self) -> OpenFile:
         """Flush, and return what the writer of the next epoch needs."""
 
+    def sync(self) -> None:
+        """Bring to disk what :meth:`state` counts on."""
+
     def prepare(self) -> PreparedFile:
-        """Complete and close the file."""
+        """Complete and close the file, and bring it to disk."""
 
     def discard(self) -> None:
         """Close the file; what is buffered is lost."""
@@ -56,6 +59,9 @@ class Part(Protocol):
 
 class PartFormat(Protocol):
     """How records are written into part files."""
+
+    goes_on: bool
+    """Whether a file can stay open from one epoch to the next."""
 
     def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[Any]:
         """Return what :meth:`Part.append` takes."""
@@ -69,6 +75,8 @@ class PartFormat(Protocol):
 
 class RowParts:
     """Encodes record by record."""
+
+    goes_on = True
 
     def __init__(self, encoder: Encoder) -> None:
         """Take what encodes a record."""
@@ -123,9 +131,13 @@ class _RowPart:
             )
         return replace(self.known, length=self.length, updated=self.updated)
 
+    def sync(self) -> None:
+        self.flush()
+        os.fsync(self._descriptor)
+
     def prepare(self) -> PreparedFile:
         self.state()
-        os.fsync(self._descriptor)
+        self.sync()
         self.discard()
         return PreparedFile(self.known.path, self.known.target, self.length)
 
@@ -135,6 +147,8 @@ class _RowPart:
 
 class BulkParts:
     """Writes files that can only be read as a whole. They never stay open beyond an epoch."""
+
+    goes_on = False
 
     def __init__(self, factory: BulkWriterFactory) -> None:
         """Take what makes the writers."""
@@ -170,6 +184,9 @@ class _BulkPart:
         raise RuntimeError(
             f"{self.known.path} cannot be gone on with: a bulk format needs files that end with the epoch"
         )
+
+    def sync(self) -> None:
+        raise RuntimeError(f"{self.known.path} is not complete")
 
     def prepare(self) -> PreparedFile:
         self._writer.finish()

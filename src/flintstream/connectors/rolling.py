@@ -20,7 +20,7 @@ class RollingPolicy:
         return False
 
     def rolls_on_checkpoint(self) -> bool:
-        """Tell whether a file is closed at the end of every epoch."""
+        """Tell whether a file is closed at every checkpoint; without checkpointing, at the end of every epoch."""
         return False
 
     @staticmethod
@@ -92,5 +92,5 @@ class PartNames:
         return f".{self.finished(uid, number)}.inprogress.{attempt}"
 
     def is_in_progress(self, name: str, uid: str) -> bool:
-        """Tell whether a file is one that the writer ``uid`` began and nobody finished."""
-        return name.startswith(f".{self.prefix}-{uid}-") and ".inprogress." in name
+        """Tell whether a file is one that the writer ``uid`` began, under whatever prefix, and nobody finished."""
+        return name.startswith(".") and f"-{uid}-" in name and ".inprogress." in name

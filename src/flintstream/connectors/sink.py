@@ -6,6 +6,9 @@ checkpoint completes, or, without checkpointing, when the epoch ends. Until then
 that goes back to it commits them once more. A writer whose task is retried is simply forgotten with everything it did
 not get to prepare.
 
+:class:`TwoPhaseCommittingSink` is the place to begin for output to a system that has transactions; a sink that may
+repeat records after a failure is simpler still as a :class:`~flintstream.datastream.functions.SinkFunction`.
+
 >>> class Shout(Sink):
 ...     def create_writer(self, context):
 ...         return ShoutWriter()
@@ -19,14 +22,19 @@ HELLO
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.datastream.functions import RuntimeContext
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,8 @@ class WriterContext:
     """Of the job and the operator, the same for all its attempts: two uses of one sink object must not share files."""
     input_type: TypeInformation | None = None
     """The type of the records, None for an untyped stream."""
+    runtime_context: RuntimeContext | None = None
+    """What user functions are given, too: metrics, job parameters."""
 
 
 class SinkWriter(ABC):
@@ -68,19 +78,79 @@ class SinkWriter(ABC):
         """Return what the writer of the next epoch, perhaps in another process, needs to go on (picklable)."""
         return None
 
+    def sync(self) -> None:
+        """Make sure that what :meth:`snapshot` tells of survives a crash of the machine: it goes into a checkpoint."""
+
     def restore(self, state: object) -> None:
         """Take back what :meth:`snapshot` returned at the end of the previous epoch."""
+
+    def recover(self, states: Sequence[Any]) -> None:
+        """Go on from a checkpoint or savepoint; called instead of :meth:`restore`.
+
+        Each state in it, as one writer's :meth:`snapshot` gave it, is handed to exactly one of the new writers. That
+        is each writer's own as long as the parallelism stays the same. Else some get several, and others none, for
+        which this is not called. Override it when several states can be taken over.
+
+        Raises:
+            NotImplementedError: There are several states, and the writer does not say what to do with them.
+        """
+        if len(states) > 1:
+            raise NotImplementedError(
+                f"{type(self).__name__} cannot go on with a lower parallelism: one writer is to take over the state of "
+                f"{len(states)}, which its method recover() has to do"
+            )
+        self.restore(states[0])
 
     def close(self) -> None:
         """Release what the writer holds; what was not prepared is lost on purpose."""
 
 
+@dataclass(frozen=True)
+class CommitRetry:
+    """How often, and after how many milliseconds, a commit is tried again before the job fails.
+
+    >>> [CommitRetry(attempts=5, delay_ms=100, max_delay_ms=300).delay_after(n) for n in (1, 2, 3, 4, 5)]
+    [100, 200, 300, 300, None]
+    """
+
+    attempts: int = 10
+    delay_ms: int = 100
+    """The first delay; each is twice as long as the one before."""
+    max_delay_ms: int = 5_000
+
+    def delay_after(self, attempt: int) -> int | None:
+        """Return how long to wait (ms) after attempt number ``attempt`` has failed, None to give up."""
+        if attempt >= self.attempts:
+            return None
+        return min(self.delay_ms << min(attempt - 1, 30), self.max_delay_ms)
+
+
 class Committer(ABC):
-    """Makes prepared output visible; lives in the driver. Committing twice must be the same as committing once."""
+    """Makes prepared output visible; lives in the driver. Committing twice must be the same as committing once.
+
+    It may be given what was committed already: a job that goes back to a checkpoint, perhaps in another process, does
+    not know how far it had come.
+    """
+
+    retry: CommitRetry = CommitRetry()
+    """How often to try what :meth:`commit` returns."""
+    failure: Exception | None = None
+    """Why the last :meth:`commit` could not do all, for the message when that is given up."""
 
     @abstractmethod
-    def commit(self, committables: Sequence[object]) -> None:
-        """Commit what :meth:`SinkWriter.prepare_commit` of all subtasks returned in one epoch."""
+    def commit(self, committables: Sequence[Any]) -> Sequence[Any] | None:
+        """Commit what :meth:`SinkWriter.prepare_commit` of all subtasks returned.
+
+        Returns:
+            What could not be committed yet and is to be tried again soon; the job waits for it.
+
+        Raises:
+            Exception: Trying again is of no use. The job fails; when it starts again from the checkpoint that holds
+                the committables, they are committed first of all.
+        """
+
+    def close(self) -> None:
+        """Release what the committer holds; the job has ended."""
 
 
 class Sink(ABC):
@@ -96,3 +166,110 @@ class Sink(ABC):
     def create_committer(self) -> Committer | None:
         """Return the committer, which runs in the driver, or None when there is nothing to commit."""
         return None
+
+
+class Outcome(Enum):
+    """What became of one committable."""
+
+    COMMITTED = "committed"
+    ALREADY_COMMITTED = "already committed"
+    RETRY_LATER = "retry later"
+
+
+class TwoPhaseWriter(SinkWriter):
+    """Writes records in a way that nobody sees them before they are committed."""
+
+    @abstractmethod
+    def precommit(self) -> Sequence[Any]:
+        """End the open transaction, so that it can be committed from another process, however late that is.
+
+        Called at the end of every epoch: the next one may run in another process, which could not go on with an open
+        transaction. What it returns is handed to the committer once a checkpoint contains it (picklable; plain values
+        are best). Return nothing when nothing was written.
+        """
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        """Return what :meth:`precommit` does."""
+        return self.precommit()
+
+
+class TwoPhaseCommitter(Committer):
+    """Commits one transaction after the other, and tries those again that fail.
+
+    Set the attribute ``retry`` to a :class:`CommitRetry` to say how often. When that is used up, the job fails with
+    :class:`~flintstream.errors.CommitError`, and the restart strategy decides; nothing that was prepared is lost, as
+    the checkpoint holds it until it is committed.
+    """
+
+    @abstractmethod
+    def commit_one(self, committable: Any) -> Outcome | None:
+        """Commit one transaction; None means that it was committed.
+
+        A transaction that is committed already must be left as it is (``Outcome.ALREADY_COMMITTED``). Return
+        ``Outcome.RETRY_LATER``, or raise whatever the other system raises, and it is tried again.
+        """
+
+    def commit(self, committables: Sequence[Any]) -> Sequence[Any]:
+        """Commit all, and return those that are to be tried again."""
+        later = []
+        for committable in committables:
+            try:
+                outcome = self.commit_one(committable)
+            except Exception as error:  # noqa: BLE001 - whatever the other system raises
+                _log.warning("%s: %s: %s", type(self).__name__, type(error).__name__, error)
+                self.failure = error
+                outcome = Outcome.RETRY_LATER
+            if outcome is Outcome.RETRY_LATER:
+                later.append(committable)
+        return later
+
+
+class TwoPhaseCommittingSink(Sink):
+    """Base class of sinks whose output appears exactly once, in a system that takes part with transactions.
+
+    The writer, in the task, writes into a transaction and ends it with the epoch (*precommit*). The committer, in the
+    driver, commits it when a checkpoint contains it. A transaction that was begun by an attempt that failed is never
+    committed. Without checkpointing, each epoch is committed at its end.
+
+    >>> table, committed = [], set()  # the other system
+    >>> class Rows(TwoPhaseCommittingSink):
+    ...     def create_writer(self, context):
+    ...         return RowsWriter(context)
+    ...
+    ...     def create_committer(self):
+    ...         return RowsCommitter()
+    >>> class RowsWriter(TwoPhaseWriter):
+    ...     def __init__(self, context):
+    ...         self.id, self.number, self.rows = context.attempt, 0, []
+    ...
+    ...     def write(self, values, timestamps):
+    ...         self.rows += values
+    ...
+    ...     def precommit(self):
+    ...         self.number += 1
+    ...         transaction, self.rows = (f"{self.id}-{self.number}", self.rows), []
+    ...         return [transaction]
+    >>> class RowsCommitter(TwoPhaseCommitter):
+    ...     def commit_one(self, transaction):
+    ...         name, rows = transaction
+    ...         if name in committed:
+    ...             return Outcome.ALREADY_COMMITTED
+    ...         table.extend(rows)
+    ...         committed.add(name)
+    >>> writer = Rows().create_writer(WriterContext(0, 1, "first"))
+    >>> writer.write(["a", "b"], None)
+    >>> prepared = writer.prepare_commit(end_of_input=False)
+    >>> table
+    []
+    >>> committer = Rows().create_committer()
+    >>> committer.commit(prepared), committer.commit(prepared), table
+    ([], [], ['a', 'b'])
+    """
+
+    @abstractmethod
+    def create_writer(self, context: WriterContext) -> TwoPhaseWriter:
+        """Return a writer; called once per subtask and worker, in the task."""
+
+    @abstractmethod
+    def create_committer(self) -> TwoPhaseCommitter:
+        """Return the committer, which runs in the driver."""

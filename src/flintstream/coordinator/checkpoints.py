@@ -266,9 +266,10 @@ class Checkpoints:
             if path not in needed:
                 _quietly(self.store.delete, path)
 
-    def end(self, *, finished: bool, cancelled: bool) -> None:
-        """The job is over: delete the checkpoints unless they are to outlive it."""
+    def end(self, *, finished: bool, cancelled: bool, owed: bool = False) -> None:
+        """The job is over: delete the checkpoints unless they are to outlive it, or output is still owed."""
         keep = not finished and (self.settings.keep_when_cancelled if cancelled else self.settings.keep_when_failed)
+        keep = keep or owed
         if self.store is not None and not keep:
             _quietly(self.store.delete_tree, "")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
-from flintstream.errors import CheckpointError
+from flintstream.errors import CheckpointError, CommitError, JobCancelledError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from flintstream.checkpoint.metadata import Metadata
     from flintstream.connectors.sink import Sink
@@ -19,14 +19,24 @@ if TYPE_CHECKING:
 class Commits:
     """Holds committables back until the checkpoint that contains them is complete."""
 
-    def __init__(self, plan: JobPlan, sinks: Mapping[int, Sink], *, with_checkpoint: bool) -> None:
-        """Create the committers of all sinks; ``with_checkpoint`` tells whether there are checkpoints to wait for."""
+    def __init__(
+        self, plan: JobPlan, sinks: Mapping[int, Sink], wait: Callable[[float], bool], *, with_checkpoint: bool
+    ) -> None:
+        """Create the committers of all sinks.
+
+        ``wait`` waits so many seconds before a commit is tried again, and returns False when it is not to be;
+        ``with_checkpoint`` tells whether there are checkpoints to wait for.
+        """
         self.committers = {node: sink.create_committer() for node, sink in sinks.items()}
         self.waiting = {node for node, sink in sinks.items() if with_checkpoint and sink.waits_for_checkpoint}
         self.uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes}
+        self.names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
+        self.wait = wait
         self.pending: dict[int, list[Any]] = {}
         self.done: set[tuple[int, int]] = set()
         """Checkpoint and sink of what was committed."""
+        self.owed = False
+        """A completed checkpoint contains something that could not be committed."""
 
     def add(self, reports: Iterable[Report]) -> None:
         """Take what was prepared in an epoch; commit what does not wait for a checkpoint."""
@@ -42,15 +52,40 @@ class Commits:
 
     def commit(self, checkpoint: int) -> None:
         """Commit all that waits: the checkpoint of this number contains it and is complete."""
+        self.owed = bool(self.pending)
         for node in list(self.pending):
             self._commit(node)
             self.done.add((checkpoint, node))
+        self.owed = False
 
     def _commit(self, node: int) -> None:
+        """Commit what one sink has prepared, again and again while it asks for that.
+
+        Raises:
+            CommitError: It asked too often.
+            JobCancelledError: The job was cancelled meanwhile.
+        """
         committer = self.committers[node]
         if committer is not None:
-            committer.commit(self.pending[node])
+            left, attempt = committer.commit(self.pending[node]), 1
+            while left:
+                delay = committer.retry.delay_after(attempt)
+                if delay is None:
+                    reason = f": {type(committer.failure).__name__}: {committer.failure}" if committer.failure else ""
+                    raise CommitError(
+                        f"sink '{self.names[node]}' could not commit {len(left)} of {len(self.pending[node])} "
+                        f"committables in {attempt} attempts{reason}"
+                    ) from committer.failure
+                if not self.wait(delay / 1000):
+                    raise JobCancelledError(f"the job was cancelled while sink '{self.names[node]}' had yet to commit")
+                left, attempt = committer.commit(left), attempt + 1
         del self.pending[node]
+
+    def close(self) -> None:
+        """Close the committers: the job has ended."""
+        for committer in self.committers.values():
+            if committer is not None:
+                committer.close()
 
     def recover(self, metadata: Metadata | None, *, allow_non_restored: bool) -> None:
         """Go back to a checkpoint: forget what was prepared since, and commit what it contains.

@@ -93,7 +93,7 @@ class Coordinator:
                 engine, settings.materialize_interval_ms, settings.materialize_failures, self.clock.now_ms()
             )
         with_checkpoint = self.checkpoints.enabled and job.checkpoints.exactly_once
-        self.commits = Commits(self.plan, job.sinks, with_checkpoint=with_checkpoint)
+        self.commits = Commits(self.plan, job.sinks, self._wait, with_checkpoint=with_checkpoint)
 
     def cancel(self) -> None:
         """Stop the job, from any thread."""
@@ -120,17 +120,23 @@ class Coordinator:
             start = load(self.job.checkpoints.restore_path)
             restore_plan(start, self.plan, allow_non_restored=self.job.checkpoints.allow_non_restored)
             self.checkpoints.go_back_to(start)  # it fits: if not, trying again would not help
+        try:
+            return self._run()
+        finally:
+            self.commits.close()
+
+    def _run(self) -> Progress:
         while True:
             try:
                 self._attempt()
             except Exception as error:
                 self.refuse_savepoints(error)
                 if self.cancelled or isinstance(error, JobCancelledError):
-                    self.checkpoints.end(finished=False, cancelled=True)
+                    self.checkpoints.end(finished=False, cancelled=True, owed=self.commits.owed)
                     raise
                 delay = self.job.restart.delay_ms(self.clock.now_ms())
                 if delay is None:
-                    self.checkpoints.end(finished=False, cancelled=False)
+                    self.checkpoints.end(finished=False, cancelled=False, owed=self.commits.owed)
                     raise
                 self._restart(error, delay)
             else:
@@ -148,10 +154,15 @@ class Coordinator:
         self.attempt += 1
         self.progress.restarts += 1
         self.restarting = True
-        until = self.clock.now_ms() + delay_ms
+        self._wait(delay_ms / 1000)
+        self.restarting = False
+
+    def _wait(self, seconds: float) -> bool:
+        """Wait; returns early, and False, when the job is cancelled."""
+        until = self.clock.now_ms() + 1000 * seconds
         while not self.cancelled and (left := until - self.clock.now_ms()) > 0:
             self.clock.sleep(left / 1000)
-        self.restarting = False
+        return not self.cancelled
 
     def _attempt(self) -> None:
         """Run the job from the last checkpoint, or from the beginning, until all input has ended or it fails."""
@@ -297,6 +308,8 @@ class Coordinator:
             return
         if savepoint.stop:
             self.stopped = True
+            # Should a commit fail: parts of it may be visible, so there is no going back to an earlier checkpoint.
+            self.checkpoints.go_back_to(done)
             self.commits.commit(request.number)
         savepoint.result.set_result(done.where)
 

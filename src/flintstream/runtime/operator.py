@@ -140,6 +140,10 @@ class Operator:
     def restore(self, state: object) -> None:
         """Take back what :meth:`snapshot` returned at the end of the previous epoch."""
 
+    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
+        """Take over from a checkpoint: this subtask's own state, or all, if the parallelism is not the ``same``."""
+        self.restore(states[0] if same else self.redistribute(states, subtask, parallelism))
+
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002 - contract
         """Return this subtask's share of what all subtasks' :meth:`snapshot` gave when there were more or fewer.
 

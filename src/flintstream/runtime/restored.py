@@ -68,7 +68,7 @@ class RestoredOperator:
         if operator.context.timers is not None:
             operator.context.timers.current_watermark = min(self.watermarks, default=MIN_TIMESTAMP)
         if self.states:
-            operator.restore(self.states[0] if same else operator.redistribute(self.states, *place))
+            operator.recover(self.states, *place, same=same)
         for valve in valves:
             marks = {channel: self._mark(labels[channel]) for channel in valve.watermarks}
             combined = min((combined for combined, _ in self.valves), default=MIN_TIMESTAMP)

@@ -26,17 +26,32 @@ class SinkOperator(Operator):
         self.sink = sink
         self.input_type = input_type
         self.attempt = ""
+        self.saving = False
+        """A checkpoint is taken at the end of this epoch."""
         self.writer: SinkWriter | None = None
         self.restored: object | None = None
+        self.recovered: Sequence[Any] = ()
         self.watermark = MIN_TIMESTAMP
+
+    def open(self) -> None:
+        """Open the writer: even one that gets no records has a state, by which what it leaves behind is found."""
+        try:
+            self._open_writer()
+        except Exception as error:
+            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
 
     def _open_writer(self) -> SinkWriter:
         own = self.context
-        context = WriterContext(own.subtask, own.parallelism, self.attempt, own.identity, self.input_type)
-        self.writer = self.sink.create_writer(context)
-        if self.restored is not None:
+        self.writer = self.sink.create_writer(
+            WriterContext(
+                own.subtask, own.parallelism, self.attempt, own.identity, self.input_type, own.runtime_context
+            )
+        )
+        if self.recovered:
+            self.writer.recover(self.recovered)
+        elif self.restored is not None:
             self.writer.restore(self.restored)
-            self.restored = None
+        self.recovered, self.restored = (), None
         if self.watermark > MIN_TIMESTAMP:
             self.writer.on_watermark(self.watermark)
         return self.writer
@@ -64,12 +79,14 @@ class SinkOperator(Operator):
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Ask the writer for what this epoch finished."""
-        if self.writer is None and self.restored is None:
-            return ()
         try:
-            return (self.writer or self._open_writer()).prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
+            writer = self.writer or self._open_writer()
+            prepared = writer.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
+            if self.saving:
+                writer.sync()
         except Exception as error:
             raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+        return prepared
 
     def snapshot(self) -> object | None:
         """Return the writer's state."""
@@ -77,13 +94,16 @@ class SinkOperator(Operator):
 
     def restore(self, state: object) -> None:
         """Keep the writer's state until it is opened; a writer of an older epoch is dropped."""
-        if self.writer is not None:
-            self.writer.close()
-            self.writer = None
+        self.close()
         self.restored = state
+
+    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
+        """Keep what writers of a checkpoint knew: each state is for one of the new writers."""
+        self.close()
+        self.recovered = states if same else states[subtask::parallelism]
 
     def close(self) -> None:
         """Close the writer."""
-        if self.writer is not None:
-            self.writer.close()
-            self.writer = None
+        writer, self.writer = self.writer, None
+        if writer is not None:
+            writer.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import uuid
 from dataclasses import replace
@@ -108,6 +109,7 @@ class Subtask:
         for operator in self.operators.values():
             if isinstance(operator, SinkOperator):
                 operator.attempt = attempt
+                operator.saving = instruction.snapshot is not None
             if operator.context.state is not None:
                 # Without an earlier piece a full one is written, for which nobody needs to know what changed.
                 operator.context.state.tracking = bool(instruction.handles)
@@ -333,8 +335,11 @@ class Subtask:
         return all(i.valve.combined == MAX_TIMESTAMP for i in self.inputs.values())
 
     def release(self) -> None:
-        """Let go of what backends hold outside of memory; this object is not used any more."""
+        """Let go of what backends and sinks hold outside of memory; this object is not used any more."""
         for operator in self.operators.values():
+            if isinstance(operator, SinkOperator):
+                with contextlib.suppress(Exception):  # whatever made the epoch fail has been told already
+                    operator.close()
             if operator.context.state is not None:
                 operator.context.state.close()
 
