@@ -10,6 +10,7 @@ from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
 from flintstream.checkpoint.registry import register
+from flintstream.common.job_id import JobID
 from flintstream.common.time import Duration, Instant, Time
 from flintstream.common.types import Row, RowKind, _make_row
 from flintstream.datastream.window import CountWindow, GlobalWindow, TimeWindow
@@ -93,6 +94,7 @@ register("Row", Row, lambda r: (r._fields, tuple(r._values), _NUMBERS[r._row_kin
 register("Instant", Instant, lambda i: (i.seconds, i.nanos), lambda p: Instant(*p))
 register("Duration", Duration, lambda d: d.nanos, Duration)
 register("Time", Time, lambda t: t.to_milliseconds(), Time)
+register("JobID", JobID, str, JobID)
 register("TimeWindow", TimeWindow, tuple, lambda p: TimeWindow(*p))
 register("CountWindow", CountWindow, lambda w: w.id, CountWindow)
 register("GlobalWindow", GlobalWindow, lambda _: None, lambda _: GlobalWindow.get())

@@ -1,0 +1,37 @@
+"""Keyed state in the form that all backends hand out and take over, and that files hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """What is known of one state of one operator, whichever backend holds it."""
+
+    name: str
+    kind: str
+    """``value``, ``list``, ``map``, ``reducing`` or ``aggregating``; ``timers`` for what is no state of a user."""
+    type: str = ""
+    """How the declared type of the values reads; empty when none was declared."""
+    ttl: bool = False
+    """Whether every value (list element, map entry) is a pair with the time of its last access (ms)."""
+    namespaced: bool = False
+    """Whether the keys are pairs of key and namespace (a window)."""
+
+
+class Change(NamedTuple):
+    """Entries of a table that were set or removed; a snapshot is a series of them that only set.
+
+    It reads the same for every backend. ``keys`` and ``deleted`` hold keys as the backend's :attr:`key` has them, in a
+    namespaced table ``(key, namespace)``; in a table of kind ``map`` each of these is paired with a map key once more:
+    ``(key, map key)``. ``values`` stand beside ``keys``: the value of a ``value`` state, the reduced value, the
+    accumulator, the list of all elements, or the value of one map entry. A table of timers has ``(timestamp, key,
+    namespace)`` for keys and no values at all.
+    """
+
+    table: TableInfo
+    keys: list[Any]
+    values: list[Any]
+    deleted: list[Any]

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import hashlib
+import io
+import random
+import struct
+from zlib import crc32
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.checkpoint.strategies import Point, hashables, same, values
+
+from flintstream.checkpoint.changes import Change, TableInfo
+from flintstream.checkpoint.registry import Opaque
+from flintstream.checkpoint.state_file import StateFile, StateFileWriter, to_bytes
+from flintstream.errors import CorruptCheckpointError
+
+TOTAL = TableInfo("total", "value", "LONG", ttl=True)
+SEEN = TableInfo("seen", "map", namespaced=True)
+TIMERS = TableInfo("timers", "timers")
+
+CHANGES = [
+    ("a", Change(TOTAL, ["x", "y"], [1, 2.5], [])),
+    ("b", Change(SEEN, [(("k", None), "m")], [["v"]], [(("k", None), "gone")])),
+    ("a", Change(TIMERS, [(1000, "x", None)], [], [])),
+    ("a", Change(TOTAL, [], [], ["y"])),
+]
+VALUES = [("a", "watermark", -1), ("source", "operator", {"split": (1, b"x")})]
+
+
+def read_all(data, path="f"):
+    file = StateFile(data, path)
+    changes = [(operator, change) for operator in file.operators for change in file.changes(operator)]
+    return changes, [(operator, name, v) for operator in file.operators for name, v in file.values(operator).items()]
+
+
+def test_what_was_written_comes_back_in_order():
+    file = StateFile(to_bytes(CHANGES, VALUES))
+    assert file.operators == ["a", "b", "source"]
+    assert list(file.changes("a")) == [change for operator, change in CHANGES if operator == "a"]
+    assert list(file.changes("b")) == [CHANGES[1][1]]
+    assert list(file.changes("source")) == list(file.changes("nobody")) == []
+    assert file.values("a") == {"watermark": -1}
+    assert file.value("source", "operator") == {"split": (1, b"x")}
+    assert file.values("nobody") == {}
+    with pytest.raises(KeyError):
+        file.value("a", "nothing")
+
+
+def test_the_index_counts_entries():
+    file = StateFile(to_bytes(CHANGES, VALUES))
+    assert file.sections == [("a", TOTAL, 2, 1), ("b", SEEN, 1, 1), ("a", TIMERS, 1, 0)]
+
+
+@given(st.lists(st.tuples(hashables, values), max_size=5), st.lists(hashables, max_size=3), values)
+def test_any_state_comes_back(entries, deleted, value):
+    change = Change(TOTAL, [key for key, _ in entries], [value for _, value in entries], deleted)
+    file = StateFile(to_bytes([("op", change)], [("op", "own", value)]))
+    assert same(list(file.changes("op")), [change] if entries or deleted else [])
+    assert same(file.value("op", "own"), value)
+
+
+def test_an_empty_file_is_a_file():
+    assert read_all(to_bytes()) == ([], [])
+    assert StateFile(to_bytes([("a", Change(TOTAL, [], [], []))])).operators == []
+
+
+def test_the_summary_is_that_of_the_bytes():
+    buffer = io.BytesIO()
+    writer = StateFileWriter(buffer)
+    writer.write(*CHANGES[0])
+    summary = writer.finish()
+    data = buffer.getvalue()
+    assert summary == (len(data), hashlib.sha256(data).hexdigest())
+
+
+def test_equal_state_gives_equal_bytes():
+    assert to_bytes(CHANGES, VALUES) == to_bytes(CHANGES, VALUES)
+
+
+def test_every_damaged_byte_is_noticed():
+    data = to_bytes(CHANGES, VALUES)
+    for position in range(len(data)):
+        for flip in (1, 0x80, 0xFF, random.Random(position).randrange(1, 256)):
+            damaged = bytearray(data)
+            damaged[position] ^= flip
+            with pytest.raises(CorruptCheckpointError, match=r"^f: "):
+                read_all(bytes(damaged))
+
+
+def test_every_truncation_and_what_hangs_over_is_noticed():
+    data = to_bytes(CHANGES, VALUES)
+    for length in range(len(data)):
+        with pytest.raises(CorruptCheckpointError, match=r"^f: it "):
+            read_all(data[:length])
+    for more in (b"\0", data):
+        with pytest.raises(CorruptCheckpointError):
+            read_all(data + more)
+
+
+def test_pieces_that_lie_elsewhere_are_noticed():
+    data = to_bytes(CHANGES, VALUES)
+    with pytest.raises(CorruptCheckpointError):
+        read_all(data[:32] + data[40:])
+    with pytest.raises(CorruptCheckpointError):
+        read_all(data[:32] + b"\0" * (len(data) - 64) + data[-32:])
+
+
+def test_check_finds_damage_without_decoding():
+    data = bytearray(to_bytes(CHANGES, VALUES))
+    StateFile(bytes(data)).check()
+    for place in (60, data.index(b"split")):
+        data[place] ^= 1
+        with pytest.raises(CorruptCheckpointError, match="chunk at byte"):
+            StateFile(bytes(data)).check()
+        data[place] ^= 1
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"PAR1" * 40, b'{"format": "flintstream checkpoint"}' * 3])
+def test_something_else_is_no_state_file(data):
+    with pytest.raises(CorruptCheckpointError, match=r"^s3://b/k: it is no state file$"):
+        StateFile(data, "s3://b/k")
+
+
+def test_a_file_of_a_later_release_names_it():
+    header = struct.pack(">8sHH16s", b"FLSTATE\n", 2, 0, b"7.1.0")
+    data = header + struct.pack(">I", crc32(header)) + to_bytes()[32:]
+    with pytest.raises(CorruptCheckpointError, match=r"version 2, but .* reads 1; use flintstream 7\.1\.0 or later"):
+        StateFile(data)
+
+
+def test_one_chunk_is_read_at_a_time():
+    class Counting(io.BytesIO):
+        asked: list[int] = []  # noqa: RUF012
+
+        def read(self, size=-1, /):
+            self.asked.append(size)
+            return super().read(size)
+
+    changes = [("a", Change(TOTAL, list(range(1000)), list(range(1000)), [])) for _ in range(50)]
+    data = to_bytes(changes)
+    file = StateFile(Counting(data))
+    stream = file.changes("a")
+    Counting.asked.clear()
+    next(stream)
+    assert sum(Counting.asked) < len(data) / 40
+    assert len(list(stream)) == 49
+
+
+def test_values_of_classes_stay_closed_when_pickle_is_not_wanted():
+    data = to_bytes([("a", Change(TOTAL, ["k"], [Point(1, 2)], []))])
+    (change,) = StateFile(data, allow_pickle=False).changes("a")
+    assert (change.keys, type(change.values[0])) == (["k"], Opaque)
+
+
+def test_a_class_that_is_gone_is_named_with_the_state_that_needs_it(monkeypatch):
+    data = to_bytes([("a", Change(TOTAL, ["k"], [Point(1, 2)], []))])
+    monkeypatch.delattr("tests.checkpoint.strategies.Point")
+    with pytest.raises(CorruptCheckpointError, match=r"state 'total' of operator a: .*Point"):
+        list(StateFile(data).changes("a"))
+
+
+def test_a_file_closes_what_it_reads_from():
+    buffer = io.BytesIO(to_bytes())
+    with StateFile(buffer):
+        pass
+    assert buffer.closed
