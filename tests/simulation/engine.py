@@ -1,0 +1,140 @@
+"""An engine whose workers are lost, are late, and run tasks twice."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from flintstream.runtime.stage import JobRuntime
+from flintstream.runtime.statelog import MemoryStateLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tests.simulation.world import World
+
+    from flintstream.coordinator.materializer import Folding
+    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import StateHandle
+
+WORKERS = 2
+
+
+class SimEngine:
+    """Runs supersteps task by task, as the inline engine does, on workers whose caches are of any age."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.zombies: list[Callable[[], Any]] = []
+        """What given-up attempts still have to do."""
+        self.foldings: list[tuple[Folding, Future[StateHandle]]] = []
+        self.moving = world.rng.random() < 0.5
+
+    def start(self, plan: JobPlan) -> None:
+        self.plan = plan
+        self.log = MemoryStateLog()
+        self.workers = [JobRuntime(plan, self.log) for _ in range(WORKERS)]
+
+    def run_epoch(self, items: Sequence[Item]) -> list[Item]:
+        world = self.world
+        current = list(items)
+        if world.fault("engine"):
+            raise RuntimeError("the cluster lost the job")
+        for level, step in enumerate(self.plan.supersteps):
+            following: list[Item] = []
+            for partition in range(step.partitions):
+                mine = [i for i in current if i.level == level and i.subtask == partition]
+                world.rng.shuffle(mine)
+                following += self._task(level, partition, mine)
+                self._others()
+            current = [i for i in current if i.level > level] + following
+        return current
+
+    def _task(self, level: int, partition: int, items: list[Item]) -> list[Item]:
+        world = self.world
+        world.step("a task begins")
+        place = world.rng.randrange(WORKERS) if self.moving else partition % WORKERS
+        worker = self.workers[place]
+        if world.fault("cache", f"worker {place}"):
+            worker.close()
+        if world.fault("zombie", f"level {level} subtask {partition}"):
+            self._leave(worker.run_stage(level, partition, items))
+            worker = self.workers[place - 1]
+        elif world.fault("retry", f"level {level} subtask {partition}"):
+            list(worker.run_stage(level, partition, items))
+            if world.rng.random() < 0.5:
+                worker = self.workers[place - 1]
+        try:
+            return list(worker.run_stage(level, partition, items))
+        except OSError as error:
+            world.log(f"a task failed: {error}")
+            if world.rng.random() < 0.5:
+                raise
+        return list(self.workers[place - 1].run_stage(level, partition, items))
+
+    def _leave(self, attempt: Iterator[Item]) -> None:
+        """Run a part of an attempt; the rest of it comes some time later, when nobody waits for it any more."""
+        for _ in range(self.world.rng.randrange(3)):
+            next(attempt, None)
+        self.zombies.append(lambda: list(attempt))
+
+    def _others(self) -> None:
+        """Let the background do something."""
+        world = self.world
+        if self.zombies and world.rng.random() < 0.1:
+            self._run_elsewhere(self.zombies.pop(world.rng.randrange(len(self.zombies))))
+        if self.foldings and world.rng.random() < 0.3:
+            self._fold(*self.foldings.pop())
+
+    def _run_elsewhere(self, rest: Callable[[], Any]) -> None:
+        world = self.world
+        world.log("a zombie goes on")
+        world.elsewhere = True
+        try:
+            rest()
+        except Exception as error:  # noqa: BLE001 - nobody looks at it
+            world.log(f"a zombie failed: {error!r}")
+        finally:
+            world.elsewhere = False
+
+    def materialize(self, folding: Folding) -> Future[StateHandle]:
+        future: Future[StateHandle] = Future()
+        self.foldings.append((folding, future))
+        if self.world.rng.random() < 0.3:
+            self._fold(*self.foldings.pop())
+        return future
+
+    def _fold(self, folding: Folding, future: Future[StateHandle]) -> None:
+        world = self.world
+        try:
+            if world.fault("fold"):
+                raise OSError("the fold failed")
+            handle = self.workers[0].materialize(folding.chain, folding.subtask, folding.handles)
+        except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
+            world.log(f"a fold failed: {error!r}")
+            future.set_exception(error)
+        else:
+            world.log(f"folded {[handle.name for handle in folding.handles]} to {handle.name}")
+            future.set_result(handle)
+
+    def forget(self, names: Sequence[str]) -> None:
+        for name in names:
+            self.workers[0].log.delete(name)
+
+    def cancel(self) -> None:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        for folding, _ in self.foldings:
+            worker = self.workers[0]
+            self.zombies.append(lambda f=folding, w=worker: w.materialize(f.chain, f.subtask, f.handles))  # type: ignore[misc]
+        self.foldings.clear()
+        for worker in self.workers:
+            worker.close()
+        self.log.close()
+
+    def haunt(self) -> None:
+        """Let all zombies come to their end."""
+        while self.zombies:
+            self._run_elsewhere(self.zombies.pop())

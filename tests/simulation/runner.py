@@ -1,0 +1,308 @@
+"""Runs a seed: one job through all its failures, restarts, crashes and moves to its end."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from tests.simulation.checks import check_files, check_left_over, check_output, check_restorable
+from tests.simulation.engine import SimEngine
+from tests.simulation.program import PROGRAMS, External, Record, job_of
+from tests.simulation.storage import Disk, SimStore, store_of
+from tests.simulation.world import Crash, Violation, VirtualClock, World, enter, make_virtual
+
+from flintstream.checkpoint.settings import CheckpointSettings
+from flintstream.coordinator import recovery
+from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
+from flintstream.coordinator.restart import FixedDelay, NoRestart
+from flintstream.errors import CheckpointError
+from flintstream.runtime.plan import JobSettings
+from flintstream.state.settings import StateSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.checkpoint.metadata import Metadata
+
+MOST_EPOCHS = 500
+MOST_RUNS = 60
+
+_HAS_ROCKSDB = find_spec("rocksdict") is not None and find_spec("flintstream.state.rocksdb") is not None
+
+
+class SimWorld(World):
+    """A world with an input, a disk and a system that takes the output."""
+
+    def __init__(self, seed: int, trace: Callable[[str], None] | None = None) -> None:
+        super().__init__(seed, trace)
+        self.names = self.tokens()
+        self.disk = Disk(self)
+        self.external = External()
+        rng = self.rng
+        self.program = rng.choice(list(PROGRAMS))
+        self.inputs = {"main": self._splits(0, rng.randint(1, 4)), "side": self._splits(1, rng.randint(1, 2))}
+
+    def _splits(self, offset: int, count: int) -> list[list[Record]]:
+        """Return records whose timestamps rise within each split."""
+        rng, splits, number = self.rng, [], offset
+        for _ in range(count):
+            timestamp, split = rng.randrange(20), []
+            for _ in range(rng.randrange(7)):
+                split.append((number, rng.randrange(5), timestamp))
+                number += 2
+                timestamp += rng.randrange(20)
+            splits.append(split)
+        return splits
+
+    def records(self, name: str) -> list[Record]:
+        """Return the input of a source."""
+        return [record for split in self.inputs[name] for record in split]
+
+
+@dataclass
+class Scenario:
+    """What is drawn once for a seed."""
+
+    world: SimWorld
+    exactly_once: bool
+    lazy: bool
+    rocksdb: bool
+    inline_below: int
+    retained: int
+    interval: int
+    restarts: bool
+    savepoint_at: int | None
+    stop: bool
+    saved: list[tuple[str, SimWorld]] = field(default_factory=list)
+    """Savepoints, and the world as it was when they were complete."""
+    stop_path: str | None = None
+
+    @classmethod
+    def draw(cls, world: SimWorld) -> Scenario:
+        """Draw what a run is like."""
+        rng = world.rng
+        return cls(
+            world,
+            exactly_once=rng.random() < 0.85,
+            lazy=rng.random() < 0.3,
+            rocksdb=_HAS_ROCKSDB and rng.random() < 0.004,
+            inline_below=rng.choice((0, 0, 300, 20_480)),
+            retained=rng.choice((1, 1, 2, 3)),
+            interval=rng.choice((40, 80, 120, 200)),
+            restarts=rng.random() < 0.8,
+            savepoint_at=rng.randrange(12) if rng.random() < 0.25 else None,
+            stop=rng.random() < 0.5,
+        )
+
+    def checkpoint_settings(self, path: str | None) -> CheckpointSettings:
+        """Draw the settings for one run of the program."""
+        rng = self.world.rng
+        return CheckpointSettings(
+            interval_ms=self.interval,
+            min_pause_ms=rng.choice((0, 0, 10)),
+            timeout_ms=rng.choice((50, 600_000)),
+            tolerable_failures=rng.choice((0, 0, 1, 5)),
+            retained=self.retained,
+            exactly_once=self.exactly_once,
+            keep_when_cancelled=True,
+            keep_when_failed=True,
+            storage=SimStore("checkpoints"),  # type: ignore[arg-type]
+            inline_below=self.inline_below,
+            incremental=rng.random() < 0.5,
+            transfer_threads=1,
+            materialize_interval_ms=rng.choice((20, 60, None)),
+            materialize_failures=rng.choice((0, 3)),
+            restore_path=path,
+        )
+
+
+class SimCoordinator(Coordinator):
+    """A coordinator that is looked at, and that crashes, between its steps."""
+
+    scenario: Scenario
+
+    def _run_epoch(self, splits: Any) -> None:
+        world = self.scenario.world
+        world.step("an epoch begins")
+        if self.progress.epochs > MOST_EPOCHS:
+            raise Violation(f"the job does not end within {MOST_EPOCHS} epochs")
+        self._ask_for_savepoint()
+        super()._run_epoch(splits)
+        world.step("an epoch has ended")
+        check_files(self, world)
+
+    def _restart(self, error: Exception, delay_ms: int) -> None:
+        self.scenario.world.log(f"the job restarts: {error!r}")
+        super()._restart(error, delay_ms)
+
+    def _ask_for_savepoint(self) -> None:
+        scenario = self.scenario
+        if scenario.savepoint_at is not None and self.progress.epochs >= scenario.savepoint_at:
+            scenario.savepoint_at = None
+            scenario.world.log(f"a savepoint is asked for{', to stop' if scenario.stop else ''}")
+            self.request_savepoint(SavepointRequest(SimStore("savepoints"), scenario.stop))  # type: ignore[arg-type]
+
+    def _complete_checkpoint(self, request: Any, reports: Any) -> None:
+        before = self.progress.checkpoints
+        super()._complete_checkpoint(request, reports)
+        world = self.scenario.world
+        if self.progress.checkpoints > before:
+            world.log(f"checkpoint {request.number} is complete")
+            check_files(self, world)
+            if world.rng.random() < 0.1:
+                check_restorable(self, world)
+
+    def _complete_savepoint(self, savepoint: Any, request: Any, reports: Any) -> None:
+        super()._complete_savepoint(savepoint, request, reports)
+        self.scenario.world.log(f"savepoint {request.number} is complete")
+
+
+class Watched(SimCoordinator):
+    """Notes when a savepoint has become durable, whatever happens next."""
+
+    def __init__(self, scenario: Scenario, *arguments: Any, **keywords: Any) -> None:
+        self.scenario = scenario
+        super().__init__(*arguments, **keywords)
+        complete = self.checkpoints.complete_savepoint
+
+        def noted(*given: Any) -> Any:
+            done = complete(*given)
+            if scenario.stop:
+                scenario.stop_path = done.where
+            else:
+                scenario.saved.append((done.where, frozen(scenario.world)))
+            return done
+
+        self.checkpoints.complete_savepoint = noted  # type: ignore[method-assign]
+        end = self.checkpoints.end
+
+        def last_step(**keywords: Any) -> None:
+            if keywords.get("finished"):  # all is committed and the result is known: a crash has no more consequences
+                scenario.world.rates.pop("crash", None)
+            end(**keywords)
+
+        self.checkpoints.end = last_step  # type: ignore[method-assign]
+
+
+def frozen(world: SimWorld) -> SimWorld:
+    """Return a world in which all is as it is now, and nothing goes wrong."""
+    copy = SimWorld.__new__(SimWorld)
+    vars(copy).update(vars(world))
+    copy.calm, copy.rates = True, {}
+    copy.external = world.external.copy()
+    copy.disk = world.disk.copy()
+    copy.disk.world = copy
+    return copy
+
+
+def simulate(seed: int, trace: Callable[[str], None] | None = None) -> SimWorld:
+    """Run a seed.
+
+    Raises:
+        Violation: Something does not hold that must.
+    """
+    world = SimWorld(seed, trace)
+    enter(world)
+    scenario = Scenario.draw(world)
+    world.log(f"{world.program}, faults {world.rates}, {scenario.exactly_once=}, {world.inputs}")
+    zombies: list[Any] = []
+    path, finished = None, False
+    for _ in range(MOST_RUNS):
+        finished, path, zombies = _run(scenario, path, zombies)
+        if finished:
+            break
+    else:
+        raise Violation(f"the job was started {MOST_RUNS} times and has not finished")
+    rows = world.external.rows()
+    check_output(world, rows, exactly_once=scenario.exactly_once)
+    for where, past in scenario.saved:
+        enter(past)
+        past.log(f"-- from savepoint {where} --")
+        again = Scenario.draw(past)
+        again.savepoint_at, again.exactly_once, again.lazy = None, scenario.exactly_once, scenario.lazy
+        coordinator, _ = _start(again, where, [])
+        coordinator.run()
+        check_output(past, past.external.rows(), exactly_once=scenario.exactly_once)
+        enter(world)
+    return world
+
+
+def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[Watched, SimEngine]:
+    world = scenario.world
+    rng = world.rng
+    checkpoints = scenario.checkpoint_settings(path)
+    job_id = f"{rng.getrandbits(64):016x}"
+    rocksdb = scenario.rocksdb and rng.random() < 0.7
+    settings = JobSettings(
+        auto_watermark_interval_ms=rng.choice((10, 40)),
+        max_epoch_ms=rng.choice((20, 60)),
+        idle_epoch_ms=10,
+        state=StateSettings("rocksdb" if rocksdb else "hashmap"),
+        changelog=SimStore(f"checkpoints/{job_id}") if rng.random() < 0.4 else None,  # type: ignore[arg-type]
+        commit_with_checkpoint=scenario.exactly_once,
+    )
+    parallelism, sources = rng.choice(((1, 1), (2, 1), (2, 2), (3, 2), (1, 3), (3, 3)))
+    job = job_of(world.program, parallelism, sources, lazy=scenario.lazy, job_id=job_id, settings=settings)
+    job.checkpoints = checkpoints
+    job.restart = FixedDelay(10**6, rng.choice((0, 30))) if scenario.restarts else NoRestart()
+    engine = SimEngine(world)
+    engine.zombies = zombies
+    world.log(f"START parallelism {parallelism}, {sources} from {path}: {settings} {checkpoints}")
+    return Watched(scenario, job, engine, clock=VirtualClock()), engine
+
+
+def _run(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[bool, str | None, list[Any]]:
+    """Run the program until it ends in one way or another; returns whether it did all, and what to go on from."""
+    world = scenario.world
+    coordinator, engine = _start(scenario, path, zombies)
+    scenario.stop_path = None
+    try:
+        coordinator.run()
+        if not coordinator.stopped:
+            if world.rng.random() < 0.5:
+                engine.haunt()
+            check_left_over(coordinator, world)
+            return True, None, []
+    except Crash:
+        world.dead = False
+        world.log("the driver has crashed")
+        world.disk.crash()
+    except Exception as error:
+        world.log(f"the job failed: {error!r}")
+        if world.trace is not None:
+            logging.getLogger("tests.simulation").info("the job failed", exc_info=error)
+        if not world.happened:
+            raise
+    world.now += world.rng.choice((1, 50))
+    return False, _newest(scenario, path), engine.zombies
+
+
+def _newest(scenario: Scenario, path: str | None) -> str | None:
+    """Return what a careful operator starts from: the newest checkpoint, or the savepoint the job was stopped with."""
+    world = scenario.world
+    if scenario.stop_path is not None:
+        return scenario.stop_path
+    world.calm = world.rng.random() < 0.5
+    try:
+        for _ in range(50):
+            try:
+                found = recovery.newest(SimStore("checkpoints"), "simulated")  # type: ignore[arg-type]
+            except OSError:
+                world.now += 50
+                continue
+            except Crash:
+                world.dead = False
+                continue
+            return path if found is None else found.where
+        raise Violation("the storage can never be read")
+    finally:
+        world.calm = False
+
+
+def prepare() -> None:
+    """Make this process one that simulates; there is no way back."""
+    make_virtual()
+    recovery.file_store = store_of  # type: ignore[assignment]
+    logging.getLogger("flintstream").setLevel(logging.CRITICAL)
