@@ -70,7 +70,9 @@ class Checkpoints:
         self.started_ms = now_ms
         self.ended_ms = now_ms
         self.duration_ms = 0
-        """How long the last completed one took."""
+        """How long the last completed one took, from the end of the epoch's work."""
+        self.new_bytes = 0
+        """How much was written for it that no earlier one had."""
 
     @property
     def enabled(self) -> bool:
@@ -139,7 +141,9 @@ class Checkpoints:
             return None
         self.failures = 0
         self.ended_ms = now_ms
-        self.duration_ms = now_ms - self.started_ms
+        self.duration_ms = max((report.state_ms for report in reports), default=0)
+        known = {path for each in self.completed for path in each.metadata.paths()}
+        self.new_bytes = done.metadata.size_without(known)
         self.completed.append(done)
         return done
 

@@ -61,7 +61,7 @@ class RunningJob:
             progress = self.coordinator.run()
         except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
             self._end()
-            if self.coordinator.cancelled and not isinstance(error, JobCancelledError):
+            if self.coordinator.cancelled:  # whatever the engine made of it
                 error = JobCancelledError(f"the job '{self.job.plan.job_name}' was cancelled")
             self.result.set_exception(error)
         else:

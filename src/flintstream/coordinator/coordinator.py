@@ -257,6 +257,7 @@ class Coordinator:
                 self._complete_savepoint(savepoint, request, reports)
             elif request is not None:
                 self._complete_checkpoint(request, reports)
+            self._delete_obsolete()  # only now: the checkpoint may refer to what the next epoch does not need any more
         except Exception as error:
             if savepoint is not None and not savepoint.result.done():
                 savepoint.result.set_exception(CheckpointError(f"the savepoint failed: {error}"))
@@ -290,13 +291,18 @@ class Coordinator:
         return self.checkpoints.request(now), max(min(due, limit or due), SHORTEST_MS)
 
     def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report]) -> None:
-        done = self.checkpoints.complete(request, reports, self._contents(), self.clock.now_ms())
+        began = self.clock.now_ms()
+        done = self.checkpoints.complete(request, reports, self._contents(), began)
         if done is not None:
+            self.checkpoints.duration_ms += self.clock.now_ms() - began
+            _log.info(
+                "checkpoint %d completed in %d ms: %d bytes written, %d in all",
+                request.number, self.checkpoints.duration_ms, self.checkpoints.new_bytes, done.metadata.size(),
+            )  # fmt: skip
             self.unsaved = False
             self.progress.checkpoints += 1
             self.commits.commit(request.number)
             self.checkpoints.subsume()
-            self._delete_obsolete()
 
     def _complete_savepoint(self, savepoint: SavepointRequest, request: SnapshotRequest, reports: list[Report]) -> None:
         try:
@@ -382,7 +388,6 @@ class Coordinator:
             self.obsolete.update(self.materializer.poll(self.states, self.clock.now_ms()))
         self.commits.add(reports)
         self._tell(reports)
-        self._delete_obsolete()
 
     def _delete_obsolete(self) -> None:
         """Delete what no later epoch needs, nor any checkpoint."""
@@ -390,7 +395,10 @@ class Coordinator:
         names = [name for name in self.obsolete if f"{SHARED}/{name}" not in needed]
         if names:
             self.obsolete.difference_update(names)
-            self.engine.forget(names)
+            try:
+                self.engine.forget(names)
+            except OSError as error:
+                _log.warning("cannot delete old state: %s", error)  # the job itself is fine
 
     def _tell(self, reports: list[Report]) -> None:
         progress = self.progress

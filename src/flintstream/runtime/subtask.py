@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import time
 import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -355,10 +356,12 @@ class Subtask:
 
     def _report(self, instruction: Instruction, attempt: str, committables: dict[int, list[Any]]) -> Report:
         handles, memo = instruction.handles, None
+        started = time.monotonic()
         if instruction.keep_state and not self.finished:
             handles = self.state.log(instruction, attempt)
             memo = self.state.memo()
         pieces, snapshot_error = self._snapshot(instruction, handles, attempt)
+        state_ms = int((time.monotonic() - started) * 1000)
         sources = [o for o in self.operators.values() if isinstance(o, SourceOperator)]
         due = [t for o in self.operators.values() if (t := o.next_processing_time()) is not None and not self.finished]
         self.version = attempt
@@ -384,6 +387,7 @@ class Subtask:
             records=records,
             metrics={n: m for n, o in self.operators.items() if (m := o.context.take_metrics())},
             pieces=pieces,
+            state_ms=state_ms,
             snapshot_error=snapshot_error,
         )
 
