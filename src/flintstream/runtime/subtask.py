@@ -360,6 +360,8 @@ class Subtask:
         if instruction.keep_state and not self.finished:
             handles = self.state.log(instruction, attempt)
             memo = self.state.memo()
+        elif instruction.snapshot is not None and instruction.snapshot.kind == "log":
+            handles = self.state.log(instruction, attempt)  # the last time: the checkpoint refers to it
         pieces, snapshot_error = self._snapshot(instruction, handles, attempt)
         state_ms = int((time.monotonic() - started) * 1000)
         sources = [o for o in self.operators.values() if isinstance(o, SourceOperator)]

@@ -201,7 +201,7 @@ class TimestampsAndWatermarksOperator(Operator):
 
     def on_processing_time(self, now: int) -> None:
         """Emit the periodic watermark when it is due."""
-        if self.context.batch or self.interval <= 0 or now < self.next_emit:
+        if self.context.batch or self.interval <= 0 or now < self.next_emit or self.ended:
             return
         self.next_emit = now + self.interval
         if self.bounded_delay is not None:
@@ -215,7 +215,7 @@ class TimestampsAndWatermarksOperator(Operator):
 
     def next_processing_time(self) -> int | None:
         """Ask to be called again for the watermark that is not out yet, or for idleness."""
-        if self.context.batch or self.interval <= 0:
+        if self.context.batch or self.interval <= 0 or self.ended:
             return None
         pending = self.bounded_delay is not None and self.max_timestamp - self.bounded_delay - 1 > self.collected.last
         if pending and self.max_timestamp > MIN_TIMESTAMP:
