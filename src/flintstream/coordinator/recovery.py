@@ -78,7 +78,11 @@ def resolve_restore_path(
 
 
 def newest(store: FileStore, job_name: str | None = None) -> Completed | None:
-    """Return the newest good checkpoint anywhere below a directory, of a job of this name if one is given."""
+    """Return the newest good checkpoint anywhere below a directory, of a job of this name if one is given.
+
+    Raises:
+        OSError: The storage cannot be read. To overlook a checkpoint would be to repeat output.
+    """
     found = [each for each in _all(store) if job_name is None or each.metadata.job_name == job_name]
     return max(found, key=lambda each: (each.metadata.created_ms, each.metadata.number), default=None)
 
@@ -90,7 +94,10 @@ def _all(store: FileStore) -> Iterator[Completed]:
             continue
         try:
             metadata = checkpoint_metadata.read(store, directory)
-        except (CorruptCheckpointError, OSError):
+        except FileNotFoundError:  # deleted just now
+            continue
+        except CorruptCheckpointError as error:
+            _log.warning("%s", error)
             continue
         if metadata.kind == "checkpoint":
             parent, _, last = directory.rpartition("/")
