@@ -1,0 +1,176 @@
+"""Files of checkpoints in object stores, in HDFS, and wherever else fsspec reaches."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from flintstream.checkpoint.file_store import check_path
+from flintstream.errors import MissingDependencyError, PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.checkpoint.file_store import FileStore
+
+__all__ = ["FsspecFileStore"]
+
+# protocol -> (our extra, the package that knows it)
+_CLIENTS = {
+    **dict.fromkeys(("s3", "s3a"), ("s3", "s3fs")),
+    **dict.fromkeys(("gs", "gcs"), ("gcs", "gcsfs")),
+    **dict.fromkeys(("abfs", "abfss", "az"), ("azure", "adlfs")),
+    "hdfs": ("hdfs", "pyarrow"),
+}
+
+# Object stores: an object is there when its upload is complete, they have no directories, and moving is copying.
+_ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
+
+
+@dataclass(frozen=True)
+class FsspecFileStore:
+    """Keeps files under a URI that fsspec knows; credentials come from its configuration and the environment."""
+
+    root: str
+
+    def __post_init__(self) -> None:
+        """Look for the client.
+
+        Raises:
+            MissingDependencyError: It is not installed.
+            PlanError: There is none for such a URI.
+        """
+        object.__setattr__(self, "root", self.root.rstrip("/"))
+        protocol = self.root.partition(":")[0]
+        extra, package = _CLIENTS.get(protocol, (None, "fsspec"))
+        try:
+            import fsspec  # noqa: PLC0415 - an optional package
+        except ImportError:
+            raise MissingDependencyError("fsspec", extra=extra, purpose=f"the directory {self.root}") from None
+        try:
+            fsspec.get_filesystem_class(protocol)
+        except ImportError as error:
+            package = package if extra else getattr(error, "name", None) or package
+            raise MissingDependencyError(package, extra=extra, purpose=f"the directory {self.root}") from None
+        except ValueError:
+            raise PlanError(f"{self.root} is no directory: there is no file system for {protocol}:") from None
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file."""
+        with self._replacing(path) as (system, target):
+            system.pipe_file(target, data)
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file."""
+        system, source = self._place(path)
+        return cast("bytes", system.cat_file(source))
+
+    @contextlib.contextmanager
+    def create(self, path: str) -> Iterator[BinaryIO]:
+        """Return what to write a file into: a local one, which is uploaded at the end."""
+        check_path(path)
+        with tempfile.TemporaryDirectory(prefix="flintstream-upload-") as directory:
+            local = Path(directory, "file")
+            with local.open("wb") as file:
+                yield file
+            self.put(str(local), path)
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file for reading."""
+        system, source = self._place(path)
+        return cast("BinaryIO", system.open(source, "rb"))
+
+    def put(self, local: str, path: str) -> None:
+        """Write the content of a file."""
+        with self._replacing(path) as (system, target):
+            system.put_file(local, target)
+
+    def get(self, path: str, local: str) -> None:
+        """Copy a file to this machine."""
+        system, source = self._place(path)
+        system.get_file(source, local)
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is such a file."""
+        system, source = self._place(path)
+        system.invalidate_cache()  # others write, too
+        return bool(system.isfile(source))
+
+    def size(self, path: str) -> int:
+        """Return the bytes that a file has."""
+        system, source = self._place(path)
+        return int(system.info(source)["size"])
+
+    def delete(self, path: str) -> None:
+        """Delete a file."""
+        system, target = self._place(path)
+        with contextlib.suppress(FileNotFoundError):
+            system.rm_file(target)
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a directory."""
+        system, target = self._place(path)
+        system.invalidate_cache()
+        with contextlib.suppress(FileNotFoundError):
+            system.rm(target, recursive=True)
+
+    def list(self, path: str) -> list[str]:
+        """Return the names of all files below a directory; what was never completed is not among them."""
+        system, top = self._place(path)
+        system.invalidate_cache()
+        prefix = f"{top.rstrip('/')}/"
+        try:
+            found = system.find(top)
+        except FileNotFoundError:
+            return []
+        names = (name.removeprefix(prefix) for name in found if name.startswith(prefix))
+        return sorted(name for name in names if not _is_partial(name))
+
+    def uri(self, path: str) -> str:
+        """Return the place as a URI."""
+        return "/".join(filter(None, (self.root, check_path(path))))
+
+    def child(self, path: str) -> FileStore:
+        """Return the store of a directory."""
+        return FsspecFileStore(self.uri(path))
+
+    def _place(self, path: str) -> tuple[Any, str]:
+        """Return the file system, which fsspec keeps once per process, and the path in it."""
+        import fsspec  # noqa: PLC0415 - an optional package
+
+        system, place = fsspec.core.url_to_fs(self.uri(path))
+        return system, place
+
+    @contextlib.contextmanager
+    def _replacing(self, path: str) -> Iterator[tuple[Any, str]]:
+        """Return the file system and where to write, so that the file at ``path`` is complete or the older one."""
+        system, target = self._place(path)
+        if self.root.partition(":")[0] in _ATOMIC:
+            yield system, target
+            return
+        directory, _, name = target.rpartition("/")
+        temporary = f"{directory}/.{name}.{uuid.uuid4().hex}.part"
+        system.makedirs(directory, exist_ok=True)
+        try:
+            yield system, temporary
+            try:
+                system.mv(temporary, target)
+            except OSError:
+                # HDFS moves nothing to where something is
+                if not system.exists(target):
+                    raise
+                system.rm_file(target)
+                system.mv(temporary, target)
+        except BaseException:
+            with contextlib.suppress(Exception):
+                system.rm_file(temporary)
+            raise
+
+
+def _is_partial(name: str) -> bool:
+    last = name.rpartition("/")[2]
+    return last.startswith(".") and last.endswith(".part")
