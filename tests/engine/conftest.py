@@ -7,13 +7,22 @@ import pytest
 from flintstream.datastream import StreamExecutionEnvironment
 
 
-@pytest.fixture(params=["inline", pytest.param("spark", marks=pytest.mark.spark)])
-def make_env(request):
-    """Return a function that creates environments on one of the engines."""
-
+def maker(engine: str):
     def make(parallelism: int = 1, settings: dict[str, str] | None = None) -> StreamExecutionEnvironment:
-        configuration = {"flintstream.engine": request.param, "flintstream.master": "local[2]", **(settings or {})}
+        configuration = {"flintstream.engine": engine, "flintstream.master": "local[2]", **(settings or {})}
         env = StreamExecutionEnvironment.get_execution_environment(configuration)
         return env.set_parallelism(parallelism)
 
     return make
+
+
+@pytest.fixture(params=["inline", pytest.param("spark", marks=pytest.mark.spark)])
+def make_env(request):
+    """Return a function that creates environments on one of the engines."""
+    return maker(request.param)
+
+
+@pytest.fixture
+def make_spark_env():
+    """Return a function that creates environments on Spark."""
+    return maker("spark")

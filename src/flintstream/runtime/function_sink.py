@@ -8,6 +8,8 @@ from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.runtime.operator import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flintstream.connectors.sink import WriterContext
 
 
@@ -37,23 +39,22 @@ class SinkFunctionContext:
 
 
 class FunctionSink(Sink):
-    """Calls the user's function for every record; at-least-once, as nothing is prepared or committed."""
+    """Calls the user's function for every record: at-least-once, as nothing is prepared or committed."""
 
     def __init__(self, function: Any) -> None:
         """Take the user's function."""
         self.function = function
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return the writer around the function."""
-        return _FunctionWriter(self.function)
+        return _FunctionWriter(self.function, context)
 
 
 class _FunctionWriter(SinkWriter):
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, context: WriterContext) -> None:
         self.function = function
         self.context = SinkFunctionContext()
-        if hasattr(function, "open"):
-            function.open(None)
+        function.open(context.runtime_context)
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         invoke, context = self.function.invoke, self.context
@@ -64,6 +65,9 @@ class _FunctionWriter(SinkWriter):
     def on_watermark(self, timestamp: int) -> None:
         self.context._watermark = timestamp  # noqa: SLF001
 
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        self.function.flush()
+        return ()
+
     def close(self) -> None:
-        if hasattr(self.function, "close"):
-            self.function.close()
+        self.function.close()

@@ -222,15 +222,30 @@ class SourceFunction:
 class SinkFunction(Function):
     """Writes records somewhere, one by one (PyFlink's wraps a Java object; this one is written in Python).
 
-    At-least-once: records of an epoch that is repeated are written again.
+    At-least-once: each record is written, and those of an epoch that is repeated are written again. For output that
+    appears exactly once see :class:`flintstream.connectors.sink.TwoPhaseCommittingSink`.
 
-    >>> class ToList(SinkFunction):
+    >>> class Shout(SinkFunction):
+    ...     def open(self, runtime_context):
+    ...         self.lines = []
+    ...
     ...     def invoke(self, value, context):
-    ...         print("got", value)
-    >>> ToList().invoke(1, None)
-    got 1
+    ...         self.lines.append(value.upper())
+    ...
+    ...     def flush(self):
+    ...         print(*self.lines)
+    ...         self.lines.clear()
+    >>> shout = Shout()
+    >>> shout.open(None)
+    >>> shout.invoke("a", None)
+    >>> shout.invoke("b", None)
+    >>> shout.flush()
+    A B
     """
 
     def invoke(self, value: Any, context: Any) -> None:
         """Write one record; ``context`` has ``timestamp()``, ``current_watermark()``, ``current_processing_time()``."""
         raise NotImplementedError(f"{type(self).__name__} must implement invoke(value, context)")
+
+    def flush(self) -> None:
+        """Write what :meth:`invoke` has held back; called at the end of each epoch, before a checkpoint counts on it."""

@@ -1,0 +1,269 @@
+"""Each record is in the output once, whatever fails: tasks, workers, commits, the driver."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from tests.engine.faults import Faults, FaultyMap, Ledger, files, finished, ledger_numbers, unfinished
+from tests.engine.sources import PacedSource
+
+from flintstream.common import WatermarkStrategy
+from flintstream.datastream.connectors.file_system import RollingPolicy
+from flintstream.errors import CheckpointError, CommitError
+
+NUMBERS = 60
+EVERYTHING = list(range(NUMBERS))
+PATHS = os.pathsep.join(str(Path(__file__).parents[2] / name) for name in ("", "src"))
+POLICIES = {
+    "small files": RollingPolicy.default_rolling_policy(part_size=20),
+    "large files": RollingPolicy.default_rolling_policy(),
+    "files of a checkpoint": RollingPolicy.on_checkpoint_rolling_policy(),
+}
+
+
+def settings(tmp_path, attempts=30, **more):
+    return {
+        "execution.checkpointing.interval": "60 ms",
+        "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+        "flintstream.epoch.idle-duration": "15",
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.attempts": str(attempts),
+        "restart-strategy.fixed-delay.delay": "1 ms",
+        **more,
+    }
+
+
+def program(env, sink, faults, name="numbers"):
+    source = PacedSource(NUMBERS, 0.005)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), name).uid(name)
+    numbers.rebalance().map(FaultyMap(faults)).uid(f"map {name}").sink_to(sink).uid(f"sink of {name}")
+
+
+def program_of_files(env, base, faults):
+    program(env, files(base, POLICIES["small files"]), faults, "numbers for files")
+
+
+class Reader:
+    """Looks at the finished files all the time, as whoever reads them may."""
+
+    def __init__(self, base):
+        self.base = base
+        self.seen = []
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self.look)
+
+    def look(self):
+        while not self.done.wait(0.002):
+            self.seen.append(finished(self.base))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.thread.join()
+
+
+def assert_files_hold(base, numbers):
+    found = finished(base)
+    assert sorted(n for content in found.values() for n in content) == numbers
+    assert unfinished(base) == []
+    return found
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_each_record_is_in_one_file_although_the_job_fails(make_env, tmp_path, policy):
+    faults = Faults.at_random(tmp_path / "faults", policy, NUMBERS, 5, ["map"])
+    env = make_env(3, settings(tmp_path))
+    program(env, files(tmp_path / "out", POLICIES[policy]), faults)
+    with Reader(tmp_path / "out") as reader:
+        result = env.execute()
+    assert faults.happened() == faults.planned()
+    numbers = result.get_all_accumulator_results()
+    assert numbers["numRestarts"] > 0
+    found = assert_files_hold(tmp_path / "out", EVERYTHING)
+    assert all(found[name] == content for seen in reader.seen for name, content in seen.items())
+    if policy == "large files":
+        assert len(found) == 3, "one for each writer, over all failures"
+    else:
+        assert any(0 < len(seen) < len(found) for seen in reader.seen), "all files appeared at the end"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_record_is_in_the_other_system_once_although_the_job_fails(make_env, tmp_path, seed):
+    faults = Faults.at_random(tmp_path / "faults", seed, NUMBERS, 8)
+    env = make_env(2, settings(tmp_path))
+    program(env, Ledger(tmp_path / "ledger", faults), faults)
+    env.execute()
+    assert faults.happened() == faults.planned()
+    assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+
+
+@pytest.mark.parametrize("parallelism", [1, 3, 5])
+def test_each_record_is_in_one_file_although_the_job_goes_on_with_another_parallelism(make_env, tmp_path, parallelism):
+    policy = POLICIES["large files"]
+    env = make_env(3, settings(tmp_path))
+    program(env, files(tmp_path / "out", policy), Faults(tmp_path / "faults"))
+    client = env.execute_async()
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    assert finished(tmp_path / "out") == {}
+    assert len(unfinished(tmp_path / "out")) == 3
+    faults = Faults(tmp_path / "faults", [("map", NUMBERS - 1), ("map", NUMBERS - 2)])
+    env = make_env(parallelism, settings(tmp_path, **{"execution.state-recovery.path": path}))
+    program(env, files(tmp_path / "out", policy), faults)
+    env.execute()
+    assert faults.happened() == faults.planned()
+    assert_files_hold(tmp_path / "out", EVERYTHING)
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_each_record_is_in_the_other_system_once_although_the_job_goes_on_with_another_parallelism(
+    make_env, tmp_path, parallelism
+):
+    env = make_env(2, settings(tmp_path, **{"execution.checkpointing.interval": "10 min"}))
+    program(env, Ledger(tmp_path / "ledger", Faults(tmp_path / "faults")), Faults(tmp_path / "faults"))
+    client = env.execute_async()
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    client.trigger_savepoint(str(tmp_path / "savepoints")).result()
+    assert ledger_numbers(tmp_path / "ledger") == [], "a savepoint that the job outlives commits nothing"
+    path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    before = ledger_numbers(tmp_path / "ledger")
+    assert 20 < len(before) < NUMBERS
+    env = make_env(parallelism, settings(tmp_path, **{"execution.state-recovery.path": path}))
+    program(env, Ledger(tmp_path / "ledger", Faults(tmp_path / "faults")), Faults(tmp_path / "faults"))
+    env.execute()
+    assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+
+
+def test_files_end_with_checkpoints_and_not_with_epochs(make_env, tmp_path):
+    env = make_env(1, settings(tmp_path, **{"execution.checkpointing.interval": "10 min"}))
+    program(env, files(tmp_path / "out", POLICIES["files of a checkpoint"]), Faults(tmp_path / "faults"))
+    env.execute()
+    assert len(assert_files_hold(tmp_path / "out", EVERYTHING)) == 1
+
+
+def test_files_end_with_epochs_where_there_are_no_checkpoints(make_env, tmp_path):
+    env = make_env(1, {"flintstream.epoch.idle-duration": "15", "flintstream.epoch.max-duration": "60"})
+    program(env, files(tmp_path / "out", POLICIES["files of a checkpoint"]), Faults(tmp_path / "faults"))
+    env.execute()
+    assert len(assert_files_hold(tmp_path / "out", EVERYTHING)) > 1
+
+
+def test_at_least_once_output_is_complete_and_does_not_wait_for_checkpoints(make_env, tmp_path):
+    mode = {"execution.checkpointing.mode": "AT_LEAST_ONCE", "execution.checkpointing.interval": "10 min"}
+    faults = Faults(tmp_path / "faults", [("map", 50)])
+    env = make_env(1, settings(tmp_path, **mode))
+    program(env, Ledger(tmp_path / "ledger", faults), faults)
+    env.execute()
+    numbers = ledger_numbers(tmp_path / "ledger")
+    assert sorted(set(numbers)) == EVERYTHING
+    assert numbers.count(0) == 2, "the job began anew, and the first records had been committed already"
+
+
+def test_a_commit_that_fails_for_good_fails_the_job_and_is_made_up_for_when_it_is_resumed(make_env, tmp_path):
+    faults = Faults(tmp_path / "faults")
+    ledger = Ledger(tmp_path / "ledger", faults)
+    ledger.broken = str(tmp_path / "broken")
+    Path(ledger.broken).touch()
+    env = make_env(1, settings(tmp_path, 1))
+    program(env, ledger, faults)
+    with pytest.raises(CommitError, match=r"sink '.*' could not commit . of . committables in 2 attempts: .*on strike"):
+        env.execute("ledger")
+    assert ledger_numbers(tmp_path / "ledger") == []
+    Path(ledger.broken).unlink()
+    env = make_env(1, settings(tmp_path, 1, **{"flintstream.resume": "true"}))
+    program(env, ledger, faults)
+    env.execute("ledger")
+    assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+
+
+def test_a_commit_that_asks_for_it_is_tried_again_without_a_restart(make_env, tmp_path):
+    faults = Faults(tmp_path / "faults", [("later", 30), ("before commit", 40)])
+    env = make_env(1, settings(tmp_path, 0))
+    program(env, Ledger(tmp_path / "ledger", faults), faults)
+    env.execute()
+    assert faults.happened() == faults.planned()
+    assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+
+
+def test_a_commit_that_fails_after_a_stop_with_savepoint_is_repeated_from_the_savepoint(make_env, tmp_path):
+    ledger = Ledger(tmp_path / "ledger", Faults(tmp_path / "faults"))
+    ledger.broken = str(tmp_path / "broken")
+    env = make_env(1, settings(tmp_path, 1000, **{"execution.checkpointing.interval": "10 min"}))
+    program(env, ledger, ledger.faults)
+    client = env.execute_async()
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    Path(ledger.broken).touch()
+    with pytest.raises(CheckpointError, match="on strike"):
+        client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    assert ledger_numbers(tmp_path / "ledger") == []
+    Path(ledger.broken).unlink()
+    client.get_job_execution_result().result()
+    (path,) = (tmp_path / "savepoints").iterdir()
+    assert 20 < len(ledger_numbers(tmp_path / "ledger")) < NUMBERS
+    env = make_env(1, settings(tmp_path, **{"execution.state-recovery.path": str(path)}))
+    program(env, ledger, ledger.faults)
+    env.execute()
+    assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+
+
+@pytest.mark.spark
+def test_each_record_is_there_once_although_a_python_worker_is_killed(make_spark_env, tmp_path):
+    faults = Faults(tmp_path / "faults", [("map", 20), ("precommit", 30), ("write", 40)], "kill")
+    env = make_spark_env(2, settings(tmp_path))
+    program(env, Ledger(tmp_path / "ledger", faults), faults)
+    program_of_files(env, tmp_path / "out", Faults(tmp_path / "faults", [("map", 25)], "kill"))
+    env.execute()
+    assert faults.happened() == faults.planned() | {("map", "25")}
+    assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+    assert_files_hold(tmp_path / "out", EVERYTHING)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from tests.engine.faults import Faults, Ledger, files
+from tests.engine.test_exactly_once import POLICIES, program, program_of_files, settings
+from flintstream.datastream import StreamExecutionEnvironment
+
+if __name__ == "__main__":
+    directory, seed = Path(sys.argv[1]), int(sys.argv[2])
+    more = {"flintstream.engine": "inline", "flintstream.resume": "true"}
+    env = StreamExecutionEnvironment.get_execution_environment(settings(directory, **more)).set_parallelism(2)
+    faults = Faults.at_random(directory / "faults", seed, 60, 6, how="kill")
+    program(env, Ledger(directory / "ledger", faults), faults)
+    program_of_files(env, directory / "out", faults)
+    env.execute("killed")
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_record_is_there_once_although_the_whole_process_is_killed(tmp_path, seed):
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    ended: list[int] = []
+    while not ended or ended[-1] == -9:
+        process = subprocess.run(  # noqa: S603 - a script of this test
+            [sys.executable, str(script), str(tmp_path), str(seed)],
+            capture_output=True, text=True, check=False, timeout=120, env={**os.environ, "PYTHONPATH": PATHS},
+        )  # fmt: skip
+        ended.append(process.returncode)
+    assert ended[-1] == 0, process.stderr
+    assert len(ended) > 3
+    assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+    assert sorted(n for content in finished(tmp_path / "out").values() for n in content) == EVERYTHING
