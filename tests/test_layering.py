@@ -37,6 +37,7 @@ RANKS = {
     "flintstream.graph": 5,
     "flintstream.datastream": 6,
     "flintstream.coordinator": 7,
+    "flintstream.savepoint": 7.5,
     "flintstream.engine": 8,
     "flintstream.testing": 9,
     "flintstream.compat": 9,
@@ -50,6 +51,9 @@ LAZY_UPWARD = {
     ("flintstream.datastream._job", "flintstream.coordinator"),
     ("flintstream.datastream.stream_execution_environment", "flintstream.engine"),
     ("flintstream.datastream.stream_execution_environment", "flintstream.coordinator"),
+    # A savepoint as a DataFrame.
+    ("flintstream.savepoint.reader", "flintstream.engine"),
+    ("flintstream.savepoint.writer", "flintstream.engine"),
     # A task must know the module names that its pickled functions use.
     ("flintstream.runtime.stage", "flintstream.compat.pyflink"),
     # PyFlink re-exports the row formats from its common package.

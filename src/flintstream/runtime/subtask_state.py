@@ -255,14 +255,14 @@ def _nothing(key: Any) -> bool:  # noqa: ARG001 - takes the place of a choice am
 
 
 @contextmanager
-def open_piece(store: FileStore | None, piece: StatePiece) -> Iterator[StateFile]:
-    """Open the state file of a piece.
+def open_piece(store: FileStore | None, piece: StatePiece, *, allow_pickle: bool = True) -> Iterator[StateFile]:
+    """Open the state file of a piece; without ``allow_pickle``, objects of classes stay the bytes they were pickled to.
 
     Raises:
         CorruptCheckpointError: It is missing or damaged.
     """
     if piece.inline is not None:
-        yield StateFile(piece.inline, "the metadata")
+        yield StateFile(piece.inline, "the metadata", allow_pickle=allow_pickle)
         return
     assert store is not None  # noqa: S101 - only pieces within the metadata need none
     where = store.uri(piece.path)
@@ -271,7 +271,7 @@ def open_piece(store: FileStore | None, piece: StatePiece) -> Iterator[StateFile
     except FileNotFoundError:
         raise CorruptCheckpointError(where, "the file is missing") from None
     with stream:
-        yield StateFile(stream, where)
+        yield StateFile(stream, where, allow_pickle=allow_pickle)
 
 
 def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline_ms: int | None = None) -> None:

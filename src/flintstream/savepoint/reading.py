@@ -1,0 +1,120 @@
+"""Reads the state of one subtask from its files, whatever backend has written them.
+
+Nothing here needs more memory than the changes that a changelog has gathered since its base: they are read first, and
+what they replace is left out when the base streams by.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import CorruptCheckpointError, CorruptDataError
+from flintstream.runtime.native_state import download, open_native
+from flintstream.runtime.subtask_state import open_piece
+from flintstream.runtime.timers import InternalTimerService
+from flintstream.state.backend import Change
+from flintstream.state.settings import StateSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.metadata import StatePiece
+    from flintstream.state.backend import TableInfo
+
+TIMERS = "timers"
+
+
+@dataclass(frozen=True)
+class SubtaskFiles:
+    """The pieces of a subtask's state, oldest first. Picklable, so that a task elsewhere can read them."""
+
+    store: FileStore | None
+    pieces: tuple[StatePiece, ...]
+    allow_pickle: bool = False
+
+    def states(self, uid: str, chosen: Callable[[TableInfo], bool] = lambda _: True) -> Iterator[Change]:
+        """Return the current content of an operator's states, piece by piece, each entry once.
+
+        Args:
+            uid: which operator.
+            chosen: which of its states; timers are none.
+
+        Raises:
+            CorruptCheckpointError: A file is missing or damaged.
+        """
+        pieces = [piece for piece in self.pieces if _may_hold(piece, uid)]
+        newer: dict[tuple[str, bool], set[Any]] = defaultdict(set)
+        for age, piece in enumerate(reversed(pieces)):
+            oldest = age == len(pieces) - 1
+            with self._changes(piece, uid) as changes:
+                for change in changes:
+                    table = change.table
+                    if table.kind == TIMERS or not chosen(table):
+                        continue
+                    known = newer[table.name, table.namespaced]
+                    rest = _without(change, known) if known else change
+                    if not oldest:
+                        known.update(change.keys, change.deleted)
+                    if rest.keys:
+                        yield rest._replace(deleted=[])
+
+    def timers(self, uid: str) -> Iterator[Change]:
+        """Return the timers of an operator in the order of their registration."""
+        service = InternalTimerService()
+        for piece in self.pieces:
+            if not piece.native and _may_hold(piece, uid):
+                with self._changes(piece, uid) as changes:
+                    service.apply(change for change in changes if change.table.kind == TIMERS)
+        return service.take_snapshot()
+
+    def values(self, uid: str) -> dict[str, Any]:
+        """Return what an operator holds beside keyed state, by name."""
+        values: dict[str, Any] = {}
+        for piece in self.pieces:
+            if not piece.native and _may_hold(piece, uid):
+                with naming(self._where(piece)), open_piece(self.store, piece, allow_pickle=self.allow_pickle) as file:
+                    values.update(file.values(uid))
+        return values
+
+    def _where(self, piece: StatePiece) -> str:
+        if piece.inline is not None or self.store is None:
+            return "the metadata"
+        return self.store.uri(piece.path)
+
+    @contextmanager
+    def _changes(self, piece: StatePiece, uid: str) -> Iterator[Iterable[Change]]:
+        if not piece.native:
+            with naming(self._where(piece)), open_piece(self.store, piece, allow_pickle=self.allow_pickle) as file:
+                yield file.changes(uid)
+            return
+        assert self.store is not None  # noqa: S101 - files of a backend are never within the metadata
+        own = [file for file in piece.native if file.name.startswith(f"{uid}/")]
+        with tempfile.TemporaryDirectory(prefix="flintstream-read-") as directory:
+            download(self.store, own, directory)
+            with naming(self.store.uri(own[0].path)), open_native(StateSettings(), directory, uid) as changes:
+                yield changes
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Name the file in which something does not decode."""
+    try:
+        yield
+    except CorruptDataError as error:
+        raise CorruptCheckpointError(where, str(error)) from error
+
+
+def _may_hold(piece: StatePiece, uid: str) -> bool:
+    if piece.native:
+        return any(file.name.startswith(f"{uid}/") for file in piece.native)
+    return bool(piece.path) or piece.inline is not None
+
+
+def _without(change: Change, known: set[Any]) -> Change:
+    rows = [row for row in zip(change.keys, change.values, strict=True) if row[0] not in known]
+    return Change(change.table, [key for key, _ in rows], [value for _, value in rows], [])
