@@ -157,7 +157,8 @@ class Tally(KeyedProcessFunction):
         key = ctx.get_current_key()
         if timestamp == END:
             yield ("all", key, tuple(sorted(self.seen)), self.total.get())
-            for number in list(self.processing.keys()):
+            for number, due in list(self.processing.items()):
+                ctx.timer_service().delete_processing_time_timer(due)
                 yield ("processing", key, number)
             self.processing.clear()
             return
