@@ -15,7 +15,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "sources-and-sinks.md"
 
 
 def definitions(name):
-    (code,) = [code for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S) if f"class {name}(" in code]
+    (code,) = [
+        code for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if f"class {name}(" in code
+    ]
     found = {"__name__": "documentation"}
     exec(code, found)  # noqa: S102 - our own
     return code, found

@@ -248,4 +248,4 @@ class SinkFunction(Function):
         raise NotImplementedError(f"{type(self).__name__} must implement invoke(value, context)")
 
     def flush(self) -> None:
-        """Write what :meth:`invoke` has held back; called at the end of each epoch, before a checkpoint counts on it."""
+        """Write what :meth:`invoke` has held back; called at the end of each epoch, so before each checkpoint."""
