@@ -23,7 +23,7 @@ from flintstream.common import JobStatus
 from flintstream.coordinator import control, registry
 from flintstream.coordinator.client import cancel_all
 from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.errors import FlintstreamError, JobCancelledError
+from flintstream.errors import CheckpointError, FlintstreamError, JobCancelledError
 
 
 @pytest.fixture(autouse=True)
@@ -135,6 +135,18 @@ def test_a_stopped_job_goes_on_from_its_savepoint(start, tmp_path):
     again, _ = start("tally", sink, limit=len(before) + 20, execution_state__recovery_path=path)
     again.get_job_execution_result().result()
     assert ordered(before + sink.get_results(True, False)) == expected(range(len(before) + 20))
+
+
+def test_a_program_that_a_savepoint_does_not_fit_is_not_tried_again(start, tmp_path):
+    start("tally")
+    path = flintstream("stop", "-p", str(tmp_path / "savepoints"), "tally").splitlines()[-1]
+    settings = {"flintstream.engine": "inline", "execution.state-recovery.path": path}
+    env = StreamExecutionEnvironment.get_execution_environment(
+        {**settings, "restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "1 h"}
+    )
+    env.from_collection([1]).print()
+    with pytest.raises(CheckpointError, match="the program has no operator of that uid"):
+        env.execute("other")
 
 
 def test_stopping_with_drain_completes_the_output(start, tmp_path):

@@ -87,6 +87,48 @@ def test_settings_reach_the_environment_to_be(script):
     ), done.stderr
 
 
+def test_what_to_start_from_becomes_settings(parsed, script, tmp_path, monkeypatch):
+    path = script("")
+    monkeypatch.chdir(tmp_path)
+    assert parsed("-s", "relative/savepoint", "-n", path, "-s", "mine")["config"] == {
+        "execution.state-recovery.path": f"{tmp_path}/relative/savepoint",
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+    }
+    assert parsed("--fromSavepoint", "s3://b/c", "--allowNonRestoredState", path)["config"] == {
+        "execution.state-recovery.path": "s3://b/c",
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+    }
+    assert parsed("--resume", "-D", "a=b", path)["config"] == {"a": "b", "flintstream.resume": "true"}
+
+
+COUNTING = """
+import sys
+from flintstream.datastream import StreamExecutionEnvironment
+
+env = StreamExecutionEnvironment.get_execution_environment()
+env.from_collection([1, 2, 3]).uid(sys.argv[1]).key_by(lambda n: n).sum().uid("sum").print()
+env.execute("counting")
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-s", "/nothing/here"], "Error: there is no checkpoint or savepoint at /nothing/here: no file _metadata\n"),
+        (
+            ["--resume"],
+            (
+                "Error: 'flintstream.resume' is set (--resume), but there is no directory to look for checkpoints: "
+                "set 'execution.checkpointing.dir' and 'execution.checkpointing.interval'\n"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_started_from_is_said_in_one_line(script, options, message):
+    done = flintstream_run("-Dflintstream.engine=inline", *options, script(COUNTING), "numbers")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+
+
 @pytest.mark.parametrize(
     ("arguments", "script_arguments"),
     [
@@ -137,6 +179,7 @@ def test_a_module_runs_too(script, tmp_path):
         (["--unknown", "x.py"], "--unknown"),
         (["-p", "0", "x.py"], "0 is not in the range"),
         (["-p"], "requires an argument"),
+        (["-s", "savepoint", "--resume", __file__], "give --fromSavepoint or --resume, not both"),
     ],
 )
 def test_wrong_use_is_explained(arguments, message):

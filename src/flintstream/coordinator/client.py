@@ -61,9 +61,8 @@ class RunningJob:
             progress = self.coordinator.run()
         except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
             self._end()
-            if self.coordinator.cancelled:  # whatever the engine made of it
-                error = JobCancelledError(f"the job '{self.job.plan.job_name}' was cancelled")
-            self.result.set_exception(error)
+            cancelled = JobCancelledError(f"the job '{self.job.plan.job_name}' was cancelled")
+            self.result.set_exception(cancelled if self.coordinator.cancelled else error)
         else:
             self._end()
             self.result.set_result(progress)
