@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import chain, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.key_codec import encode_key
@@ -100,7 +101,8 @@ def _collections(values: list[Any], kind: type, depth: int) -> bytes | None:
     if kind is tuple:
         width = len(values[0])
         if list(map(len, values)).count(width) == len(values):
-            columns = [_column(list(column), depth) for column in zip(*values, strict=True)]
+            # not zip(*values): its many iterators would set off the garbage collector, which then walks all state
+            columns = [_column(list(map(itemgetter(i), values)), depth) for i in range(width)]
             return _parts(TUPLES, pack(len(values)), b"\xdd" + width.to_bytes(4, "big") + b"".join(columns))
     elif kind is list:
         return _if_plain(values, lambda: chain.from_iterable(values)) or _parts(

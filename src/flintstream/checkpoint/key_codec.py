@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgpack
 from msgpack import ExtType
@@ -13,13 +13,17 @@ from msgpack import ExtType
 from flintstream.checkpoint.registry import BY_TYPE
 from flintstream.checkpoint.values import FROZENSET, PICKLED, TAGGED, encode_one
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["encode_key"]
 
 NUMBER = 10  # a code of its own, beside those of the codec
 
 _QUICK = frozenset({type(None), int, str, bytes})
 _all_quick = _QUICK.issuperset
-_pack = msgpack.Packer().pack
+_pack: Callable[[Any], bytes] = msgpack.Packer().pack
+_strict: Callable[[Any], bytes] = msgpack.Packer(strict_types=True).pack
 
 
 def encode_key(key: Any) -> bytes:
@@ -35,14 +39,17 @@ def encode_key(key: Any) -> bytes:
     kind = type(key)
     try:
         if kind in _QUICK or (kind is tuple and _all_quick(map(type, key))):
-            return _pack(key)  # type: ignore[no-any-return]
+            return _pack(key)
     except (OverflowError, UnicodeEncodeError):
         pass
     return _packed(_canonical(key))
 
 
 def _packed(tree: Any) -> bytes:
-    return msgpack.packb(tree, strict_types=True, unicode_errors="surrogatepass")  # type: ignore[no-any-return]
+    try:
+        return _strict(tree)
+    except UnicodeEncodeError:
+        return msgpack.packb(tree, strict_types=True, unicode_errors="surrogatepass")  # type: ignore[no-any-return]
 
 
 def _canonical(key: Any) -> Any:
@@ -52,6 +59,11 @@ def _canonical(key: Any) -> Any:
         return key
     if isinstance(key, int | float | Decimal):
         return _number(key)
+    if kind is complex and key.imag == 0:
+        return _number(key.real)
+    extension = BY_TYPE.get(kind)
+    if extension is not None:
+        return ExtType(TAGGED, _packed([extension.tag, _canonical(extension.to_key(key))]))
     if isinstance(key, tuple) and (kind is tuple or key == tuple(key)):  # a window equals no tuple
         return list(map(_canonical, key))
     if isinstance(key, frozenset | set):
@@ -60,13 +72,8 @@ def _canonical(key: Any) -> Any:
         return text
     if isinstance(key, bytes) and key == (data := bytes(key)):
         return data
-    if kind is complex and key.imag == 0:
-        return _number(key.real)
     if hasattr(kind, "__index__"):  # integers of NumPy
         return _number(key.__index__())
-    extension = BY_TYPE.get(kind)
-    if extension is not None:
-        return ExtType(TAGGED, _packed([extension.tag, _canonical(extension.to_key(key))]))
     data = encode_one(key)
     if data[0] in _EXTENSIONS and PICKLED in data[1:6]:
         data = _by_content(key) or data

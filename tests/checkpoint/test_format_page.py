@@ -1,0 +1,39 @@
+"""The page on the format and the code name the same things."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from flintstream.checkpoint import codec, values
+from flintstream.checkpoint.metadata import Metadata, NativeFile, OperatorInfo, StatePiece
+from flintstream.checkpoint.registry import BY_TYPE
+
+PAGE = (Path(__file__).parents[2] / "docs" / "state-format.md").read_text(encoding="utf-8")
+
+
+def test_every_tag_of_a_type_that_is_always_there_is_described():
+    table = PAGE.split("| tag | content |")[1].split("\n\n")[0]
+    described = {
+        tag for line in table.splitlines() for tag in re.findall(r"`(\w+)`", line.split("|")[1:2][0] if line else "")
+    }
+    always = {e.tag for kind, e in BY_TYPE.items() if not kind.__module__.startswith(("tests.", "flintstream.runtime"))}
+    assert described == always
+
+
+def test_codes_and_forms_are_what_the_page_says():
+    codes = [values.TUPLE, values.SET, values.FROZENSET, values.PAIRS, values.BIG_INT, values.BYTEARRAY]
+    assert [*codes, values.TAGGED, values.ENUM, values.PICKLED] == list(range(1, 10))
+    forms = [codec.PLAIN, codec.SAME, codec.TUPLES, codec.LISTS, codec.EXTENSION, codec.MIXED]
+    assert forms == list(range(6))
+    for code in (*range(1, 10), *range(6)):
+        assert f"\n| {code} |" in PAGE
+
+
+@pytest.mark.parametrize("kind", [Metadata, OperatorInfo, StatePiece, NativeFile])
+def test_every_member_of_the_metadata_is_described(kind):
+    text = PAGE.split("## `_metadata`")[1]
+    assert [field.name for field in fields(kind) if f"`{field.name}`" not in text] == []
