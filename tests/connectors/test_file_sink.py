@@ -201,6 +201,120 @@ def test_bytes_of_a_lost_attempt_that_is_still_alive_are_noticed_or_cut_off(tmp_
     assert list(visible(tmp_path).values()) == [["ok", "kept"]]
 
 
+def recovered(sink, states, subtask=0, attempt="9", identity="a later run"):
+    writer = pickle.loads(pickle.dumps(sink)).create_writer(WriterContext(subtask, 2, attempt, identity))
+    writer.recover(pickle.loads(pickle.dumps(states)))
+    return writer
+
+
+def test_what_was_begun_after_a_checkpoint_is_removed_when_the_job_goes_back_to_it(tmp_path):
+    sink = builder(tmp_path, RollingPolicy.default_rolling_policy(part_size=4)).build()
+    other = open_writer(sink, subtask=1)
+    other.write(["o"], None)
+    writer = open_writer(sink)
+    writer.write(["ok"], None)
+    state = writer.snapshot()
+    (kept,) = (file.path for file in state.files)
+    writer.write(["lost", "lost", "lost"], None)
+    assert len(writer.prepare_commit(end_of_input=False)) > 1
+    assert len(hidden(tmp_path)) > 3
+    recovered(sink, [state])
+    assert hidden(tmp_path) == sorted([Path(kept).name, Path(other.snapshot().files[0].path).name])
+    assert Path(kept).read_text() == "ok\n"
+
+
+def test_files_of_several_writers_are_finished_by_one_and_go_on_under_its_own_names(tmp_path):
+    sink = builder(tmp_path).build()
+    states = []
+    for subtask in range(3):
+        writer = open_writer(sink, subtask)
+        writer.write([f"s{subtask}"], None)
+        states.append(writer.snapshot())
+        writer.write(["lost"], None)
+    heir = recovered(sink, states)
+    heir.write(["next"], None)
+    first = heir.prepare_commit(end_of_input=False)
+    assert sorted(Path(item.target).name for item in first) == sorted(
+        Path(file.target).name for state in states[:2] for file in state.files
+    )
+    sink.create_committer().commit(first)
+    sink.create_committer().commit(heir.prepare_commit(end_of_input=True))
+    assert sorted(visible(tmp_path).values()) == [["s0"], ["s1"], ["s2", "next"]]
+    assert hidden(tmp_path) == []
+
+
+def test_two_runs_from_one_checkpoint_do_not_give_the_same_name_to_different_files(tmp_path):
+    sink = builder(tmp_path).build()
+    first = open_writer(sink)
+    first.write(["a"], None)
+    sink.create_committer().commit(first.prepare_commit(end_of_input=False, checkpoint=False))
+    first.write(["a"], None)
+    sink.create_committer().commit(first.prepare_commit(end_of_input=True))
+    state = first.snapshot()
+    for run in ("one", "two"):
+        writer = recovered(sink, [state], identity=run)
+        writer.write([run], None)
+        sink.create_committer().commit(writer.prepare_commit(end_of_input=True))
+    assert sorted(visible(tmp_path).values()) == [["a", "a"], ["one"], ["two"]]
+
+
+def test_a_finished_file_of_somebody_else_is_not_replaced(tmp_path):
+    sink = builder(tmp_path).build()
+    writer = open_writer(sink)
+    writer.write(["a"], None)
+    committables = writer.prepare_commit(end_of_input=True)
+    Path(committables[0].target).write_text("theirs")
+    with pytest.raises(FileExistsError, match="there is a file"):
+        sink.create_committer().commit(committables)
+    assert list(visible(tmp_path).values()) == [["theirs"]]
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """Collect what was brought to disk, as (path, size then)."""
+    calls, real = [], os.fsync
+
+    def fsync(descriptor):
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        calls.append((str(path), None if path.is_dir() else path.stat().st_size))
+        real(descriptor)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    return calls
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to tell which file a descriptor is of")
+def test_what_a_checkpoint_counts_on_is_on_disk_before_it_counts(tmp_path, synced):
+    class ByValue(BucketAssigner):
+        def get_bucket_id(self, element, context):
+            return f"x/{element}"
+
+    out = tmp_path / "out"
+    sink = FileSink.for_row_format(str(out), Lines()).with_bucket_assigner(ByValue()).build()
+    writer = sink.create_writer(WriterContext(0, 1, "1"))
+    writer.write(["a", "b"], None)
+    assert writer.prepare_commit(end_of_input=False, checkpoint=False) == []
+    writer.snapshot()
+    assert synced == [], "the end of an epoch that is no checkpoint costs nothing"
+    writer.sync()
+    state = writer.snapshot()
+    assert {(file.path, file.length) for file in state.files} <= set(synced)
+    assert {(str(path), None) for path in (tmp_path, out, out / "x", out / "x/a", out / "x/b")} <= set(synced)
+    committables = writer.prepare_commit(end_of_input=True)
+    synced.clear()
+    sink.create_committer().commit(committables)
+    assert {(str(out / "x/a"), None), (str(out / "x/b"), None)} == set(synced)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to tell which file a descriptor is of")
+def test_a_complete_file_is_on_disk_when_it_is_prepared(tmp_path, synced):
+    sink = builder(tmp_path).build()
+    writer = open_writer(sink)
+    writer.write(["abc"], None)
+    (prepared, _) = writer.prepare_commit(end_of_input=True)
+    assert (prepared.path, 4) in synced
+
+
 def test_a_file_that_is_gone_or_too_short_is_reported_when_the_writer_goes_on(tmp_path):
     sink = builder(tmp_path).build()
     writer = open_writer(sink)
@@ -367,6 +481,15 @@ def test_bulk_files_are_completed_at_each_epoch(tmp_path):
     writer.close()
     assert sorted(visible(tmp_path).values()) == [["1", "2", "total", "3"], ["3", "total", "3"]]
     assert hidden(tmp_path) == []
+
+
+def test_bulk_files_are_completed_at_epochs_that_are_no_checkpoint_too(tmp_path):
+    made = FileSink.for_bulk_format(str(tmp_path), Totals())
+    writer = open_writer(made.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build())
+    writer.write([1, 2], None)
+    assert len(writer.prepare_commit(end_of_input=False, checkpoint=False)) == 1
+    writer.sync()
+    assert writer.snapshot().files == ()
 
 
 def test_bulk_files_roll_at_checkpoints_only(tmp_path):

@@ -23,6 +23,12 @@ def make_env(request):
 
 
 @pytest.fixture
+def make_inline_env():
+    """Return a function that creates environments without Spark, for what does not depend on the engine."""
+    return maker("inline")
+
+
+@pytest.fixture
 def make_spark_env():
     """Return a function that creates environments on Spark."""
     return maker("spark")

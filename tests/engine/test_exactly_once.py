@@ -27,6 +27,12 @@ POLICIES = {
 }
 
 
+def on_both(name, inline, spark):
+    """Run a test with many values on the engine that is quick, and with one on Spark."""
+    pairs = [("inline", value) for value in inline] + [pytest.param("spark", spark, marks=pytest.mark.spark)]
+    return pytest.mark.parametrize(("make_env", name), pairs, indirect=["make_env"])
+
+
 def settings(tmp_path, attempts=30, **more):
     return {
         "execution.checkpointing.interval": "60 ms",
@@ -85,7 +91,7 @@ def wait_for(condition, seconds=60):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@on_both("policy", POLICIES, "small files")
 def test_each_record_is_in_one_file_although_the_job_fails(make_env, tmp_path, policy):
     faults = Faults.at_random(tmp_path / "faults", policy, NUMBERS, 5, ["map"])
     env = make_env(3, settings(tmp_path))
@@ -103,7 +109,7 @@ def test_each_record_is_in_one_file_although_the_job_fails(make_env, tmp_path, p
         assert any(0 < len(seen) < len(found) for seen in reader.seen), "all files appeared at the end"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@on_both("seed", range(3), 7)
 def test_each_record_is_in_the_other_system_once_although_the_job_fails(make_env, tmp_path, seed):
     faults = Faults.at_random(tmp_path / "faults", seed, NUMBERS, 8)
     env = make_env(2, settings(tmp_path))
@@ -113,7 +119,7 @@ def test_each_record_is_in_the_other_system_once_although_the_job_fails(make_env
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
 
 
-@pytest.mark.parametrize("parallelism", [1, 3, 5])
+@on_both("parallelism", [1, 3, 5], 2)
 def test_each_record_is_in_one_file_although_the_job_goes_on_with_another_parallelism(make_env, tmp_path, parallelism):
     policy = POLICIES["large files"]
     env = make_env(3, settings(tmp_path))
@@ -131,7 +137,7 @@ def test_each_record_is_in_one_file_although_the_job_goes_on_with_another_parall
     assert_files_hold(tmp_path / "out", EVERYTHING)
 
 
-@pytest.mark.parametrize("parallelism", [1, 3])
+@on_both("parallelism", [1, 3], 1)
 def test_each_record_is_in_the_other_system_once_although_the_job_goes_on_with_another_parallelism(
     make_env, tmp_path, parallelism
 ):
@@ -150,15 +156,15 @@ def test_each_record_is_in_the_other_system_once_although_the_job_goes_on_with_a
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
 
 
-def test_files_end_with_checkpoints_and_not_with_epochs(make_env, tmp_path):
-    env = make_env(1, settings(tmp_path, **{"execution.checkpointing.interval": "10 min"}))
+def test_files_end_with_checkpoints_and_not_with_epochs(make_inline_env, tmp_path):
+    env = make_inline_env(1, settings(tmp_path, **{"execution.checkpointing.interval": "10 min"}))
     program(env, files(tmp_path / "out", POLICIES["files of a checkpoint"]), Faults(tmp_path / "faults"))
     env.execute()
     assert len(assert_files_hold(tmp_path / "out", EVERYTHING)) == 1
 
 
-def test_files_end_with_epochs_where_there_are_no_checkpoints(make_env, tmp_path):
-    env = make_env(1, {"flintstream.epoch.idle-duration": "15", "flintstream.epoch.max-duration": "60"})
+def test_files_end_with_epochs_where_there_are_no_checkpoints(make_inline_env, tmp_path):
+    env = make_inline_env(1, {"flintstream.epoch.idle-duration": "15", "flintstream.epoch.max-duration": "60"})
     program(env, files(tmp_path / "out", POLICIES["files of a checkpoint"]), Faults(tmp_path / "faults"))
     env.execute()
     assert len(assert_files_hold(tmp_path / "out", EVERYTHING)) > 1
@@ -192,9 +198,9 @@ def test_a_commit_that_fails_for_good_fails_the_job_and_is_made_up_for_when_it_i
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
 
 
-def test_a_commit_that_asks_for_it_is_tried_again_without_a_restart(make_env, tmp_path):
+def test_a_commit_that_asks_for_it_is_tried_again_without_a_restart(make_inline_env, tmp_path):
     faults = Faults(tmp_path / "faults", [("later", 30), ("before commit", 40)])
-    env = make_env(1, settings(tmp_path, 0))
+    env = make_inline_env(1, settings(tmp_path, 0))
     program(env, Ledger(tmp_path / "ledger", faults), faults)
     env.execute()
     assert faults.happened() == faults.planned()
