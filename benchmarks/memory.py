@@ -20,6 +20,9 @@ from flintstream.datastream.connectors import NumberSequenceSource
 from flintstream.datastream.state import ValueStateDescriptor
 
 
+DAEMONS = {b"pyspark.daemon", b"flintstream.engine.spark.daemon"}
+
+
 class Count(KeyedProcessFunction):
     """Counts the records of each key; emits every 1000th count."""
 
@@ -61,7 +64,7 @@ def workers() -> dict[int, int]:
             continue
         pid = int(directory.name)
         parents[pid] = int(status["PPid"])
-        if b"pyspark.daemon" in command:
+        if not DAEMONS.isdisjoint(command.split(b"\0")):
             peaks[pid] = int(status["VmHWM"].split()[0]) // 1024
 
     def ours(pid: int) -> bool:

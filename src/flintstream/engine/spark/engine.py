@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from flintstream.engine.spark.session import spark_context
-from flintstream.engine.spark.worker import MaterializeTask, StageTask, own_partition
+from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
+from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask, own_partition
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.runtime.exchange import Item
 from flintstream.runtime.protocol import SHARED
@@ -40,6 +40,7 @@ class SparkEngine:
         self.cancelled = False
         self.context: Any = None
         self.state_directory: str | None = None
+        self.lane: int | None = None
 
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
@@ -52,7 +53,11 @@ class SparkEngine:
         self.log: StateLog = (
             DirectoryStateLog(self.state_directory) if changelog is None else DurableStateLog(changelog, SHARED)
         )
-        self.payload = self.context.broadcast(cloudpickle.dumps(plan, 5))
+        # A file rather than a broadcast variable, which belongs to a connection, not to the process behind it.
+        Path(self.state_directory, PLAN).write_bytes(cloudpickle.dumps(plan, 5))
+        if self.context.getConf().get("spark.python.daemon.module") == DAEMON:
+            self.context = with_own_workers(self.context)
+            self.lane = take_lane()
 
     def _create_state_directory(self) -> str:
         parent = self.configuration.get(STATE_DIRECTORY)
@@ -76,10 +81,11 @@ class SparkEngine:
         for item in items:
             seeds[item.subtask % len(seeds)].append(tuple(item))
         context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
+        context.setLocalProperty(SLOT_OF, None if self.lane is None else slot_template(context, self.lane))
         rdd = context.parallelize(seeds, len(seeds))
         for step in steps:
             following = steps[step.level + 1].partitions if step.level + 1 < len(steps) else 0
-            task = StageTask(plan.job_id, self.payload, step.level, following, str(self.state_directory))
+            task = StageTask(plan.job_id, step.level, following, str(self.state_directory))
             rdd = rdd.mapPartitionsWithIndex(task)
             if following:
                 rdd = rdd.partitionBy(following, own_partition)
@@ -93,11 +99,12 @@ class SparkEngine:
     def materialize(self, folding: Folding) -> Future[StateHandle]:
         """Fold the changelog of a subtask in a Spark job of its own, which takes one slot."""
         future: Future[StateHandle] = Future()
-        task = MaterializeTask(self.plan.job_id, self.payload, str(self.state_directory), folding)
+        task = MaterializeTask(self.plan.job_id, str(self.state_directory), folding)
 
         def run() -> None:
             try:
                 self.context.setJobGroup(f"{self.plan.job_id}-log", "materialization", interruptOnCancel=True)
+                self.context.setLocalProperty(SLOT_OF, None)  # beside the epochs, not in their way
                 future.set_result(self.context.parallelize([0], 1).map(task).collect()[0])
             except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
                 future.set_exception(error)
@@ -118,12 +125,12 @@ class SparkEngine:
             self.context.cancelJobGroup(f"{self.plan.job_id}-log")
 
     def stop(self) -> None:
-        """Remove what the job left in Spark; the context stays for later jobs."""
+        """Remove what the job left behind; the Spark context stays for later jobs."""
         if self.state_directory is not None:
             shutil.rmtree(self.state_directory, ignore_errors=True)
-        if self.context is not None and hasattr(self, "payload"):
-            with contextlib.suppress(Exception):  # the context may be gone already
-                self.payload.unpersist(blocking=False)
+        if self.lane is not None:
+            release_lane(self.lane)
+            self.lane = None
 
 
 def _one_machine(master: str) -> bool:

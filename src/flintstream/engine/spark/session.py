@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.jvm import forget, is_alive, start_gateway
+from flintstream.engine.spark.slots import DAEMON, STICKY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,9 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     conf = dict(DEFAULTS)
     if master.startswith("local"):
         conf.update(LOCAL_DEFAULTS)
+    # Elsewhere than here, nobody knows whether the executors' Python finds our module before a task brings it along.
+    if configuration.get(STICKY, str(master.startswith("local"))).lower() == "true":
+        conf["spark.python.daemon.module"] = DAEMON
     conf.update(given)
     conf["spark.master"] = re.sub(r"^local\[(\d+|\*)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
     # The driver's interpreter is the workers': both have the same packages, whatever comes first on PATH.

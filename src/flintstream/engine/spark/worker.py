@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -19,37 +20,50 @@ if TYPE_CHECKING:
 JOBS_KEPT = 4
 """Jobs of which a worker keeps subtasks between epochs."""
 
+PLAN = "plan"
+"""File of the state directory that has the pickled job plan."""
+
 _runtimes: OrderedDict[str, tuple[str, JobRuntime]] = OrderedDict()
 """By job: the state directory of its latest start, and what this process has of it."""
 
 
-def _runtime_of(job_id: str, plan: Any, state_directory: str) -> JobRuntime:
+def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
     start, runtime = _runtimes.get(job_id, ("", None))
     if runtime is None or start != state_directory:
         if runtime is not None:  # of an earlier start: what it holds is of no use any more
             runtime.close()
+        close_ended_jobs()
         while len(_runtimes) >= JOBS_KEPT:
             _runtimes.popitem(last=False)[1][1].close()
-        runtime = JobRuntime(pickle.loads(plan.value), DirectoryStateLog(state_directory))
+        with open(os.path.join(state_directory, PLAN), "rb") as file:  # noqa: PTH118, PTH123
+            plan = pickle.load(file)
+        runtime = JobRuntime(plan, DirectoryStateLog(state_directory))
         _runtimes[job_id] = state_directory, runtime
     _runtimes.move_to_end(job_id)
     return runtime
 
 
+def close_ended_jobs() -> None:
+    """Let go of jobs whose state directory is gone."""
+    for job_id, (state_directory, runtime) in list(_runtimes.items()):
+        if not os.path.isdir(state_directory):  # noqa: PTH112
+            runtime.close()
+            del _runtimes[job_id]
+
+
 class StageTask:
     """Runs one superstep's tasks; pickled by reference, so that closures stay small."""
 
-    def __init__(self, job_id: str, plan: Any, level: int, following: int, state_directory: str) -> None:
-        """Run ``level`` of the job pickled in the broadcast ``plan``; the next stage has ``following`` tasks."""
+    def __init__(self, job_id: str, level: int, following: int, state_directory: str) -> None:
+        """Run ``level`` of the job whose plan lies in ``state_directory``; the next stage has ``following`` tasks."""
         self.job_id = job_id
-        self.plan = plan
         self.level = level
         self.following = following
         self.state_directory = state_directory
 
     def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield ``(partition of the next stage, item)``, or the bare items of the last one."""
-        runtime = _runtime_of(self.job_id, self.plan, self.state_directory)
+        runtime = _runtime_of(self.job_id, self.state_directory)
         items = (Item(*item) for item in self._items(elements))
         following, next_level = self.following, self.level + 1
         for item in runtime.run_stage(self.level, partition, items):
@@ -70,17 +84,16 @@ class StageTask:
 class MaterializeTask:
     """Folds the changelog of a subtask."""
 
-    def __init__(self, job_id: str, plan: Any, state_directory: str, folding: Folding) -> None:
-        """Fold a log of the job pickled in the broadcast ``plan``."""
+    def __init__(self, job_id: str, state_directory: str, folding: Folding) -> None:
+        """Fold a log of the job whose plan lies in ``state_directory``."""
         self.job_id = job_id
-        self.plan = plan
         self.state_directory = state_directory
         self.folding = folding
 
     def __call__(self, _: int) -> StateHandle:
         """Return the new base."""
         folding = self.folding
-        return _runtime_of(self.job_id, self.plan, self.state_directory).materialize(
+        return _runtime_of(self.job_id, self.state_directory).materialize(
             folding.chain, folding.subtask, folding.handles
         )
 
