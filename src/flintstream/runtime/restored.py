@@ -30,6 +30,10 @@ def channel_labels(job: JobPlan, chain: ChainPlan, index: int) -> dict[Any, Labe
     return labels
 
 
+NEARLY_MAX = MAX_TIMESTAMP - 1
+"""Event time of what had come to its end: it ends once more, as its senders, restored, may have got work of others."""
+
+
 class RestoredOperator:
     """Collects what the subtasks of a checkpoint held of one operator."""
 
@@ -66,25 +70,27 @@ class RestoredOperator:
     ) -> None:
         """Give an operator its share; ``same`` tells that the parallelism has not changed, ``place`` subtask and it."""
         if operator.context.timers is not None:
-            operator.context.timers.current_watermark = min(self.watermarks, default=MIN_TIMESTAMP)
+            operator.context.timers.current_watermark = min(min(self.watermarks, default=MIN_TIMESTAMP), NEARLY_MAX)
         if self.states:
             operator.recover(self.states, *place, same=same)
         for valve in valves:
             marks = {channel: self._mark(labels[channel]) for channel in valve.watermarks}
-            combined = min((combined for combined, _ in self.valves), default=MIN_TIMESTAMP)
+            combined = min(min((combined for combined, _ in self.valves), default=MIN_TIMESTAMP), NEARLY_MAX)
             idle = bool(self.valves) and all(is_idle for _, is_idle in self.valves)
             watermarks = {channel: watermark for channel, (watermark, _) in marks.items()}
             valve.restore((watermarks, {channel for channel, mark in marks.items() if mark[1]}, combined, idle))
 
     def _mark(self, label: Label) -> tuple[int, bool]:
-        """Return watermark and idleness of a channel: its own, or the lowest of all when subtasks were dealt anew."""
+        """Return watermark and idleness of a channel: its own, or the lowest of all when subtasks were dealt anew.
+
+        That is also for a sender that had ended, as it may have been dealt something.
+        """
         uid, tag, sender, parallelism = label
         senders = self.channels.get((uid, tag), {})
-        if self.senders.get((uid, tag)) == parallelism and sender in senders:
-            marks = senders[sender]
-        else:
+        marks = senders.get(sender, []) if self.senders.get((uid, tag)) == parallelism else []
+        if not marks or any(watermark == MAX_TIMESTAMP for watermark, _ in marks):
             marks = [mark for several in senders.values() for mark in several]
-            marks = [mark for mark in marks if mark[0] != MAX_TIMESTAMP] or marks
+            marks = [mark for mark in marks if mark[0] != MAX_TIMESTAMP] or [(NEARLY_MAX, False)] * bool(marks)
         if not marks:
             return MIN_TIMESTAMP, False
         return min(watermark for watermark, _ in marks), all(idle for _, idle in marks)

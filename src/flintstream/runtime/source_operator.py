@@ -160,6 +160,11 @@ class SourceOperator(Operator):
         """Take back the splits with their positions."""
         self.splits, self.finished = state
 
+    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
+        """Take back the splits; a source that had ended says so once more, as whoever follows waits for that."""
+        super().recover(states, subtask, parallelism, same=same)
+        self.finished = False
+
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
         """Deal the splits anew."""
         splits = [split for own, _ in states for split in own]

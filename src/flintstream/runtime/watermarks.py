@@ -264,6 +264,11 @@ class TimestampsAndWatermarksOperator(Operator):
         if generator is not None:
             self.generator = generator
 
+    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
+        """Go on from a checkpoint; an input that had ended ends once more."""
+        super().recover(states, subtask, parallelism, same=same)
+        self.ended = False
+
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
         """Go on from the least that any subtask had seen: which records come next here nobody knows."""
         seen, emitted, _, _, next_emits, last_records, generators = zip(*states, strict=True)
