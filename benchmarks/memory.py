@@ -19,7 +19,6 @@ from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironm
 from flintstream.datastream.connectors import NumberSequenceSource
 from flintstream.datastream.state import ValueStateDescriptor
 
-
 DAEMONS = {b"pyspark.daemon", b"flintstream.engine.spark.daemon"}
 
 
