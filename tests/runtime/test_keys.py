@@ -19,8 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flintstream.checkpoint import codec
 from flintstream.common import Row
 from flintstream.runtime.keys import FrozenKey, freeze_key, key_group, stable_hash, subtask_of_key_group, thaw_key
+from flintstream.runtime.snapshot import snapshot
 
 
 class Colour(enum.Enum):
@@ -289,3 +291,11 @@ def test_small_integers_spread_over_the_subtasks(parallelism):
     owners = [subtask_of_key_group(key_group(n, 128), parallelism, 128) for n in range(1000)]
     counts = [owners.count(subtask) for subtask in range(parallelism)]
     assert min(counts) > 1000 / parallelism / 2
+
+
+@pytest.mark.parametrize("key", [[1, "a"], {"b": [2]}, {3, 4}, Row(a=[1]), float("nan")])
+def test_a_frozen_key_is_stored_without_pickle(key):
+    frozen = freeze_key(key)
+    (stored,) = codec.decode(codec.encode([frozen]), allow_pickle=False)
+    assert stored == frozen
+    assert codec.encode_key(stored) == codec.encode_key(freeze_key(snapshot(key)))

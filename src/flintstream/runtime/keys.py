@@ -20,6 +20,7 @@ from typing import Any
 from uuid import UUID
 from zlib import crc32
 
+from flintstream.checkpoint.registry import register
 from flintstream.common.types import Row
 from flintstream.runtime.snapshot import ATOMS, snapshot
 
@@ -236,3 +237,6 @@ def key_group(key: Any, max_parallelism: int) -> int:
 def subtask_of_key_group(group: int, parallelism: int, max_parallelism: int) -> int:
     """Return the subtask that owns a key group."""
     return group * parallelism // max_parallelism
+
+
+register("FrozenKey", FrozenKey, lambda frozen: frozen.key, freeze_key, to_key=lambda frozen: frozen.canonical)
