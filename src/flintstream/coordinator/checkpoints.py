@@ -229,8 +229,10 @@ class Checkpoints:
 
     @staticmethod
     def _discard(request: SnapshotRequest) -> None:
-        if request.store is not None:
-            _quietly(request.store.delete_tree, request.directory)
+        store, directory = request.store, request.directory
+        # The metadata may be there, even if the storage said no; without its files it would be a trap.
+        if store is not None and _quietly(store.delete, f"{directory}/{METADATA}" if directory else METADATA):
+            _quietly(store.delete_tree, directory)
 
     def subsume(self) -> None:
         """Delete the checkpoints that are no longer kept, and the shared files that only they needed."""
@@ -246,7 +248,8 @@ class Checkpoints:
 
     def _delete(self, dropped: Completed, needed: set[str]) -> None:
         assert self.store is not None  # noqa: S101
-        _quietly(self.store.delete, f"{dropped.directory}/{METADATA}")  # first: without it nothing counts on the rest
+        if not _quietly(self.store.delete, f"{dropped.directory}/{METADATA}"):  # without it nothing counts on the rest
+            return
         for path in dropped.metadata.paths() - needed:
             if path.startswith(f"{SHARED}/") and self.plan.settings.changelog is None:
                 _quietly(self.store.delete, path)
@@ -266,8 +269,10 @@ class Checkpoints:
         except OSError as error:
             _log.warning("cannot list %s: %s", self.store.uri(""), error)
             return
-        for path in found:
-            if path not in needed:
+        unneeded = [path for path in found if path not in needed]
+        metadata = [path for path in unneeded if path.endswith(METADATA)]
+        if all([_quietly(self.store.delete, path) for path in metadata]):  # a list: as many of them as possible
+            for path in set(unneeded).difference(metadata):
                 _quietly(self.store.delete, path)
 
     def end(self, *, finished: bool, cancelled: bool, owed: bool = False) -> None:
@@ -275,6 +280,9 @@ class Checkpoints:
         keep = not finished and (self.settings.keep_when_cancelled if cancelled else self.settings.keep_when_failed)
         keep = keep or owed
         if self.store is not None and not keep:
+            for each in self.completed:
+                if each.own:
+                    _quietly(self.store.delete, f"{each.directory}/{METADATA}")
             _quietly(self.store.delete_tree, "")
 
     def go_back_to(self, completed: Completed) -> None:
@@ -283,9 +291,11 @@ class Checkpoints:
         self.number = completed.metadata.number
 
 
-def _quietly(delete: Any, path: str) -> None:
-    """Delete; what cannot be deleted is left behind, as the job itself is fine."""
+def _quietly(delete: Any, path: str) -> bool:
+    """Delete, and tell whether it is gone; what cannot be deleted is left behind, as the job itself is fine."""
     try:
         delete(path)
     except OSError as error:
         _log.warning("cannot delete %s: %s", path, error)
+        return False
+    return True

@@ -88,7 +88,8 @@ def newest(store: FileStore, job_name: str | None = None) -> Completed | None:
 
 
 def _all(store: FileStore) -> Iterator[Completed]:
-    for path in store.list(""):
+    found = set(store.list(""))
+    for path in sorted(found):
         directory, _, name = path.rpartition("/")
         if name != METADATA:
             continue
@@ -101,6 +102,10 @@ def _all(store: FileStore) -> Iterator[Completed]:
             continue
         if metadata.kind == "checkpoint":
             parent, _, last = directory.rpartition("/")
+            needed = {f"{parent}/{name}" if parent else name for name in metadata.paths()}
+            if not needed <= found:  # it was being deleted when the job was lost
+                _log.warning("%s is incomplete: %s is missing", store.uri(directory), min(needed - found))
+                continue
             yield Completed(metadata, store.child(parent) if parent else store, last, own=False)
 
 
