@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from flintstream.savepoint.entries import OperatorSummary, OperatorValue, StateEntry, StateSummary, Timer
 from flintstream.savepoint.reader import Savepoint
+from flintstream.savepoint.writer import SavepointWriter
 
-__all__ = ["OperatorSummary", "OperatorValue", "Savepoint", "StateEntry", "StateSummary", "Timer"]
+__all__ = ["OperatorSummary", "OperatorValue", "Savepoint", "SavepointWriter", "StateEntry", "StateSummary", "Timer"]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flintstream.checkpoint.metadata import ChainState, Metadata, OperatorInfo
+    from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.checkpoints import Completed
     from flintstream.savepoint.entries import (
         StateEntry,
@@ -202,6 +203,44 @@ class Savepoint:
     def subtasks(self, chain: ChainState) -> list[SubtaskFiles]:
         """Return the files of each subtask of operators that ran together."""
         return [SubtaskFiles(self._completed.store, pieces, self.allow_pickle) for pieces in chain.subtasks]
+
+    # -- as a DataFrame --------------------------------------------------------------------------------------------
+
+    def to_dataframe(
+        self,
+        uid: str | None = None,
+        state: str | None = None,
+        *,
+        spark: Any = None,
+        key_type: TypeInformation | None = None,
+        value_type: TypeInformation | None = None,
+    ) -> Any:
+        """Return a Spark DataFrame that reads the state in parallel, one task per subtask.
+
+        Without a state the columns are ``operator_uid``, ``operator``, ``state``, ``kind``, ``key``, ``namespace``,
+        ``map_key``, ``value`` (these four as JSON) and ``last_access_ms``. Of one state they are ``key``,
+        ``namespace``, ``map_key``, ``value`` and ``last_access_ms``, as far as the state has them, with the types of
+        Spark that the declared types correspond to.
+
+        Args:
+            uid: Only of this operator.
+            state: Only this state of it.
+            spark: The session; by default the active one, else a new one.
+            key_type: The type of the keys, as a savepoint does not tell; by default, that of the first keys there are.
+                What has no type of Spark is JSON.
+            value_type: The type of the state where the program declared none: of a list state ``Types.LIST(...)``, of
+                a map state ``Types.MAP(...)``.
+
+        Raises:
+            CheckpointError: There is no such operator or state.
+        """
+        from flintstream.engine.spark import savepoint_frames  # noqa: PLC0415 - needs Spark
+
+        if state is None:
+            return savepoint_frames.generic_frame(self, uid, spark)
+        if uid is None:
+            raise ValueError(f"which operator has the state '{state}'? give its uid, too")
+        return savepoint_frames.typed_frame(self, uid, state, key_type, value_type, spark)
 
 
 def _size(change: Change) -> int:

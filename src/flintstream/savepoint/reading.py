@@ -6,11 +6,12 @@ what they replace is left out when the base streams by.
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
 from flintstream.runtime.native_state import download, open_native
@@ -80,6 +81,28 @@ class SubtaskFiles:
                 with naming(self._where(piece)), open_piece(self.store, piece, allow_pickle=self.allow_pickle) as file:
                     values.update(file.values(uid))
         return values
+
+    @property
+    def is_one_file(self) -> bool:
+        """Whether all of it is in one state file."""
+        return len(self.pieces) == 1 and not self.pieces[0].native
+
+    def copy_only_piece(self, target: BinaryIO) -> None:
+        """Copy the content of the one state file that there is."""
+        (piece,) = self.pieces
+        if piece.inline is not None or self.store is None:
+            target.write(piece.inline or b"")
+            return
+        try:
+            with self.store.open(piece.path) as stream:
+                digest = hashlib.sha256()
+                while data := stream.read(1 << 20):
+                    digest.update(data)
+                    target.write(data)
+        except FileNotFoundError:
+            raise CorruptCheckpointError(self._where(piece), "the file is missing") from None
+        if digest.hexdigest() != piece.checksum:
+            raise CorruptCheckpointError(self._where(piece), "its content is not what was stored")
 
     def _where(self, piece: StatePiece) -> str:
         if piece.inline is not None or self.store is None:

@@ -1,0 +1,301 @@
+"""Makes savepoints: from another one, with changes, or from nothing but data."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from flintstream import __version__
+from flintstream.checkpoint.file_store import file_store
+from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
+from flintstream.errors import CheckpointError
+from flintstream.savepoint.reader import Savepoint
+from flintstream.savepoint.writing import NewState, OperatorEdit, Rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.metadata import StatePiece
+    from flintstream.datastream.state import StateDescriptor
+    from flintstream.savepoint.entries import StateEntry
+
+
+@dataclass
+class _Operator:
+    """An operator of the savepoint to be."""
+
+    info: OperatorInfo
+    origin: str | None = None
+    """Its uid in the savepoint that it comes from."""
+    dropped: set[str] = field(default_factory=set)
+    transforms: list[tuple[str, Callable[[StateEntry], Any]]] = field(default_factory=list)
+    added: dict[str, tuple[NewState, Any]] = field(default_factory=dict)
+
+    @property
+    def unchanged(self) -> bool:
+        return self.info.uid == self.origin and not (self.dropped or self.transforms)
+
+
+class SavepointWriter:
+    """Collects changes and writes them as a new savepoint; what they are made from stays as it is.
+
+    Keys are dealt as a running job deals them, so that a job can start from the result at any parallelism.
+    """
+
+    def __init__(self, source: Savepoint | None, max_parallelism: int | None) -> None:
+        """See :meth:`from_existing` and :meth:`new`."""
+        self._source = source
+        self._max_parallelism = max_parallelism
+        found = source.metadata.operators() if source is not None else {}
+        self._operators = {uid: _Operator(info, uid) for uid, (_, info) in found.items()}
+
+    @classmethod
+    def from_existing(cls, path: str, *, allow_pickle: bool = False) -> SavepointWriter:
+        """Start with what the savepoint or checkpoint at ``path`` holds.
+
+        Args:
+            path: as in :meth:`Savepoint.load`.
+            allow_pickle: as in :meth:`Savepoint.load`. Pickled values that no change looks at are copied without it.
+
+        Raises:
+            CheckpointError: There is none.
+            CorruptCheckpointError: It is damaged.
+        """
+        return cls(Savepoint.load(path, allow_pickle=allow_pickle), None)
+
+    @classmethod
+    def new(cls, max_parallelism: int) -> SavepointWriter:
+        """Start with nothing.
+
+        Args:
+            max_parallelism: that of the program's operators (``set_max_parallelism``), which cannot be changed later.
+        """
+        if not 1 <= max_parallelism <= 1 << 15:
+            raise ValueError(f"the maximum parallelism must be from 1 to 32768, but is {max_parallelism}")
+        return cls(None, max_parallelism)
+
+    # -- changes ---------------------------------------------------------------------------------------------------
+
+    def remove_operator(self, uid: str) -> Self:
+        """Leave out an operator with everything it holds.
+
+        Raises:
+            CheckpointError: There is none of this uid.
+        """
+        self._find(uid)
+        del self._operators[uid]
+        return self
+
+    def rename_operator(self, uid: str, new_uid: str) -> Self:
+        """Give an operator the uid that it has in the program now.
+
+        Raises:
+            CheckpointError: There is none of this uid, or the new one is in use.
+        """
+        operator = self._find(uid)
+        if new_uid in self._operators:
+            raise CheckpointError(f"operator '{uid}' cannot become '{new_uid}': there is one of that uid already")
+        operator.info = replace(operator.info, uid=new_uid)
+        operator.added = {n: (replace(state, uid=new_uid), data) for n, (state, data) in operator.added.items()}
+        self._operators = {each.info.uid: each for each in self._operators.values()}
+        return self
+
+    def remove_state(self, uid: str, name: str) -> Self:
+        """Leave out a keyed state of an operator (that of windows stays).
+
+        Raises:
+            CheckpointError: There is no such operator or state.
+        """
+        operator = self._find(uid)
+        if operator.added.pop(name, None) is None:
+            self._check_state(operator, name)
+        operator.dropped.add(name)
+        return self
+
+    def transform_state(self, uid: str, name: str, function: Callable[[StateEntry], Any]) -> Self:
+        """Give the entries of a keyed state new values.
+
+        Args:
+            uid: the operator's.
+            name: the state's.
+            function: gets an entry and returns its new value, of a list all its elements; None removes the entry. The
+                time of the last access stays; the elements of a list that has another length get that of its youngest.
+
+        Raises:
+            CheckpointError: There is no such operator or state.
+        """
+        operator = self._find(uid)
+        if name in operator.added:
+            raise CheckpointError(
+                f"the state '{name}' of operator '{uid}' is new: change the data that it is made from"
+            )
+        self._check_state(operator, name)
+        operator.transforms.append((name, function))
+        return self
+
+    def with_state(
+        self,
+        uid: str,
+        descriptor: StateDescriptor,
+        data: Any,
+        *,
+        name: str | None = None,
+        parallelism: int | None = None,
+        last_access_ms: int | None = None,
+    ) -> Self:
+        """Fill a keyed state with data, in the place of what it has held.
+
+        Args:
+            uid: the operator's; one that does not exist yet is added.
+            descriptor: as in the program. With a time-to-live, entries are stamped.
+            data: An iterable of pairs of key and value, of a list state with a list of the elements, of a map state
+                with a dict; or of what :meth:`Savepoint.read` returns. Or a Spark DataFrame with the columns ``key``
+                and ``value``, and optionally ``map_key`` and ``last_access_ms``; it is written by parallel tasks. No
+                key may come twice. Structs become tuples, unless the declared type is a row.
+            name: of an operator that is added; by default its uid.
+            parallelism: of an operator that is added: in how many files its state is, which a job need not care about.
+            last_access_ms: The stamp (ms since the epoch), where the data has none; by default, now.
+
+        Raises:
+            CheckpointError: The operator is not keyed.
+        """
+        operator = self._operators.get(uid) or self._added(uid, name or uid, parallelism)
+        info = operator.info
+        if not info.keyed:
+            raise CheckpointError(f"operator '{info.name}' (uid {uid}) is not keyed, so it has no keyed state")
+        stamp = time.time_ns() // 1_000_000 if last_access_ms is None else last_access_ms
+        state = NewState.of(uid, descriptor, info.parallelism, info.max_parallelism, stamp)
+        operator.dropped.add(descriptor.name)
+        operator.transforms = [each for each in operator.transforms if each[0] != descriptor.name]
+        operator.added[descriptor.name] = state, data
+        return self
+
+    def _find(self, uid: str) -> _Operator:
+        operator = self._operators.get(uid)
+        if operator is None:
+            known = ", ".join(f"'{uid}' ({each.info.name})" for uid, each in self._operators.items()) or "none"
+            raise CheckpointError(f"there is no operator of uid '{uid}'; there is {known}")
+        return operator
+
+    def _check_state(self, operator: _Operator, name: str) -> None:
+        if self._source is None or operator.origin is None or name in operator.dropped:
+            known = ", ".join(f"'{each}'" for each in operator.added) or "none"
+            raise CheckpointError(f"operator '{operator.info.uid}' has no state '{name}'; it has {known}")
+        next(self._source.read(operator.origin, name), None)
+
+    def _added(self, uid: str, name: str, parallelism: int | None) -> _Operator:
+        most = self._max_parallelism
+        if most is None:
+            known = {each.info.max_parallelism for each in self._operators.values()}
+            if len(known) != 1:
+                raise CheckpointError(
+                    f"operator '{uid}' is new, and those there are have different maximum parallelisms "
+                    f"({', '.join(map(str, sorted(known)))}): make a savepoint of its own with SavepointWriter.new"
+                )
+            (most,) = known
+        known_parallelism = max((each.info.parallelism for each in self._operators.values()), default=1)
+        info = OperatorInfo(uid, name, min(parallelism or known_parallelism, most), most, keyed=True)
+        operator = self._operators[uid] = _Operator(info)
+        return operator
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    def write(self, path: str, *, spark: Any = None) -> str:
+        """Write the savepoint, which needs no file of the one that it is made from; returns ``path``.
+
+        Args:
+            path: a directory, on this machine or as a URI. It is created.
+            spark: a Spark session whose tasks copy the existing state, one per subtask; by default this process does.
+
+        Raises:
+            CheckpointError: There is a savepoint already, a function has failed, or data does not fit.
+            CorruptCheckpointError: What is to be copied is damaged.
+        """
+        store = file_store(path)
+        if store.exists(METADATA):
+            raise CheckpointError(f"{store.uri('')} holds a checkpoint or savepoint already")
+        chains = self._copied(store, spark)
+        chains += [
+            ChainState((each.info,), ((),) * each.info.parallelism)
+            for each in self._operators.values()
+            if each.origin is None
+        ]
+        added = [(uid, *each) for uid, operator in self._operators.items() for each in operator.added.values()]
+        for number, (uid, state, data) in enumerate(added):
+            pieces = _fill(state, data, store, f"new-{number}")
+            chains = [_with_pieces(chain, uid, pieces) for chain in chains]
+        store.write(METADATA, to_bytes(self._metadata(tuple(chains))))
+        return path
+
+    def _copied(self, store: FileStore, spark: Any) -> list[ChainState]:
+        """Write the state of operators that come from another savepoint."""
+        if self._source is None:
+            return []
+        origins = {each.origin: each for each in self._operators.values() if each.origin is not None}
+        renamed = {origin: each.info.uid for origin, each in origins.items() if each.info.uid != origin}
+        chains: list[tuple[tuple[OperatorInfo, ...], list[Rewrite | None]]] = []
+        for number, chain in enumerate(self._source.metadata.chains):
+            kept = [origins[info.uid] for info in chain.operators if info.uid in origins]
+            unchanged = not renamed and len(kept) == len(chain.operators) and all(each.unchanged for each in kept)
+            edits = tuple(map(_edit, kept))
+            rewrites = [
+                Rewrite(files, edits, renamed, unchanged and files.is_one_file, store, f"chain-{number}-{subtask}")
+                if files.pieces
+                else None
+                for subtask, files in enumerate(self._source.subtasks(chain))
+            ]
+            if kept:
+                chains.append((tuple(each.info for each in kept), rewrites))
+        tasks = [rewrite for _, rewrites in chains for rewrite in rewrites if rewrite is not None]
+        if spark is None:
+            pieces = iter([task() for task in tasks])
+        else:
+            from flintstream.engine.spark import savepoint_frames  # noqa: PLC0415 - needs Spark
+
+            pieces = iter(savepoint_frames.run_tasks(tasks, spark))
+        return [
+            ChainState(infos, tuple(() if rewrite is None else (next(pieces),) for rewrite in rewrites))
+            for infos, rewrites in chains
+        ]
+
+    def _metadata(self, chains: tuple[ChainState, ...]) -> Metadata:
+        now = time.time_ns() // 1_000_000
+        if self._source is None:
+            return Metadata("savepoint", 0, uuid.uuid4().hex, "", now, __version__, chains)
+        old = self._source.metadata
+        uids = {each.origin: each.info.uid for each in self._operators.values() if each.origin is not None}
+        return replace(
+            old,
+            kind="savepoint",
+            created_ms=now,
+            release=__version__,
+            chains=chains,
+            enumerators={uids[uid]: state for uid, state in old.enumerators.items() if uid in uids},
+            committables={uids[uid]: items for uid, items in old.committables.items() if uid in uids},
+            depth=0,
+        )
+
+
+def _edit(operator: _Operator) -> OperatorEdit:
+    assert operator.origin is not None  # noqa: S101 - only what exists is edited
+    dropped, transforms = frozenset(operator.dropped), tuple(operator.transforms)
+    return OperatorEdit(operator.origin, operator.info.uid, operator.info.keyed, dropped, transforms)
+
+
+def _with_pieces(chain: ChainState, uid: str, pieces: dict[int, StatePiece]) -> ChainState:
+    if all(info.uid != uid for info in chain.operators):
+        return chain
+    subtasks = ((*old, pieces[number]) if number in pieces else old for number, old in enumerate(chain.subtasks))
+    return replace(chain, subtasks=tuple(subtasks))
+
+
+def _fill(state: NewState, data: Any, store: FileStore, prefix: str) -> dict[int, StatePiece]:
+    """Write a state made from data; returns the file of each subtask that has any of it."""
+    if type(data).__module__.startswith("pyspark."):
+        from flintstream.engine.spark import savepoint_frames  # noqa: PLC0415 - needs Spark
+
+        return savepoint_frames.write_state(state, data, store, prefix)
+    return state.write(data, store, prefix)
