@@ -483,13 +483,36 @@ def test_bulk_files_are_completed_at_each_epoch(tmp_path):
     assert hidden(tmp_path) == []
 
 
-def test_bulk_files_are_completed_at_epochs_that_are_no_checkpoint_too(tmp_path):
+def test_bulk_files_go_on_from_epoch_to_epoch_until_a_checkpoint(tmp_path):
     made = FileSink.for_bulk_format(str(tmp_path), Totals())
-    writer = open_writer(made.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build())
+    sink = made.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build()
+
+    def opened(attempt, state=None):
+        writer = sink.create_writer(WriterContext(0, 1, attempt, with_checkpoints=True))
+        if state is not None:
+            writer.restore(pickle.loads(pickle.dumps(state)))
+        return writer
+
+    writer = opened("1")
     writer.write([1, 2], None)
-    assert len(writer.prepare_commit(end_of_input=False, checkpoint=False)) == 1
-    writer.sync()
+    assert writer.prepare_commit(end_of_input=False, checkpoint=False) == []
+    state = writer.snapshot()
+    writer.write([99], None)
+    writer.prepare_commit(end_of_input=False, checkpoint=True)  # of an attempt that is lost
+    writer = opened("2", state)
+    writer.write([3], None)
+    prepared = writer.prepare_commit(end_of_input=False, checkpoint=True)
     assert writer.snapshot().files == ()
+    sink.create_committer().commit([*prepared, *prepared])
+    assert list(visible(tmp_path).values()) == [["1", "2", "3", "total", "6"]]
+    without = sink.create_writer(WriterContext(0, 1, "3"))
+    writer.write([4], None)
+    without.restore(writer.snapshot())
+    without.write([5], None)
+    sink.create_committer().commit(without.prepare_commit(end_of_input=True))
+    assert ["4", "5", "total", "9"] in visible(tmp_path).values()
+    writer.close()
+    assert hidden(tmp_path) == []
 
 
 def test_bulk_files_roll_at_checkpoints_only(tmp_path):

@@ -7,9 +7,18 @@ import random
 import signal
 import sqlite3
 from pathlib import Path
+from typing import ClassVar
 
-from flintstream.common.serialization import Encoder
-from flintstream.connectors.sink import CommitRetry, Outcome, TwoPhaseCommitter, TwoPhaseCommittingSink, TwoPhaseWriter
+from flintstream.common.serialization import BulkWriter, BulkWriterFactory, Encoder
+from flintstream.connectors.sink import (
+    CommitRetry,
+    Outcome,
+    Sink,
+    SinkWriter,
+    TwoPhaseCommitter,
+    TwoPhaseCommittingSink,
+    TwoPhaseWriter,
+)
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink
 from flintstream.datastream.functions import MapFunction
 
@@ -137,6 +146,28 @@ def ledger_numbers(path):
         connection.close()
 
 
+class SyncingSink(Sink):
+    """Remembers when its writer was asked to bring to disk what it has."""
+
+    calls: ClassVar[list[str]] = []
+
+    def create_writer(self, context):
+        return SyncingWriter()
+
+
+class SyncingWriter(SinkWriter):
+    def write(self, values, timestamps):
+        pass
+
+    def prepare_commit(self, **_):
+        SyncingSink.calls.append("prepare")
+        return ()
+
+    def sync(self):
+        assert SyncingSink.calls[-1] == "prepare"
+        SyncingSink.calls.append("sync")
+
+
 class Lines(Encoder):
     def encode(self, value, type_info):
         return f"{value}\n".encode()
@@ -144,6 +175,32 @@ class Lines(Encoder):
 
 def files(base, policy):
     made = FileSink.for_row_format(str(base), Lines()).with_rolling_policy(policy)
+    return made.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build()
+
+
+class BulkLines(BulkWriterFactory):
+    """Lines that are in the file once it is finished."""
+
+    class Writer(BulkWriter):
+        def __init__(self, stream):
+            self.stream = stream
+            self.lines = []
+
+        def add_element(self, element):
+            self.lines.append(b"%d\n" % element)
+
+        def flush(self):
+            pass
+
+        def finish(self):
+            self.stream.write(b"".join(self.lines))
+
+    def create(self, stream):
+        return BulkLines.Writer(stream)
+
+
+def bulk_files(base):
+    made = FileSink.for_bulk_format(str(base), BulkLines())
     return made.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build()
 
 

@@ -10,7 +10,17 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.engine.faults import Faults, FaultyMap, Ledger, files, finished, ledger_numbers, unfinished
+from tests.engine.faults import (
+    Faults,
+    FaultyMap,
+    Ledger,
+    SyncingSink,
+    bulk_files,
+    files,
+    finished,
+    ledger_numbers,
+    unfinished,
+)
 from tests.engine.sources import PacedSource
 
 from flintstream.common import WatermarkStrategy
@@ -24,6 +34,7 @@ POLICIES = {
     "small files": RollingPolicy.default_rolling_policy(part_size=20),
     "large files": RollingPolicy.default_rolling_policy(),
     "files of a checkpoint": RollingPolicy.on_checkpoint_rolling_policy(),
+    "bulk": None,
 }
 
 
@@ -35,9 +46,10 @@ def on_both(name, inline, spark):
 
 def settings(tmp_path, attempts=30, **more):
     return {
-        "execution.checkpointing.interval": "60 ms",
+        "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
         "flintstream.epoch.idle-duration": "15",
+        "flintstream.epoch.max-duration": "30",  # several epochs between two checkpoints
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.attempts": str(attempts),
         "restart-strategy.fixed-delay.delay": "1 ms",
@@ -45,8 +57,8 @@ def settings(tmp_path, attempts=30, **more):
     }
 
 
-def program(env, sink, faults, name="numbers"):
-    source = PacedSource(NUMBERS, 0.005)
+def program(env, sink, faults, name="numbers", limit=NUMBERS):
+    source = PacedSource(limit, 0.005)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), name).uid(name)
     numbers.rebalance().map(FaultyMap(faults)).uid(f"map {name}").sink_to(sink).uid(f"sink of {name}")
 
@@ -95,7 +107,8 @@ def wait_for(condition, seconds=60):
 def test_each_record_is_in_one_file_although_the_job_fails(make_env, tmp_path, policy):
     faults = Faults.at_random(tmp_path / "faults", policy, NUMBERS, 5, ["map"])
     env = make_env(3, settings(tmp_path))
-    program(env, files(tmp_path / "out", POLICIES[policy]), faults)
+    sink = bulk_files(tmp_path / "out") if policy == "bulk" else files(tmp_path / "out", POLICIES[policy])
+    program(env, sink, faults)
     with Reader(tmp_path / "out") as reader:
         result = env.execute()
     assert faults.happened() == faults.planned()
@@ -156,9 +169,28 @@ def test_each_record_is_in_the_other_system_once_although_the_job_goes_on_with_a
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
 
 
-def test_files_end_with_checkpoints_and_not_with_epochs(make_inline_env, tmp_path):
+def test_what_has_ended_before_a_failure_stays_as_it_is(make_inline_env, tmp_path):
+    faults = Faults(tmp_path / "faults", [("map", 40), ("map", 50)])
+    env = make_inline_env(2, settings(tmp_path))
+    ends_early = files(tmp_path / "early", POLICIES["large files"])
+    program(env, ends_early, faults, "early", 15)
+    program(env, Ledger(tmp_path / "ledger of early", faults), faults, "early, too", 15)
+    program(env, files(tmp_path / "out", POLICIES["large files"]), faults)
+    alone = env.from_source(PacedSource(NUMBERS, 0.005), WatermarkStrategy.no_watermarks(), "in one subtask")
+    alone.sink_to(files(tmp_path / "alone", POLICIES["large files"]))
+    env.execute()
+    assert faults.happened() == faults.planned()
+    assert_files_hold(tmp_path / "early", EVERYTHING[:15])
+    assert ledger_numbers(tmp_path / "ledger of early") == EVERYTHING[:15]
+    assert_files_hold(tmp_path / "out", EVERYTHING)
+    assert_files_hold(tmp_path / "alone", EVERYTHING)
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_files_end_with_checkpoints_and_not_with_epochs(make_inline_env, tmp_path, bulk):
     env = make_inline_env(1, settings(tmp_path, **{"execution.checkpointing.interval": "10 min"}))
-    program(env, files(tmp_path / "out", POLICIES["files of a checkpoint"]), Faults(tmp_path / "faults"))
+    sink = bulk_files(tmp_path / "out") if bulk else files(tmp_path / "out", POLICIES["files of a checkpoint"])
+    program(env, sink, Faults(tmp_path / "faults"))
     env.execute()
     assert len(assert_files_hold(tmp_path / "out", EVERYTHING)) == 1
 
@@ -185,12 +217,14 @@ def test_a_commit_that_fails_for_good_fails_the_job_and_is_made_up_for_when_it_i
     faults = Faults(tmp_path / "faults")
     ledger = Ledger(tmp_path / "ledger", faults)
     ledger.broken = str(tmp_path / "broken")
-    Path(ledger.broken).touch()
     env = make_env(1, settings(tmp_path, 1))
     program(env, ledger, faults)
+    client = env.execute_async("ledger")
+    wait_for(lambda: Path(ledger.path).exists() and len(ledger_numbers(ledger.path)) > 5)
+    Path(ledger.broken).touch()
     with pytest.raises(CommitError, match=r"sink '.*' could not commit . of . committables in 2 attempts: .*on strike"):
-        env.execute("ledger")
-    assert ledger_numbers(tmp_path / "ledger") == []
+        client.get_job_execution_result().result()
+    assert 5 < len(ledger_numbers(ledger.path)) < NUMBERS
     Path(ledger.broken).unlink()
     env = make_env(1, settings(tmp_path, 1, **{"flintstream.resume": "true"}))
     program(env, ledger, faults)
@@ -226,6 +260,17 @@ def test_a_commit_that_fails_after_a_stop_with_savepoint_is_repeated_from_the_sa
     program(env, ledger, ledger.faults)
     env.execute()
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+
+
+def test_writers_bring_to_disk_what_goes_into_checkpoints_and_savepoints_alone(make_inline_env, tmp_path):
+    env = make_inline_env(1, settings(tmp_path))
+    SyncingSink.calls.clear()
+    program(env, SyncingSink(), Faults(tmp_path / "faults"))
+    client = env.execute_async()
+    client.trigger_savepoint(str(tmp_path / "savepoints")).result()
+    checkpoints = client.get_job_execution_result().result().get_all_accumulator_results()["numCheckpoints"]
+    assert SyncingSink.calls.count("sync") == checkpoints + 1
+    assert SyncingSink.calls.count("prepare") > checkpoints + 2, "there were no other epochs"
 
 
 @pytest.mark.spark

@@ -70,7 +70,7 @@ class PartFileWriter(SinkWriter):
         self._context = context
         self._base_path = base_path
         self._uid = str(uuid.uuid5(sink_uid, f"{context.identity}/{context.subtask}"))
-        self._format = file_format
+        self._format = file_format.over_epochs() if context.with_checkpoints else file_format
         self._assigner = assigner
         self._policy = policy
         self._names = names
@@ -237,6 +237,8 @@ class PartFileCommitter(Committer):
 
 
 def _finish(prepared: PreparedFile) -> None:
+    if prepared.spool:
+        Path(prepared.spool).unlink(missing_ok=True)
     try:
         size = Path(prepared.path).stat().st_size
     except FileNotFoundError:

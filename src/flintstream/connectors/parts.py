@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pickle
+import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +22,8 @@ class PreparedFile:
     path: str
     target: str
     length: int
+    spool: str = ""
+    """A file that is of no use once this one has its name."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,9 @@ class PartFormat(Protocol):
     def open(self, known: OpenFile) -> Part:
         """Open a new file, or go on with one."""
 
+    def over_epochs(self) -> PartFormat:
+        """Return how to write the same where files are to stay open from one epoch to the next."""
+
 
 class RowParts:
     """Encodes record by record."""
@@ -94,6 +101,10 @@ class RowParts:
     def open(self, known: OpenFile) -> Part:
         """Open a file to append to."""
         return _RowPart(known)
+
+    def over_epochs(self) -> PartFormat:
+        """Return this: it does already."""
+        return self
 
 
 class _RowPart:
@@ -146,13 +157,15 @@ class _RowPart:
 
 
 class BulkParts:
-    """Writes files that can only be read as a whole. They never stay open beyond an epoch."""
+    """Writes files that can only be written as a whole, and by one process.
 
-    goes_on = False
+    To stay open beyond an epoch the records are spooled first, and written when the file is complete.
+    """
 
-    def __init__(self, factory: BulkWriterFactory) -> None:
+    def __init__(self, factory: BulkWriterFactory, *, spool: bool = False) -> None:
         """Take what makes the writers."""
         self._factory = factory
+        self.goes_on = spool
 
     def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[Any]:  # noqa: ARG002
         """Return the values: the writer encodes them."""
@@ -163,8 +176,14 @@ class BulkParts:
         return 0
 
     def open(self, known: OpenFile) -> Part:
-        """Begin a file."""
+        """Begin a file, or go on with a spool."""
+        if self.goes_on or known.length:
+            return _SpooledPart(known, self._factory)
         return _BulkPart(known, self._factory)
+
+    def over_epochs(self) -> PartFormat:
+        """Return the same with spools."""
+        return BulkParts(self._factory, spool=True)
 
 
 class _BulkPart:
@@ -198,3 +217,31 @@ class _BulkPart:
 
     def discard(self) -> None:
         self._file.close()
+
+
+class _SpooledPart(_RowPart):
+    def __init__(self, known: OpenFile, factory: BulkWriterFactory) -> None:
+        super().__init__(known)
+        self._factory = factory
+
+    def append(self, records: list[Any], now: int) -> None:
+        super().append([_dumps(records)], now)
+
+    def prepare(self) -> PreparedFile:
+        self.state()
+        self.discard()
+        # Another attempt may go on with the same spool: the whole must not have the same name.
+        whole = _BulkPart(replace(self.known, path=f"{self.known.path}.{uuid.uuid4().hex[:8]}"), self._factory)
+        with open(self.known.path, "rb") as spool:  # noqa: PTH123 - as above
+            while spool.tell() < self.length:
+                whole.append(pickle.load(spool), self.updated)
+        return replace(whole.prepare(), spool=self.known.path)
+
+
+def _dumps(records: list[Any]) -> bytes:
+    try:
+        return pickle.dumps(records, 5)
+    except Exception:  # noqa: BLE001 - objects of the user's script
+        import cloudpickle  # noqa: PLC0415
+
+        return cloudpickle.dumps(records, 5)  # type: ignore[no-any-return]

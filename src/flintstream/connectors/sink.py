@@ -52,6 +52,8 @@ class WriterContext:
     """The type of the records, None for an untyped stream."""
     runtime_context: RuntimeContext | None = None
     """What user functions are given, too: metrics, job parameters."""
+    with_checkpoints: bool = False
+    """Committables wait for checkpoints, so there may be many epochs before one of them is committed."""
 
 
 class SinkWriter(ABC):

@@ -28,6 +28,8 @@ class SinkOperator(Operator):
         self.attempt = ""
         self.saving = False
         """A checkpoint is taken at the end of this epoch."""
+        self.with_checkpoints = False
+        """Output waits for checkpoints."""
         self.writer: SinkWriter | None = None
         self.restored: object | None = None
         self.recovered: Sequence[Any] = ()
@@ -44,7 +46,13 @@ class SinkOperator(Operator):
         own = self.context
         self.writer = self.sink.create_writer(
             WriterContext(
-                own.subtask, own.parallelism, self.attempt, own.identity, self.input_type, own.runtime_context
+                own.subtask,
+                own.parallelism,
+                self.attempt,
+                own.identity,
+                self.input_type,
+                own.runtime_context,
+                self.with_checkpoints and self.sink.waits_for_checkpoint,
             )
         )
         if self.recovered:
