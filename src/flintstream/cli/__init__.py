@@ -1,4 +1,4 @@
-"""The command line: ``flintstream run``, commands for running jobs, ``flintstream doctor``."""
+"""The command line: ``flintstream run``, commands for running jobs and for savepoints, ``doctor``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from flintstream import __version__
 from flintstream.cli.doctor import doctor_command
 from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
 from flintstream.cli.run import run_command
+from flintstream.cli.state import state_command
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
 __all__ = ["main"]
@@ -19,5 +20,13 @@ def main() -> None:
     """Run PyFlink DataStream programs on Apache Spark."""
 
 
-for command in (run_command, list_command, savepoint_command, stop_command, cancel_command, doctor_command):
+for command in (
+    run_command,
+    list_command,
+    savepoint_command,
+    stop_command,
+    cancel_command,
+    state_command,
+    doctor_command,
+):
     main.add_command(command)

@@ -156,6 +156,18 @@ class Savepoint:
         if not found and name not in names:
             self.state(info.uid, name)
 
+    def entries(self, uid: str) -> Iterator[tuple[str, StateEntry]]:
+        """Return the entries of all keyed states of an operator, each with the name of its state.
+
+        Raises:
+            CheckpointError: There is no such operator.
+        """
+        chain, _ = self.find(uid)
+        for files in self.subtasks(chain):
+            for change in files.states(uid):
+                for entry in entries_of(change):
+                    yield change.table.name, entry
+
     def state(self, uid: str, name: str) -> StateSummary:
         """Return what is known of one state.
 
