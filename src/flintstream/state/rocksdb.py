@@ -6,7 +6,8 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from flintstream.state.backend import PIECE, Change, Scope, TableInfo
-from flintstream.state.rocksdb_options import RocksDBOptions, new_directory
+from flintstream.state.rocksdb_directories import new_directory
+from flintstream.state.rocksdb_options import RocksDBOptions
 from flintstream.state.rocksdb_rows import Layout, place_of
 from flintstream.state.rocksdb_states import KINDS
 from flintstream.state.rocksdb_store import Store

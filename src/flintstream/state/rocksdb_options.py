@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 import re
-import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -154,8 +151,11 @@ class RocksDBOptions:
     """By key without :data:`PREFIX`: what was configured, on top of the predefined options."""
     directories: tuple[str, ...] = ()
     """Where databases go; the directory for temporary files when there are none."""
-    factory: Callable[[Any], Any] | None = None
-    """Is given the options of each database, an ``Options`` of rocksdict, and returns them, or others."""
+    factory: Callable[..., Any] | None = None
+    """Is given the options of each database, an ``Options`` of rocksdict, and returns them, or others.
+
+    It is a function, or a class without arguments whose objects can be called.
+    """
 
     @staticmethod
     def of(configuration: Mapping[str, str], factory: Any = None) -> RocksDBOptions:
@@ -180,8 +180,7 @@ class RocksDBOptions:
         return RocksDBOptions(
             {**predefined, **given},
             tuple(directory.strip().removeprefix("file://") for directory in directories if directory.strip()),
-            # a class makes a factory, a function is one
-            factory() if isinstance(factory, type) else factory,
+            factory,
         )
 
     @property
@@ -217,7 +216,7 @@ class RocksDBOptions:
         options.set_block_based_table_factory(self._tables(options))
         if self.factory is None:
             return options
-        made = self.factory(options)
+        made = (self.factory() if isinstance(self.factory, type) else self.factory)(options)
         if not isinstance(made, rocksdict.Options):
             raise TypeError(
                 f"the RocksDB options factory {self.factory!r} must return the rocksdict Options it is given, or "
@@ -283,15 +282,3 @@ def _memory(size: int, write_buffer_ratio: float) -> tuple[Any, Any]:
         manager = rocksdict.WriteBufferManager.new_write_buffer_manager_with_cache(buffers, False, cache)
         found = _memories[size, write_buffer_ratio] = (cache, manager)
     return found
-
-
-_opened = itertools.count(os.getpid())
-
-
-def new_directory(directories: tuple[str, ...]) -> str:
-    """Return a new directory for a database; several places take turns."""
-    place = None
-    if directories:
-        place = directories[next(_opened) % len(directories)]
-        os.makedirs(place, exist_ok=True)  # noqa: PTH103
-    return tempfile.mkdtemp(prefix=f"flintstream-rocksdb-{os.getpid()}-", dir=place)

@@ -110,6 +110,14 @@ class Layout:
         row = _HEAD.pack(self._key_group(key), self.number) + code
         return row, None if own is None else _LENGTH.pack(len(own)) + own
 
+    def place(self, key: Any) -> bytes:
+        """Return the row of a key (in a map, of a pair) that has one row."""
+        if self.info.kind == "map":
+            return self.entry(key)[0]
+        if self.info.namespaced:
+            return self.single(key)[0]
+        return _HEAD.pack(self._key_group(key), self.number) + encode_key(key)
+
     def prefix(self, key: Any) -> tuple[bytes, bytes | None]:
         """Return what the rows of a key begin with, in a state with several rows per key; else as :meth:`single`."""
         return self._row(key, _parts(key) if self.info.namespaced else [_encoded(key)], last_open=False)
@@ -263,6 +271,8 @@ def first_of(group: int, number: int) -> bytes:
 
 def _encoded(key: Any) -> tuple[bytes, bytes | None]:
     code = encode_key(key)
+    if type(key) is str:
+        return code, None
     own = encode_one(key)
     return code, None if own == code else own
 

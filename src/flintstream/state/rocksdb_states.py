@@ -34,6 +34,39 @@ if TYPE_CHECKING:
 
     from flintstream.state.rocksdb_tables import Entries, Lists
 
+CHANGELESS = frozenset({int, str, bytes, bool, float})
+
+
+class RocksValueState(HeapValueState):
+    """One value per key; what most programs use most, so atoms in memory are reached without a further call."""
+
+    __slots__ = ("_unwritten", "_young")
+    _values: Entries  # type: ignore[assignment]
+
+    def _configure(self, descriptor: Any) -> None:
+        super()._configure(descriptor)
+        self._young = self._values.young
+        self._unwritten = self._values.unwritten
+
+    def value(self) -> Any:
+        """Return the value, None when there is none."""
+        key = self._scope.key
+        value = self._young.get(key)
+        return value if value.__class__ in CHANGELESS else self._values.get(key)
+
+    def update(self, value: Any) -> None:
+        """Set the value; None removes it."""
+        key = self._scope.key
+        if value.__class__ in CHANGELESS and key in self._young:
+            self._young[key] = value
+            self._unwritten.add(key)
+        elif value is None:
+            del self._values[key]
+        else:
+            self._values[key] = value
+        if self._backend.tracking:
+            self._dirty.add(key)
+
 
 class RocksListState(HeapListState):
     """A list per key; adding to it reads nothing."""
@@ -183,7 +216,7 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
 
 
 KINDS: dict[type, tuple[str, type, type]] = {
-    ValueStateDescriptor: ("value", HeapValueState, TtlValueState),
+    ValueStateDescriptor: ("value", RocksValueState, TtlValueState),
     ListStateDescriptor: ("list", RocksListState, RocksTtlListState),
     MapStateDescriptor: ("map", RocksMapState, RocksTtlMapState),
     ReducingStateDescriptor: ("reducing", HeapReducingState, TtlReducingState),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ABSENT = Packed(b"")
 """In the place of a value: there is none."""
 
-_FIXED = frozenset({int, str, bytes, bool, float, type(None)})
+FIXED = frozenset({int, str, bytes, bool, float, type(None)})
 
 
 class Entries:
@@ -52,6 +52,8 @@ class Entries:
     def get(self, key: Any, default: Any = None) -> Any:
         """Return the value of a key."""
         value = self.young.get(key, self)
+        if value.__class__ in FIXED:
+            return value
         if value is self:
             value = self._miss(key)
         if value.__class__ is Packed:
@@ -70,7 +72,7 @@ class Entries:
         return value
 
     def _read(self, key: Any) -> Any:
-        data = None if self.store.empty else self.store.get(self.row(key)[0])
+        data = None if self.store.empty else self.store.get(self.layout.place(key))
         if data is None:
             return ABSENT
         return self.value_of(data) if self.live else self.layout.read(data)
@@ -86,9 +88,9 @@ class Entries:
         return value
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if value.__class__ not in _FIXED and not self.live:
+        if value.__class__ not in FIXED and not self.live:
             if self.ttl:
-                value = value if value[0].__class__ in _FIXED else (packed(value[0]), value[1])
+                value = value if value[0].__class__ in FIXED else (packed(value[0]), value[1])
             elif not is_fixed(value):
                 value = Packed(encode_one(value))
         self.young[key] = value
@@ -124,7 +126,9 @@ class Entries:
         batch = self.store.batch()
         self.write(batch)
         self.store.write(batch)
-        self.old, self.young = self.young, {}
+        # state objects hold on to the young one
+        self.old = self.young.copy()
+        self.young.clear()
 
     def write(self, batch: Any) -> None:
         """Put what was changed into a batch."""
