@@ -41,7 +41,7 @@ from flintstream.state import rocksdb, ttl
 from flintstream.state.backend import PIECE, Scope
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.rocksdb import RocksDBStateBackend
-from flintstream.state.rocksdb_options import PREFIX, RocksDBOptions
+from flintstream.state.rocksdb_options import CACHE_ENTRIES, RocksDBOptions
 
 # They look into the dicts of the hash map, or have windows without a key.
 INSIDE_A_HASH_MAP = {
@@ -67,7 +67,7 @@ globals().update(
 )
 
 GROUPS = 16
-TINY = RocksDBOptions.of({f"{PREFIX}flintstream.cache.max-entries": "2"})
+TINY = RocksDBOptions.of({CACHE_ENTRIES: "2"})
 
 
 def group_of(key):
@@ -593,7 +593,7 @@ class AgainstTheHashMap(RuleBasedStateMachine):
         self.clock = Clock()
         self.patch.setattr(ttl._Ttl, "clock", self.clock)
         self.expires = ttl_config(on_read=on_read) if expires else None
-        self.options = RocksDBOptions.of({f"{PREFIX}flintstream.cache.max-entries": cache})
+        self.options = RocksDBOptions.of({CACHE_ENTRIES: cache})
         self.used, self.numbers = [], itertools.count()
         self.rocks: Any = self.open_rocks()
         self.plain: Any = HashMapStateBackend()

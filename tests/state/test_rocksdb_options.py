@@ -12,7 +12,7 @@ import rocksdict
 
 from flintstream.state.rocksdb import RocksDBStateBackend, open_backend
 from flintstream.state.rocksdb_directories import new_directory, remove_abandoned
-from flintstream.state.rocksdb_options import PREDEFINED, PREFIX, READERS, RocksDBOptions
+from flintstream.state.rocksdb_options import CACHE_ENTRIES, PREDEFINED, PREFIX, READERS, RocksDBOptions
 from flintstream.state.settings import StateSettings
 
 
@@ -83,8 +83,9 @@ def test_what_is_configured_counts_more_than_what_is_predefined(tmp_path):
 
 @pytest.mark.parametrize("key", [key for key, read in READERS.items() if read.__name__ != "_compressions"])
 def test_a_value_that_is_none_is_refused_with_the_name_of_its_key(key):
-    with pytest.raises(ValueError, match=f"'{PREFIX}{key}' must be .*, got 'much'"):
-        RocksDBOptions.of({PREFIX + key: "much"})
+    key = key if key == CACHE_ENTRIES else PREFIX + key
+    with pytest.raises(ValueError, match=f"'{key}' must be .*, got 'much'"):
+        RocksDBOptions.of({key: "much"})
 
 
 def larger_buffers(options):

@@ -128,7 +128,8 @@ def state_settings(
     True
     """
     backend = backend or StateBackend.from_configuration(configuration)
-    options = {key: value for key, value in configuration.to_dict().items() if key.startswith("state.")}
+    ours = ("state.", "flintstream.state.")
+    options = {key: value for key, value in configuration.to_dict().items() if key.startswith(ours)}
     changelog = _Reader(configuration).flag(CHANGELOG, default=False)
     if batch:
         return StateSettings(HashMapStateBackend.kind, options)
@@ -138,7 +139,10 @@ def state_settings(
     elif isinstance(backend, EmbeddedRocksDBStateBackend):
         if find_spec("rocksdict") is None:
             raise MissingDependencyError("rocksdict", extra="rocksdb", purpose="EmbeddedRocksDBStateBackend")
+        from flintstream.state.rocksdb_options import RocksDBOptions  # noqa: PLC0415 - needs the extra
+
         factory = backend.get_options_factory()
+        RocksDBOptions.of(options, factory)  # what is wrong with them is better said now than by a worker
     return StateSettings(backend.kind, options, factory, changelog)
 
 

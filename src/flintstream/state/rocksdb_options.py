@@ -17,7 +17,9 @@ except ImportError as error:
     raise MissingDependencyError("rocksdict", extra="rocksdb", purpose="EmbeddedRocksDBStateBackend") from error
 
 PREFIX = "state.backend.rocksdb."
-CACHE_ENTRIES = "flintstream.cache.max-entries"
+CACHE_ENTRIES = "flintstream.state.rocksdb.cached-entries"
+"""The one key without :data:`PREFIX`: entries of a state that are kept as objects in a subtask."""
+
 MANAGED_MEMORY = 128 << 20
 """Bytes that the databases of a worker share for blocks and write buffers unless the configuration says otherwise."""
 
@@ -124,7 +126,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "bloom-filter.bits-per-key": _number,
     "bloom-filter.block-based-mode": _flag,
     "use-bloom-filter": _flag,
-    "compaction.style": _one_of("LEVEL", "UNIVERSAL", "FIFO"),
+    "compaction.style": _one_of("LEVEL", "UNIVERSAL"),  # FIFO drops state when there is much of it
     "compaction.level.use-dynamic-size": _flag,
     "compaction.level.target-file-size-base": _size,
     "compaction.level.max-size-level-base": _size,
@@ -169,17 +171,18 @@ class RocksDBOptions:
         """
         given: dict[str, Any] = {}
         for name, read in READERS.items():
-            text = configuration.get(PREFIX + name)
+            key = name if name == CACHE_ENTRIES else PREFIX + name
+            text = configuration.get(key)
             if text is not None:
                 try:
                     given[name] = read(str(text))
                 except ValueError as error:
-                    raise ValueError(f"'{PREFIX}{name}' must be {error}, got '{text}'") from None
+                    raise ValueError(f"'{key}' must be {error}, got '{text}'") from None
         predefined = PREDEFINED[given.pop("predefined-options", "DEFAULT")]
         directories = str(configuration.get(PREFIX + "localdir", "")).split(",")
         return RocksDBOptions(
             {**predefined, **given},
-            tuple(directory.strip().removeprefix("file://") for directory in directories if directory.strip()),
+            tuple(re.sub("^file:/*", "/", directory.strip()) for directory in directories if directory.strip()),
             factory,
         )
 
