@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 import pickle
 import shutil
 import tempfile
+import time
 from typing import Any
 
 import pytest
@@ -405,9 +407,9 @@ def ttl_config(*, on_read=False):
 def test_a_time_to_live_can_be_added_and_dropped(
     opened, tmp_path, monkeypatch, describe, expires, declared_first, native
 ):
-    time = Clock()
-    monkeypatch.setattr(ttl._Ttl, "clock", time)
-    monkeypatch.setattr(rocksdb, "wall_clock", time)
+    ticking = Clock()
+    monkeypatch.setattr(ttl._Ttl, "clock", ticking)
+    monkeypatch.setattr(rocksdb, "wall_clock", ticking)
 
     def descriptor(expires):
         made = describe()
@@ -419,7 +421,7 @@ def test_a_time_to_live_can_be_added_and_dropped(
     uniform(backend.state(descriptor(not expires))).write(5)
     if native:
         backend.write_native(str(tmp_path / "files"))
-    time.now += TTL // 2
+    ticking.now += TTL // 2
     if declared_first:
         other.state(descriptor(expires))
     if native:
@@ -427,9 +429,9 @@ def test_a_time_to_live_can_be_added_and_dropped(
     else:
         other.apply(backend.take_snapshot())
     state = uniform(other.state(descriptor(expires)))
-    time.now += TTL - 1
+    ticking.now += TTL - 1
     assert state.read() == 5
-    time.now += 1
+    ticking.now += 1
     assert state.read() == (None if expires else 5)
 
 
@@ -472,6 +474,40 @@ def test_cleanup_really_deletes_what_has_expired(backend, clock, describe):  # n
     backend.cleanup(clock.now)
     backend.take_delta()
     assert not list(backend._store.rows())
+
+
+@every_kind
+def test_cleanup_is_part_of_the_delta(backend, clock, describe):  # noqa: F811
+    backend.tracking = True
+    of_ttl.Uniform(backend, describe).write(5)
+    backend.take_delta()
+    clock.now += TTL
+    backend.cleanup(clock.now)
+    (change,) = backend.take_delta()
+    assert change.deleted == ([("a", 1)] if describe is of_ttl.map_state else ["a"])
+
+
+def test_what_has_expired_leaves_the_disk(backend, clock):  # noqa: F811
+    descriptor = ValueStateDescriptor("v", None)
+    descriptor.enable_time_to_live(ttl_config())
+    state = backend.state(descriptor)
+    for backend.key in range(20_000):
+        state.update(os.urandom(50))
+
+    def size():
+        backend.take_delta()
+        backend._store.db.flush()
+        return sum(file["size"] for file in backend._store.db.live_files())
+
+    before = size()
+    assert before > 1_000_000
+    clock.now += TTL
+    for _ in range(3):
+        backend.cleanup(clock.now)
+    deadline = time.monotonic() + 30
+    while size() > before / 10 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert size() <= before / 10
 
 
 def test_cleanup_goes_on_where_it_stopped(backend, clock, monkeypatch):  # noqa: F811

@@ -307,12 +307,19 @@ class RocksDBStateBackend(Scope):
         for place, state in self._expiring():
             if not state.background:
                 continue
-            layout = self.tables[place].layout
+            table = self.tables[place]
+            layout = table.layout
             limit = now - state._ttl  # noqa: SLF001 - ours
             rows = self._store.rows_of(layout.number, self._uncleaned.pop(place, b""))
             for row, value in islice(rows, CLEANED_AT_ONCE):
                 if layout.has_expired(value, limit):
-                    state.expire(layout.key_of(row, value), now)
+                    key = layout.key_of(row, value)
+                    if layout.info.kind == "list" or key in table.values.unwritten:
+                        state.expire(key, now)
+                    else:  # the row is all there is to know
+                        del table.values[key]
+                        if self.tracking:
+                            table.dirty.add(key)
             coming = next(rows, None)
             if coming is not None:
                 self._uncleaned[place] = coming[0]
