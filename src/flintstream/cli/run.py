@@ -15,8 +15,6 @@ from flintstream.cli.jobs import absolute
 from flintstream.cli.progress import progress_line
 from flintstream.cli.tracebacks import describe
 from flintstream.compat.pyflink import install
-from flintstream.coordinator.client import cancel_all
-from flintstream.coordinator.recovery import RESUME
 from flintstream.datastream._defaults import set_defaults
 from flintstream.datastream._job_settings import ALLOW_NON_RESTORED, RESTORE_PATH
 from flintstream.errors import CheckpointError, JobCancelledError
@@ -129,6 +127,9 @@ def run_command(
         script, arguments = arguments[0], arguments[1:]
     if script is not None and not Path(script).is_file():
         raise click.UsageError(f"there is no script {script}")
+    # Late: 'flintstream doctor' must start without the packages that these need.
+    from flintstream.coordinator.recovery import RESUME  # noqa: PLC0415
+
     if savepoint and resume:
         raise click.UsageError("give --fromSavepoint or --resume, not both")
     settings |= {RESTORE_PATH: absolute(savepoint)} if savepoint else {}
@@ -153,6 +154,8 @@ def _execute(script: str | None, module: str | None, arguments: tuple[str, ...],
             sys.path.insert(0, str(Path.cwd()))
             runpy.run_module(module, run_name="__main__", alter_sys=True)
     except KeyboardInterrupt:
+        from flintstream.coordinator.client import cancel_all  # noqa: PLC0415
+
         cancel_all(LAST_SECONDS)  # also those that the program did not wait for
         click.echo("interrupted", err=True)
         return INTERRUPTED
