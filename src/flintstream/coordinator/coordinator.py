@@ -206,7 +206,7 @@ class Coordinator:
         while not self.stopped and not all(state.finished for state in self.states.values()):
             if self.cancelled:
                 raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
-            splits = {node: list(e.discover()) for node, e in self.enumerators.items()}
+            splits = self._discover()
             first = self.progress.epochs == self.epochs_before
             if not first and self.savepoints.empty() and not any(splits.values()):
                 wait = self._seconds_to_wait()
@@ -216,6 +216,15 @@ class Coordinator:
             self._run_epoch(splits)
         if not self.stopped:
             self._finish()
+
+    def _discover(self) -> dict[int, list[Any]]:
+        """Ask the enumerators for splits; in BATCH mode for all there will ever be, as there is one epoch only."""
+        splits = {node: list(e.discover()) for node, e in self.enumerators.items()}
+        while self.plan.batch and not all(e.is_finished() for e in self.enumerators.values()) and not self.cancelled:
+            self.clock.sleep(POLL_SECONDS)
+            for node, enumerator in self.enumerators.items():
+                splits[node] += enumerator.discover()
+        return splits
 
     def _finish(self) -> None:
         """All input has ended: commit the rest, after it has become part of a last checkpoint."""
@@ -286,9 +295,11 @@ class Coordinator:
             return self.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
         due = self.checkpoints.due_in(now)
         limit = self.pace.limit_ms
-        if due is None or due > (limit or self.pace.target_ms):
+        if due is None:
             return None, limit
-        return self.checkpoints.request(now), max(min(due, limit or due), SHORTEST_MS)
+        until_due = max(due if limit is None else min(due, limit), SHORTEST_MS)
+        # An epoch that is likely to last until then takes the checkpoint at its end; a shorter one would be too early.
+        return self.checkpoints.request(now) if due <= self.pace.last_ms else None, until_due
 
     def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report]) -> None:
         began = self.clock.now_ms()
@@ -424,6 +435,7 @@ def raise_failure(failure: FailureReport) -> None:
     explained.args = (f"{failure.where()}\n{failure.user_traceback.rstrip()}",)
     if error is None:
         raise JobFailedError(f"{failure.where()}: {failure.summary}\n{failure.full_traceback}") from explained
-    if hasattr(error, "add_note"):
-        error.add_note(f"in {failure.where()}")
+    if isinstance(error, StopIteration):  # whoever iterates over the results would take it for their end
+        error = RuntimeError("the function raised StopIteration")
+    error.add_note(f"in {failure.where()}")
     raise error from explained

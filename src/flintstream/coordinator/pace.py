@@ -26,9 +26,12 @@ class Pace:
         self.target_ms = max(target_ms, SHORTEST_MS)
         self.limit_ms: int | None = None
         """What sources are given, None for as long as they like."""
+        self.last_ms = 0
+        """How long the last epoch took."""
 
     def observe(self, epoch_ms: int) -> None:
         """Learn how long an epoch took."""
+        self.last_ms = epoch_ms
         now = self.target_ms if self.limit_ms is None else self.limit_ms
         if epoch_ms > 2 * self.target_ms:
             self.limit_ms = max(SHORTEST_MS, now * self.target_ms // epoch_ms)

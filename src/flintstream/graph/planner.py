@@ -191,10 +191,11 @@ def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettin
     """
     groups = chains_of(graph)
     chain_ids = {node.id: number for number, group in enumerate(groups) for node in group}
-    exchanges = {
-        edge: _exchange(graph, number, edge, chain_ids[edge.target])
+    # By position: a stream may be united with itself, which makes two edges that are alike in everything.
+    exchanges = [
+        _exchange(graph, number, edge, chain_ids[edge.target])
         for number, edge in enumerate(e for e in graph.edges if e.exchange)
-    }
+    ]
     chains = []
     for number, group in enumerate(groups):
         members = {node.id for node in group}
@@ -210,8 +211,8 @@ def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettin
                     for e in graph.edges
                     if not e.exchange and e.target in members
                 ),
-                inputs=tuple(exchanges[e] for e in graph.edges if e.exchange and e.target in members),
-                outputs=tuple(exchanges[e] for e in graph.edges if e.exchange and e.source in members),
+                inputs=tuple(exchange for exchange in exchanges if exchange.target in members),
+                outputs=tuple(exchange for exchange in exchanges if exchange.source in members),
             ),
         )
     depth = max(node.level for node in graph.nodes) + 1

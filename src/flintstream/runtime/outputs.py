@@ -93,7 +93,7 @@ class ExchangeOutput:
         for buffer in self.buffers:
             position = len(buffer.values)
             marks = buffer.marks
-            if marks and marks[-1][0] == position and marks[-1][1] > ACTIVE and mark > ACTIVE:
+            if marks and marks[-1][0] == position and marks[-1][1] > IDLE and mark > IDLE:
                 marks[-1] = (position, mark)  # no record between two watermarks: the later one says it all
             else:
                 marks.append((position, mark))

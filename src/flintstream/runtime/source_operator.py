@@ -87,8 +87,9 @@ class SourceOperator(Operator):
                 turn += 1
                 elapsed = time.monotonic() - started
                 if turn == len(readings) and idle_round:
-                    if self.records or elapsed * 1000 >= settings.idle_epoch_ms:
-                        break
+                    waited = elapsed * 1000 >= settings.idle_epoch_ms
+                    if not self.context.batch and (self.records or waited):
+                        break  # in BATCH mode there is no later epoch
                     time.sleep(POLL_SECONDS)
                 continue
             idle_round = False
@@ -124,7 +125,8 @@ class SourceOperator(Operator):
         )
         self.records += len(values)
         if self.converter is not None:
-            values = list(map(self.converter, values))
+            convert = self.converter
+            values = [convert(value) for value in values]
         start = 0
         while start < len(values):
             end = start + self.fetch.size

@@ -6,7 +6,8 @@ import pickle
 import sys
 from typing import TYPE_CHECKING
 
-from flintstream.runtime.exchange import InputGate, Item
+from flintstream.errors import JobFailedError
+from flintstream.runtime.exchange import InputGate, Item, open_item
 from flintstream.runtime.failure import FailureReport, OperatorFailure
 from flintstream.runtime.protocol import INSTRUCTION, REPORT, SHARED, Report
 from flintstream.runtime.statelog import DurableStateLog
@@ -53,11 +54,20 @@ class JobRuntime:
         instructions.sort(key=lambda instruction: instruction.chain)
         for instruction in instructions:
             assert instruction.subtask == partition  # noqa: S101
-            gate = gates.get(instruction.chain) or InputGate()
+            gate = gates.pop(instruction.chain, None) or InputGate()
             try:
                 yield from self._run(instruction, gate)
             finally:
                 gate.close()
+        for chain, gate in gates.items():
+            self._refuse(chain, gate)
+
+    def _refuse(self, chain: int, gate: InputGate) -> None:
+        """Nobody takes what is in a gate: fine as long as these are marks only."""
+        lost = sum(len(open_item(item).values) for item in gate.streaming({}))
+        gate.close()
+        if lost:
+            raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had ended already")
 
     def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
         name = (instruction.chain, instruction.subtask)
@@ -78,6 +88,10 @@ class JobRuntime:
             if subtask is not None:
                 subtask.release()
             return
+        except BaseException:
+            if subtask is not None:
+                subtask.release()
+            raise
         if subtask.finished:
             subtask.release()
         else:

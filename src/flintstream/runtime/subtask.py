@@ -334,7 +334,7 @@ class Subtask:
             operator = self.operators[node.id]
             if isinstance(operator, SourceOperator) and not operator.finished:
                 return False
-        return all(i.valve.combined == MAX_TIMESTAMP for i in self.inputs.values())
+        return all(node_input.valve.ended for node_input in self.inputs.values())
 
     def release(self) -> None:
         """Let go of what backends and sinks hold outside of memory; this object is not used any more."""

@@ -28,9 +28,9 @@ class ConvertingOutput:
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Convert a block and send it on."""
-        cursor = iter(values)
+        cursor, convert = iter(values), self.converter
         try:
-            values = list(map(self.converter, cursor))
+            values = [convert(value) for value in cursor]
         except Exception as error:
             explained = type(error)(f"{error} (declared output type: {self.text})")
             record = current_record(values, cursor)

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 class Valve:
-    """The combined watermark of several channels: the lowest of those that are not idle."""
+    """The combined watermark of several channels: the lowest of those that are not idle.
+
+    A channel that has ended holds nobody back, but event time itself ends only when all have: an idle one may still
+    have something to say. One that wakes up behind the others is waited for only when it has caught up.
+    """
 
     def __init__(
         self,
@@ -52,19 +56,26 @@ class Valve:
             self.idle_channels.add(channel)
         else:
             self.idle_channels.discard(channel)
-        all_idle = len(self.idle_channels) == len(self.watermarks)
-        if all_idle:
-            self._raise_to(max(self.watermarks.values()))
-        else:
-            self._combine()
-        if all_idle != self.is_idle:
-            self.is_idle = all_idle
-            self._idle(all_idle)
+        self._combine()
+
+    @property
+    def ended(self) -> bool:
+        """Whether every channel has come to its end."""
+        return all(watermark == MAX_TIMESTAMP for watermark in self.watermarks.values())
 
     def _combine(self) -> None:
-        active = [w for c, w in self.watermarks.items() if c not in self.idle_channels]
+        live = {channel: mark for channel, mark in self.watermarks.items() if mark != MAX_TIMESTAMP}
+        active = [mark for channel, mark in live.items() if channel not in self.idle_channels]
         if active:
-            self._raise_to(min(active))
+            self._raise_to(min((mark for mark in active if mark >= self.combined), default=MIN_TIMESTAMP))
+        elif live:
+            self._raise_to(max(live.values()))  # nobody is left to wait for
+        elif self.watermarks:
+            self._raise_to(MAX_TIMESTAMP)
+        idle = not active and bool(live)
+        if idle != self.is_idle:
+            self.is_idle = idle
+            self._idle(idle)
 
     def _raise_to(self, timestamp: int) -> None:
         if timestamp > self.combined:
@@ -96,11 +107,12 @@ class _Collected:
     def __init__(self) -> None:
         self.last = MIN_TIMESTAMP
         self.watermark: int | None = None
-        self.idle = False
+        self.idle: bool | None = None
+        """What the generator said of it since it was last asked."""
 
     def emit_watermark(self, timestamp: Any) -> None:
         timestamp = getattr(timestamp, "timestamp", timestamp)
-        self.idle = False
+        self.idle = None
         if timestamp > self.last:
             self.last = self.watermark = timestamp
 
@@ -149,7 +161,7 @@ class TimestampsAndWatermarksOperator(Operator):
                 if timestamps is None:
                     timestamps = [assign(value, MIN_TIMESTAMP) for value in cursor]
                 else:
-                    timestamps = list(map(assign, cursor, timestamps))
+                    timestamps = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
                 highest = max(timestamps)
             except Exception as error:
                 raise OperatorFailure(
@@ -196,8 +208,9 @@ class TimestampsAndWatermarksOperator(Operator):
             timestamp, self.collected.watermark = self.collected.watermark, None
             self._set_idle(idle=False)
             self.output.emit_watermark(timestamp)
-        if self.collected.idle:
-            self._set_idle(idle=True)
+        if self.collected.idle is not None:
+            self._set_idle(idle=self.collected.idle)
+            self.collected.idle = None
 
     def on_processing_time(self, now: int) -> None:
         """Emit the periodic watermark when it is due."""
@@ -221,7 +234,7 @@ class TimestampsAndWatermarksOperator(Operator):
         if pending and self.max_timestamp > MIN_TIMESTAMP:
             return self.next_emit
         if self.idle_timeout is not None and not self.idle:
-            return self.last_record + self.idle_timeout
+            return max(self.next_emit, self.last_record + self.idle_timeout)
         return self.next_emit if self.bounded_delay is None and not self.silent else None
 
     def _set_idle(self, *, idle: bool) -> None:

@@ -1,0 +1,183 @@
+"""Streams that are idle, end before others, or meet themselves: no record is lost or taken for late."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from flintstream.common import Duration, Time, WatermarkStrategy
+from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGenerator
+from flintstream.connectors.source import (
+    Boundedness,
+    Source,
+    SourceReader,
+    SourceSplit,
+    SplitEnumerator,
+    StaticEnumerator,
+)
+from flintstream.datastream.functions import ProcessWindowFunction
+from flintstream.datastream.window import TumblingEventTimeWindows
+
+QUICK = {"flintstream.epoch.idle-duration": "20"}
+
+
+@dataclass
+class ScriptSplit(SourceSplit):
+    position: int = 0
+
+
+class Script(Source):
+    """Emits what it is given; a number is a pause in seconds. It may say that nothing is there meanwhile."""
+
+    def __init__(self, script, *, bounded=True, asks_for_patience=False):
+        self.script = script
+        self.asks_for_patience = asks_for_patience
+        self.boundedness = Boundedness.BOUNDED if bounded else Boundedness.CONTINUOUS_UNBOUNDED
+
+    def create_enumerator(self, parallelism):
+        return StaticEnumerator([ScriptSplit("script")])
+
+    def create_reader(self) -> SourceReader:
+        return ScriptReader(self)
+
+
+class ScriptReader(SourceReader):
+    def __init__(self, source):
+        self.source = source
+        self.until: dict[int, float] = {}
+
+    def read(self, split, fetch):
+        script = self.source.script
+        while split.position < len(script):
+            step = script[split.position]
+            if isinstance(step, float):
+                until = self.until.setdefault(split.position, time.monotonic() + step)
+                if self.source.asks_for_patience and time.monotonic() < until:
+                    return False
+                time.sleep(max(0.0, until - time.monotonic()))
+                split.position += 1
+                continue
+            split.position += 1
+            yield [step]
+        return True
+
+
+class Second(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value[1]
+
+
+def ascending(idleness=None):
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Second())
+    return strategy.with_idleness(Duration.of_millis(idleness)) if idleness else strategy
+
+
+class Count(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield key, context.window().start, len(list(elements))
+
+
+def windows(stream):
+    return stream.key_by(lambda pair: pair[0]).window(TumblingEventTimeWindows.of(Time.seconds(1))).process(Count())
+
+
+def collect(stream):
+    with stream.execute_and_collect() as results:
+        return list(results)
+
+
+NO_WATERMARKS = WatermarkStrategy.no_watermarks()
+
+
+def test_an_idle_stream_beside_one_that_has_ended_is_read_to_its_end(make_env):
+    env = make_env(1, QUICK)
+    ended = env.from_collection([("a", 1), ("a", 2)]).assign_timestamps_and_watermarks(ascending())
+    pause = env.from_source(Script([("b", 1), 0.6, ("b", 5), ("b", 6)]), NO_WATERMARKS, "script")
+    both = ended.union(pause.assign_timestamps_and_watermarks(ascending(100)))
+    rows = collect(both.key_by(lambda pair: pair[0]).map(lambda pair: pair))
+    assert sorted(rows) == [("a", 1), ("a", 2), ("b", 1), ("b", 5), ("b", 6)]
+
+
+def test_a_watermark_right_before_idleness_crosses_an_exchange(make_env):
+    env = make_env(1, QUICK)
+    script = Script([("a", 100), ("a", 20_000), 3600.0], bounded=False, asks_for_patience=True)
+    stream = env.from_source(script, NO_WATERMARKS, "script").assign_timestamps_and_watermarks(ascending(100))
+    with windows(stream).execute_and_collect() as results:
+        assert next(results) == ("a", 0, 1)
+
+
+class AtEveryRecord(WatermarkGenerator):
+    def on_event(self, event, event_timestamp, output):
+        output.emit_watermark(event_timestamp - 1)
+
+    def on_periodic_emit(self, output):
+        pass
+
+
+def test_a_stream_united_with_itself_counts_twice(make_env):
+    env = make_env(2)
+    strategy = WatermarkStrategy.for_generator(AtEveryRecord).with_timestamp_assigner(Second())
+    stream = env.from_collection([("a", i * 1000) for i in range(5)]).assign_timestamps_and_watermarks(strategy)
+    assert collect(windows(stream.union(stream))) == [("a", i * 1000, 2) for i in range(5)]
+
+
+class Stops(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        if value == 500:
+            raise StopIteration
+        return value
+
+
+def test_stop_iteration_in_a_timestamp_assigner_is_an_error(make_env):
+    env = make_env()
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Stops())
+    stream = env.from_collection(list(range(1000))).assign_timestamps_and_watermarks(strategy)
+    with pytest.raises(RuntimeError, match="the function raised StopIteration"):
+        collect(stream.map(lambda n: n))
+
+
+def test_a_batch_job_waits_for_a_source_that_asks_for_patience(make_env):
+    env = make_env(1, {"execution.runtime-mode": "BATCH"})
+    script = Script([("a", 1), 0.3, ("a", 2), 0.3, ("b", 3)], asks_for_patience=True)
+    assert collect(env.from_source(script, NO_WATERMARKS, "script")) == [("a", 1), ("a", 2), ("b", 3)]
+
+
+class InSteps(Script):
+    """Discovers its splits one after the other."""
+
+    def create_enumerator(self, parallelism):
+        return Steps()
+
+
+class Steps(SplitEnumerator):
+    def __init__(self):
+        self.left = 3
+        self.next = time.monotonic()
+
+    def discover(self):
+        if not self.left or time.monotonic() < self.next:
+            return []
+        self.left -= 1
+        self.next = time.monotonic() + 0.2
+        return [ScriptSplit(f"{self.left}")]
+
+    def is_finished(self):
+        return not self.left
+
+
+@pytest.mark.parametrize("mode", ["BATCH", "STREAMING"])
+def test_splits_that_are_discovered_later_are_read(make_env, mode):
+    env = make_env(1, {"execution.runtime-mode": mode, **QUICK})
+    assert collect(env.from_source(InSteps([("a", 1)]), NO_WATERMARKS, "steps")) == [("a", 1)] * 3
+
+
+def test_waiting_for_idleness_costs_no_epochs(make_env):
+    env = make_env(1, {"pipeline.auto-watermark-interval": "2 s", **QUICK})
+    stream = env.from_source(InSteps([("a", 1)]), NO_WATERMARKS, "steps").assign_timestamps_and_watermarks(
+        ascending(50)
+    )
+    with stream.map(lambda pair: pair).execute_and_collect() as results:
+        assert len(list(results)) == 3
+        assert results._client.get_accumulators().result()["numEpochs"] < 15
