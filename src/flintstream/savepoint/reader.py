@@ -74,7 +74,7 @@ class Savepoint:
     # -- what there is ---------------------------------------------------------------------------------------------
 
     def operators(self) -> list[OperatorSummary]:
-        """Return the operators, sources first, with the states of each; all state is read to count it."""
+        """Return the operators, each with its states by name; all state is read to count it."""
         return [self._summary(chain, info) for chain in self.metadata.chains for info in chain.operators]
 
     def operator(self, uid: str) -> OperatorSummary:
@@ -113,7 +113,7 @@ class Savepoint:
                 timer_bytes += _size(change)
         states = tuple(
             StateSummary(t.name, t.kind, t.type, t.ttl, t.namespaced, entries[place], sizes[place])
-            for place, t in tables.items()
+            for place, t in sorted(tables.items())
         )
         total = sum(sizes.values()) + timer_bytes
         return OperatorSummary(**dataclasses.asdict(info), states=states, timers=timers, bytes=total)

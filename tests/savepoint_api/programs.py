@@ -1,0 +1,79 @@
+"""Savepoints and checkpoints to read and to change, and what starts from them."""
+
+from __future__ import annotations
+
+import time
+
+from tests.savepoints.everything import GATE, build, collected, sinks
+from tests.savepoints.test_matrix import configuration
+
+from flintstream.checkpoint.file_store import file_store
+from flintstream.common import Types
+from flintstream.coordinator import recovery
+from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.datastream.functions import KeyedProcessFunction
+from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
+from flintstream.testing import CollectSink
+
+COUNTS = {0: 5, 1: 5, 2: 5, 3: 4, 4: 4}
+"""How often each key came before the gate of the program with every kind of state."""
+
+
+def checkpoint(tmp_path, state, parallelism):
+    """Run that program up to its gate and cancel it; return its last checkpoint and what it has put out."""
+    sink = sinks()
+    keep = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+    env = build(configuration(tmp_path, state, **keep), parallelism, sink, gate=GATE)
+    client = env.execute_async("everything")
+    _wait(lambda: client.get_accumulators().result().get("numRecordsIn", 0) >= 26)
+    store = file_store((tmp_path / "checkpoints").as_uri())
+    passed = time.time() * 1000 + 200
+    _wait(lambda: (found := recovery.newest(store)) is not None and found.metadata.created_ms > passed)
+    client.cancel().result()
+    last = recovery.newest(store)
+    assert last is not None
+    return last.where, collected(sink)
+
+
+def _wait(condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+COUNT = ValueStateDescriptor("count", Types.LONG())
+SEEN = ListStateDescriptor("seen", Types.STRING())
+PRICES = MapStateDescriptor("prices", Types.STRING(), Types.DOUBLE())
+
+
+class Remember(KeyedProcessFunction):
+    """Shows what it has of a key."""
+
+    def __init__(self, descriptors):
+        self.descriptors = descriptors
+
+    def open(self, runtime_context):
+        count, seen, prices = self.descriptors
+        self.count = runtime_context.get_state(count)
+        self.seen = runtime_context.get_list_state(seen)
+        self.prices = runtime_context.get_map_state(prices)
+
+    def process_element(self, value, ctx):
+        yield ctx.get_current_key(), self.count.value(), list(self.seen.get()), dict(self.prices.items())
+
+
+def rows(path, keys, parallelism=2, max_parallelism=32, descriptors=(COUNT, SEEN, PRICES), **more):
+    """Start a job from a savepoint and return what it has of each key: key, count, seen, prices."""
+    conf = {"flintstream.engine": "inline", "execution.state-recovery.path": path, **more}
+    env = StreamExecutionEnvironment.get_execution_environment(conf)
+    env.set_parallelism(parallelism).set_max_parallelism(max_parallelism)
+    sink = CollectSink()
+    env.from_collection(keys).key_by(lambda key: key).process(Remember(descriptors)).uid("remember").sink_to(sink)
+    env.execute("remember")
+    return sink.get_results(True, False)
+
+
+def remembered(*arguments, **more):
+    """Return the rows by key."""
+    return {row[0]: row[1:] for row in rows(*arguments, **more)}
