@@ -45,7 +45,7 @@ from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.rocksdb import RocksDBStateBackend
 from flintstream.state.rocksdb_options import CACHE_ENTRIES, RocksDBOptions
 
-# They look into the dicts of the hash map, or have windows without a key.
+# They look into the dicts of the hash map, have windows without a key, or use an iterator up.
 INSIDE_A_HASH_MAP = {
     "test_updating_a_value_to_none_removes_it",
     "test_updating_a_list_to_nothing_removes_it",
@@ -54,6 +54,7 @@ INSIDE_A_HASH_MAP = {
     "test_merging_into_an_empty_window_keeps_the_contents",
     "test_value_and_map_state_cannot_be_merged",
     "test_merged_state_lives_on_with_the_latest_time",
+    "test_put_all_takes_a_dict_and_pairs",
     "test_an_expired_value_is_removed_when_it_is_met",
     "test_cleanup_removes_what_has_expired",
     "test_cleanup_gets_round_to_every_entry_although_most_of_them_live",
@@ -311,6 +312,13 @@ def test_an_access_to_one_entry_reads_that_entry_alone(backend, monkeypatch):
     state.put("8", 9)
     state.remove("9")
     assert len(read) <= 2
+
+
+@pytest.mark.parametrize("given", [dict, list, iter])
+def test_put_all_takes_a_dict_and_pairs_of_any_kind(backend, given):
+    state = backend.state(map_state())
+    state.put_all(given([("x", 1), ("y", 2)]))
+    assert dict(state.items()) == {"x": 1, "y": 2}
 
 
 def test_an_iterator_sees_the_map_as_it_was_when_it_began(backend):
