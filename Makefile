@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: setup test check docs format bench constraints clean
+.PHONY: setup test check docs format bench simulate constraints clean
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
@@ -30,6 +30,9 @@ format: setup
 
 bench: setup ## the benchmarks; prints what it measured
 	$(BIN)/python -m benchmarks
+
+simulate: setup ## jobs with faults at every step: COUNT seeds, or what happens in the one of SEED
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) -v,--count $(or $(COUNT),100000) --jobs $(or $(JOBS),2))
 
 constraints: ## renew the pins (needs uv)
 	uv pip compile --universal --python-version 3.11 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -12,44 +13,93 @@ if os.environ.get("PYTHONHASHSEED") != "0":  # a seed must repeat: sets of texts
     os.environ["PYTHONHASHSEED"] = "0"
     os.execv(sys.executable, [sys.executable, "-m", "tests.simulation", *sys.argv[1:]])  # noqa: S606
 
+from tests.simulation import fleet
+from tests.simulation.mutations import MUTATIONS, mutated
 from tests.simulation.runner import prepare, simulate
 from tests.simulation.world import Violation
 
 
-def main() -> int:
-    """Run what the command line says; returns 1 when a seed fails."""
-    parser = argparse.ArgumentParser(prog="python -m tests.simulation")
-    parser.add_argument("--seed", type=int, help="run this seed only")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print what happens in it")
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=20_000)
-    parser.add_argument("--step", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
-    parser.add_argument("--failures", type=int, default=10, help="stop after so many failures")
-    arguments = parser.parse_args()
-    prepare()
-    seeds = range(arguments.first, arguments.first + arguments.count * arguments.step, arguments.step)
-    if arguments.seed is not None:
-        seeds = range(arguments.seed, arguments.seed + 1)
+def find_mutations(names: list[str], seeds: range) -> int:
+    """Run seeds with each mistake in the code until one of them fails; returns 1 when a mistake is not found."""
+    missed = 0
+    for name in names:
+        started = time.perf_counter()
+        with mutated(name):
+            found = next(((seed, error) for seed in seeds if (error := failure(seed)) is not None), None)
+        took = time.perf_counter() - started
+        if found is None:
+            missed += 1
+            print(f"MISSED: {name} ({took:.1f} s)", flush=True)
+        else:
+            print(f"found: {name}, by seed {found[0]} ({took:.1f} s): {found[1]!r:.160}", flush=True)
+    print(f"{len(names) - missed} of {len(names)} mistakes found")
+    return 1 if missed else 0
+
+
+def failure(seed: int, *, verbose: bool = False) -> BaseException | None:
+    """Return how a seed fails, None if it does not."""
+    try:
+        simulate(seed, print if verbose else None)
+    except (Violation, Exception) as error:  # noqa: BLE001 - any error is a finding
+        return error
+    return None
+
+
+def run(seeds: range, seconds: float, most_failures: int) -> int:
+    """Run seeds; returns 1 when one fails."""
     failed, done, started = 0, 0, time.perf_counter()
+    gc.disable()  # what a run leaves behind is small, and looking for it takes a tenth of the time
     for seed in seeds:
-        if time.perf_counter() - started > arguments.seconds:
+        if failed >= most_failures or time.perf_counter() - started > seconds:
             break
-        try:
-            simulate(seed, print if arguments.verbose else None)
-        except (Violation, Exception) as error:  # any error is a finding
+        if not done % 100:
+            gc.collect()
+        error = failure(seed)
+        done += 1
+        if error is not None:
             failed += 1
             print(f"seed {seed} fails: {type(error).__name__}: {error}", flush=True)
-            if arguments.verbose:
-                traceback.print_exc()
-            if failed >= arguments.failures:
-                break
-        done += 1
     took = time.perf_counter() - started
     print(f"{done} seeds in {took:.1f} s ({done / took:.0f}/s), {failed} failed")
     if failed:
-        print("replay one with: python -m tests.simulation --seed N -v")
+        print("replay one with: make simulate SEED=<number>, or python -m tests.simulation --seed <number> -v")
     return 1 if failed else 0
+
+
+def main() -> int:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation")
+    parser.add_argument("--seed", type=int, help="run this seed only")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print what happens in it")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--count", type=int, default=20_000, help="how many seeds")
+    parser.add_argument("--step", type=int, default=1, help="from one seed to the next")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
+    parser.add_argument("--failures", type=int, default=10, help="stop after so many failures")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--mutations", action="store_true", help="check that every mistake of a list is found")
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="which part of the mistakes, of how many")
+    arguments = parser.parse_args()
+    if arguments.jobs > 1:
+        outcome = fleet.run_seeds(arguments.jobs, arguments.first, arguments.count, arguments.seconds)
+        print(outcome.output, end="")
+        print(f"{outcome.seeds} seeds in all, {outcome.seeds_per_second:.0f}/s, {len(outcome.failures)} failed")
+        return 1 if outcome.failures else 0
+    prepare()
+    seeds = range(arguments.first, arguments.first + arguments.count * arguments.step, arguments.step)
+    if arguments.mutations:
+        part, parts = arguments.part
+        return find_mutations(list(MUTATIONS)[part::parts], seeds)
+    if arguments.seed is None:
+        return run(seeds, arguments.seconds, arguments.failures)
+    error = failure(arguments.seed, verbose=arguments.verbose)
+    if error is not None:
+        if arguments.verbose:
+            traceback.print_exception(error)
+        print(f"seed {arguments.seed} fails: {type(error).__name__}: {error}")
+        return 1
+    print(f"seed {arguments.seed} passes")
+    return 0
 
 
 if __name__ == "__main__":

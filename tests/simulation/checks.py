@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tests.simulation.program import KEY_GROUPS, LATER, STATEFUL, WINDOW, by_key, expected, flat
-from tests.simulation.world import Violation
+from tests.simulation.program import END, KEY_GROUPS, LATER, STATEFUL, by_key, expected, flat
+from tests.simulation.world import ClusterFailure, UserFailure, Violation
 
+from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator.recovery import restore_plan
+from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
-from flintstream.runtime.protocol import SHARED
 from flintstream.runtime.statelog import MemoryStateLog
 from flintstream.runtime.subtask import Subtask
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.simulation.program import Record
     from tests.simulation.runner import SimWorld
 
@@ -34,6 +37,22 @@ def check_output(world: SimWorld, rows: Counter[Any], *, exactly_once: bool) -> 
         rows = rows & wanted
     if rows != wanted:
         raise Violation(f"lost: {dict(wanted - rows)}, too much: {dict(rows - wanted)}")
+
+
+def check_failure(error: Exception, world: SimWorld) -> None:
+    """A job fails only for what was done to it, and no file that it asks for is missing."""
+    injected = isinstance(error, OSError | CheckpointError | UserFailure | ClusterFailure)
+    if (
+        not (world.happened or _expired(error))
+        or not injected
+        or isinstance(error, FileNotFoundError | CorruptCheckpointError)
+    ):
+        raise Violation(f"the job failed: {type(error).__name__}: {error}") from error
+
+
+def _expired(error: Exception) -> bool:
+    """Tell whether a checkpoint took too long, which may be nobody's fault."""
+    return isinstance(error, CheckpointError) and ("expired" in str(error) or "not complete after" in str(error))
 
 
 def check_files(coordinator: Coordinator, world: SimWorld) -> None:
@@ -91,67 +110,69 @@ def _check_restored(coordinator: Coordinator, completed: Completed, world: SimWo
 
 def _read(subtasks: list[Subtask], completed: Completed, name: str, world: SimWorld) -> list[Record]:
     """Return what the source of this name had read."""
-    from flintstream.checkpoint import codec  # noqa: PLC0415
 
     if name not in completed.metadata.enumerators:
         return []
     found, _ = codec.decode_one(completed.metadata.enumerators[name])
     ends = [len(split) if number < found else 0 for number, split in enumerate(world.inputs[name])]
     seen = set()
-    for subtask in subtasks:
-        for node in subtask.chain.nodes:
-            if node.uid == name:
-                for split in subtask.operators[node.id].splits:  # type: ignore[attr-defined]
-                    if split.split_id in seen:
-                        raise Violation(f"split {split.split_id} of {name} was restored twice")
-                    seen.add(split.split_id)
-                    ends[int(split.split_id)] = split.position
+    for _, operator in _operators(subtasks, name):
+        for split in operator.splits:
+            if split.split_id in seen:
+                raise Violation(f"split {split.split_id} of {name} was restored twice")
+            seen.add(split.split_id)
+            ends[int(split.split_id)] = split.position
     return [r for end, split in zip(ends, world.inputs[name], strict=True) for r in split[:end]]
 
 
-def _check_state(subtasks: list[Subtask], read: dict[str, list[Record]], world: SimWorld, what: str) -> None:
+def _held(subtasks: list[Subtask], uid: str, what: str) -> tuple[dict[str, dict[Any, Any]], dict[str, set[Any]]]:
+    """Return the tables and timers of a keyed operator over all its subtasks."""
     tables: dict[str, dict[Any, Any]] = {}
     timers: dict[str, set[Any]] = {"event": set(), "processing": set()}
+    for subtask, operator in _operators(subtasks, uid):
+        for change in operator.context.state.take_snapshot():
+            depth = (change.table.kind == "map") + change.table.namespaced
+            for place, value in zip(change.keys, change.values, strict=True):
+                key = place
+                for _ in range(depth):
+                    key = key[0]
+                if (
+                    subtask_of_key_group(key_group(key, KEY_GROUPS), subtask.chain.parallelism, KEY_GROUPS)
+                    != subtask.index
+                ):
+                    raise Violation(f"{what}: key {key} is in subtask {subtask.index}")
+                tables.setdefault(change.table.name, {})[place] = value
+        for name, found in timers.items():
+            found |= {(key, timestamp) for timestamp, key, _ in getattr(operator.context.timers, name).registered}
+    return tables, timers
+
+
+def _operators(subtasks: list[Subtask], uid: str) -> Iterator[tuple[Subtask, Any]]:
     for subtask in subtasks:
         for node in subtask.chain.nodes:
-            if node.uid != STATEFUL[world.program]:
-                continue
-            operator = subtask.operators[node.id]
-            assert operator.context.state is not None
-            assert operator.context.timers is not None
-            parallelism = subtask.chain.parallelism
-            for change in operator.context.state.take_snapshot():
-                depth = (change.table.kind == "map") + change.table.namespaced
-                for place, value in zip(change.keys, change.values, strict=True):
-                    key = place
-                    for _ in range(depth):
-                        key = key[0]
-                    if subtask_of_key_group(key_group(key, KEY_GROUPS), parallelism, KEY_GROUPS) != subtask.index:
-                        raise Violation(f"{what}: key {key} is in subtask {subtask.index}")
-                    tables.setdefault(change.table.name, {})[place] = value
-            for name, queue in (("event", operator.context.timers.event), ("processing", operator.context.timers.processing)):
-                for timestamp, key, _ in queue.registered:
-                    timers[name].add((key, timestamp))
-            if world.program == "rules":
-                rules = {number: 1 for number, _, _ in read["side"]}
-                held = operator.states.snapshot()  # type: ignore[attr-defined]
-                if held.get("rules", {}) != rules:
-                    raise Violation(f"{what}: broadcast state {held}, not {rules}")
+            if node.uid == uid:
+                yield subtask, subtask.operators[node.id]
+
+
+def _check_state(subtasks: list[Subtask], read: dict[str, list[Record]], world: SimWorld, what: str) -> None:
+    uid = STATEFUL[world.program]
+    tables, timers = _held(subtasks, uid, what)
     main = by_key(read["main"])
+    if world.program == "rules":
+        for _, operator in _operators(subtasks, uid):
+            rules = operator.states.snapshot().get("rules", {})
+            _compare(what, "rules", rules, dict.fromkeys((number for number, _, _ in read["side"]), 1))
     if world.program != "windows":
         _compare(what, "counts", tables.get("count", {}), {key: len(records) for key, records in main.items()})
     if world.program == "tally":
         numbers = {key: sorted(number for number, _, _ in records) for key, records in main.items()}
-        _compare(what, "lists", {key: sorted(v) for key, v in tables.get("seen", {}).items()}, numbers)
+        _compare(what, "lists", {key: sorted(held) for key, held in tables.get("seen", {}).items()}, numbers)
         _compare(what, "sums", tables.get("total", {}), {key: sum(several) for key, several in numbers.items()})
-        due = {(key, number): timestamp + LATER for number, key, timestamp in read["main"]}
-        for name in timers:
+        for name, found in timers.items():
             waiting = {(key, timestamp) for (key, _), timestamp in tables.get(name, {}).items()}
-            own = {timer for timer in timers[name] if timer[1] < 10**12 or name != "event"}
-            _compare(what, f"{name} timers", own, waiting)
-        wrong = tables.get("event", {}).items() - due.items()
-        if wrong:
-            raise Violation(f"{what}: timers of no record: {wrong}")
+            _compare(what, f"{name} timers", {timer for timer in found if timer[1] != END}, waiting)
+        due = {(key, number): timestamp + LATER for number, key, timestamp in read["main"]}
+        _compare(what, "timers of no record", tables.get("event", {}).items() - due.items(), set())
 
 
 def _compare(what: str, name: str, found: Any, wanted: Any) -> None:

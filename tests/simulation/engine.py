@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from tests.simulation.world import ClusterFailure
+
 from flintstream.runtime.stage import JobRuntime
 from flintstream.runtime.statelog import MemoryStateLog
 
@@ -40,7 +42,7 @@ class SimEngine:
         world = self.world
         current = list(items)
         if world.fault("engine"):
-            raise RuntimeError("the cluster lost the job")
+            raise ClusterFailure("the cluster lost the job")
         for level, step in enumerate(self.plan.supersteps):
             following: list[Item] = []
             for partition in range(step.partitions):
@@ -108,8 +110,7 @@ class SimEngine:
     def _fold(self, folding: Folding, future: Future[StateHandle]) -> None:
         world = self.world
         try:
-            if world.fault("fold"):
-                raise OSError("the fold failed")
+            world.interrupt("fold")
             handle = self.workers[0].materialize(folding.chain, folding.subtask, folding.handles)
         except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
             world.log(f"a fold failed: {error!r}")

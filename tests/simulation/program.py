@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tests.simulation.world import the_world
+from tests.simulation.world import UserFailure, the_world
 
-from flintstream.common import Duration, Types, WatermarkStrategy
+from flintstream.common import Duration, Time, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, SplitEnumerator
@@ -122,7 +122,7 @@ def may_fail(value: object) -> None:
     """Fail as a user's function does, once in a while."""
     world = the_world()
     if "user" in world.rates and world.fault("user", value):
-        raise ValueError(f"the user's function fails at {value}")
+        raise UserFailure(f"the user's function fails at {value}")
 
 
 class Tally(KeyedProcessFunction):
@@ -287,7 +287,7 @@ def _tally(main: Any, side: Any, sink: Any) -> None:
 
 
 def _windows(main: Any, side: Any, sink: Any) -> None:
-    windows = _timed(main.union(side)).key_by(_key).window(TumblingEventTimeWindows.of(Duration.of_millis(WINDOW)))
+    windows = _timed(main.union(side)).key_by(_key).window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
     windows = windows.allowed_lateness(END).trigger(PurgingTrigger.of(EventTimeTrigger.create()))
     windows.process(InWindow()).uid("windows").add_sink(sink).uid("out")
 

@@ -54,7 +54,7 @@ class Disk:
             if world.fault("slow", path):
                 world.now += world.rng.choice((60, 400))
             if world.fault("outage", path):
-                self.down_until = world.now + world.rng.choice((20, 80, 300))
+                self.down_until = world.now + world.rng.choice((10, 40, 150))
                 raise OSError(f"the storage goes down: {kind} {path}")
             if world.fault(kind, path):
                 raise OSError(f"the storage does not {kind} {path}")
@@ -133,6 +133,9 @@ class SimStore:
     def __reduce__(self) -> tuple[Any, ...]:
         return SimStore, (self.root,)
 
+    def __repr__(self) -> str:
+        return f"SimStore({self.root!r})"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SimStore) and other.root == self.root
 
@@ -142,7 +145,7 @@ class SimStore:
     @property
     def disk(self) -> Disk:
         """The disk."""
-        return the_world().disk  # type: ignore[attr-defined, no-any-return]
+        return the_world().disk
 
     def _at(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root
@@ -211,11 +214,8 @@ class SimStore:
         disk, target = self.disk, self._at(path)
         disk.request("list", target)
         start = len(target) + 1
-        return [
-            name[start:]
-            for name in disk.visible
-            if name.startswith(f"{target}/") and not name.endswith(".part")
-        ]
+        prefix = f"{target}/"
+        return [name[start:] for name in disk.visible if name.startswith(prefix) and not name.endswith(".part")]
 
     def exists(self, path: str) -> bool:
         return self._at(path) in self.disk.visible

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 RATES: dict[str, tuple[float, ...]] = {
-    "crash": (0.002, 0.01),
+    "crash": (0.003, 0.01),
     "user": (0.01, 0.03),
     "write": (0.02, 0.1),
-    "written": (0.02, 0.1),
-    "read": (0.01, 0.05),
+    "written": (0.05, 0.2),
+    "read": (0.02, 0.1),
     "delete": (0.05, 0.2),
     "list": (0.3,),
     "outage": (0.01,),
@@ -48,8 +48,22 @@ class Violation(BaseException):
     """An invariant does not hold. No handler of errors may stop it either."""
 
 
+class UserFailure(Exception):  # noqa: N818
+    """A user's function fails."""
+
+
+class ClusterFailure(Exception):  # noqa: N818
+    """The engine fails."""
+
+
 class World:
     """What a simulated run takes place in."""
+
+    disk: Any
+    external: Any
+    """Where the output goes."""
+    inputs: dict[str, list[Any]]
+    names: Iterator[str]
 
     def __init__(self, seed: int, trace: Callable[[str], None] | None = None) -> None:
         self.rng = random.Random(seed)
@@ -83,6 +97,11 @@ class World:
         self.happened.append(kind)
         self.log(f"FAULT {kind} {what}")
         return True
+
+    def interrupt(self, kind: str) -> None:
+        """Fail if a fault of this kind happens here and now."""
+        if self.fault(kind):
+            raise OSError(f"{kind} failed")
 
     def step(self, what: object = "") -> None:
         """A point at which the driver may crash."""

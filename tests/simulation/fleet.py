@@ -1,0 +1,58 @@
+"""Runs seeds in several processes at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "tests.simulation"]
+
+
+class Outcome(NamedTuple):
+    """What several processes did."""
+
+    seeds: int
+    seeds_per_second: float
+    failures: list[str]
+    """What was printed of seeds that failed."""
+    output: str
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a process that simulates: a seed must repeat, down to the order of sets of texts."""
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "src"), str(ROOT)]))
+    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path}
+
+
+def run(processes: int, arguments: list[list[str]]) -> Outcome:
+    """Run one process for each list of arguments, and add up what they print."""
+    running = [
+        subprocess.Popen(  # noqa: S603 - our own command
+            [*COMMAND, *own], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for own in arguments[:processes]
+    ]
+    output = "".join(process.communicate()[0] for process in running)
+    found = re.findall(r"^(\d+) seeds in [\d.]+ s \((\d+)/s\)", output, re.MULTILINE)
+    failures = [line for line in output.splitlines() if " fails: " in line]
+    broken = [process.returncode for process in running if process.returncode not in {0, 1}]
+    if broken or (len(found) < len(running) and not failures):
+        failures.append(f"a process ended with {broken}: {output[-2000:]}")
+    return Outcome(sum(int(n) for n, _ in found), sum(float(rate) for _, rate in found), failures, output)
+
+
+def run_seeds(processes: int, first: int, count: int, seconds: float) -> Outcome:
+    """Run ``count`` seeds from ``first`` on, for no more than ``seconds``."""
+    share = -(-count // processes)
+    return run(
+        processes,
+        [
+            ["--first", str(first + n), "--step", str(processes), "--count", str(share), "--seconds", str(seconds)]
+            for n in range(processes)
+        ],
+    )

@@ -1,0 +1,274 @@
+"""Mistakes that the simulation must find: each one is made in the real code, for a while."""
+
+from __future__ import annotations
+
+import io
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from tests.simulation.storage import SimStore
+from tests.simulation.world import the_world
+
+from flintstream.checkpoint import metadata as metadata_module
+from flintstream.coordinator import recovery
+from flintstream.coordinator.checkpoints import Checkpoints, Completed
+from flintstream.coordinator.commits import Commits
+from flintstream.coordinator.coordinator import Coordinator
+from flintstream.coordinator.materializer import Materializer
+from flintstream.errors import CorruptCheckpointError
+from flintstream.runtime import subtask_state
+from flintstream.runtime.keys import key_group, subtask_of_key_group
+from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.restored import RestoredOperator
+from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.subtask import Subtask
+from flintstream.runtime.subtask_state import SubtaskState
+from flintstream.runtime.timers import InternalTimerService
+from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Replacement = tuple[Any, str, Any]
+
+
+def _early_commits() -> list[Replacement]:
+    complete = Coordinator._complete_checkpoint
+
+    def mutated(self: Any, request: Any, reports: Any) -> None:
+        for node, prepared in self.commits.pending.items():
+            self.commits.committers[node].commit(prepared)
+        complete(self, request, reports)
+
+    return [(Coordinator, "_complete_checkpoint", mutated)]
+
+
+class _Later:
+    """A store that takes its time."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    @contextmanager
+    def create(self, path: str) -> Iterator[Any]:
+        stream = io.BytesIO()
+        yield stream
+        vars(the_world()).setdefault("later", []).append((self.store, path, stream.getvalue()))
+
+
+def _early_metadata() -> list[Replacement]:
+    snapshot, begin = SubtaskState.snapshot, Coordinator._run_epoch
+
+    def mutated(self: Any, request: Any, handles: Any, name: str) -> Any:
+        return snapshot(self, replace(request, store=_Later(request.store)), handles, name)
+
+    def flushed(self: Any, splits: Any) -> None:
+        later = vars(the_world()).setdefault("later", [])
+        while later:
+            store, path, data = later.pop()
+            store.write(path, data)
+        begin(self, splits)
+
+    return [(SubtaskState, "snapshot", mutated), (Coordinator, "_run_epoch", flushed)]
+
+
+def _no_sync() -> list[Replacement]:
+    def mutated(disk: Any, part: str, target: str, data: bytes) -> None:
+        disk.write(target, data)
+
+    return [(SimStore, "_write_durably", staticmethod(mutated))]
+
+
+def _sync_but_no_directory() -> list[Replacement]:
+    def mutated(disk: Any, part: str, target: str, data: bytes) -> None:
+        disk.write(part, data)
+        disk.sync(part)
+        disk.rename(part, target)
+
+    return [(SimStore, "_write_durably", staticmethod(mutated))]
+
+
+def _stale_cache() -> list[Replacement]:
+    recover = Subtask._recover
+
+    def mutated(self: Any, instruction: Any) -> None:
+        if self.version is None or instruction.version is None:
+            recover(self, instruction)
+
+    return [(Subtask, "_recover", mutated)]
+
+
+def _catching_up(chosen: Callable[[Any], Any]) -> list[Replacement]:
+    catch_up = SubtaskState.catch_up
+
+    def mutated(self: Any, instruction: Any) -> None:
+        self.subtask.version = None
+        catch_up(self, replace(instruction, handles=tuple(chosen(instruction.handles))))
+
+    return [(SubtaskState, "catch_up", mutated)]
+
+
+def _log_pieces(chosen: Callable[[Any], Any]) -> list[Replacement]:
+    snapshot = SubtaskState.snapshot
+
+    def mutated(self: Any, request: Any, handles: Any, name: str) -> Any:
+        return snapshot(self, request, chosen(handles), name)
+
+    return [(SubtaskState, "snapshot", mutated)]
+
+
+def _deleted_too_early() -> list[Replacement]:
+    take_over = Coordinator._take_over
+
+    def mutated(self: Any, reports: Any) -> None:
+        take_over(self, reports)
+        self._delete_obsolete()
+
+    return [(Coordinator, "_take_over", mutated)]
+
+
+def _split_dealt_twice() -> list[Replacement]:
+    def mutated(self: Any, states: Any, subtask: int, parallelism: int) -> object:
+        splits = [split for own, _ in states for split in own]
+        return splits[subtask % max(len(splits), 1) :: parallelism], False
+
+    return [(SourceOperator, "redistribute", mutated)]
+
+
+def _off_by_one() -> list[Replacement]:
+    def belongs_to(index: int, parallelism: int, max_parallelism: int) -> Any:
+        def keep(key: Any) -> bool:
+            group = min(key_group(key, max_parallelism) + 1, max_parallelism - 1)
+            return subtask_of_key_group(group, parallelism, max_parallelism) == index
+
+        return keep
+
+    return [(subtask_state, "_belongs_to", belongs_to)]
+
+
+def _truncated_early() -> list[Replacement]:
+    poll = Materializer.poll
+
+    def mutated(self: Any, subtasks: Any, now_ms: int) -> Iterator[str]:
+        yield from poll(self, subtasks, now_ms)
+        if self.running is not None:
+            yield from (handle.name for handle in self.running[0].handles)
+
+    return [(Materializer, "poll", mutated)]
+
+
+def _forgotten_commits() -> list[Replacement]:
+    recover = Commits.recover
+
+    def mutated(self: Any, metadata: Any, **keywords: Any) -> None:
+        recover(self, metadata and replace(metadata, committables={}), **keywords)
+
+    return [(Commits, "recover", mutated)]
+
+
+def _overlooked_error() -> list[Replacement]:
+    finish = Checkpoints._finish
+
+    def mutated(self: Any, request: Any, reports: Any, *rest: Any) -> Any:
+        return finish(self, request, [replace(report, snapshot_error="") for report in reports], *rest)
+
+    return [(Checkpoints, "_finish", mutated)]
+
+
+def _overlooked_checkpoint() -> list[Replacement]:
+    every, read = recovery._all, metadata_module.read
+
+    def lenient(store: Any, directory: str = "") -> Any:
+        try:
+            return read(store, directory)
+        except OSError as error:
+            raise CorruptCheckpointError(directory, str(error)) from None
+
+    def mutated(store: Any) -> Any:
+        with patch.object(metadata_module, "read", lenient):
+            return list(every(store))
+
+    return [(recovery, "_all", mutated)]
+
+
+def _end_unsaid() -> list[Replacement]:
+    def mutated(self: Any, timestamp: int) -> None:
+        if timestamp == MAX_TIMESTAMP:
+            self.output.emit_watermark(timestamp)
+
+    return [(TimestampsAndWatermarksOperator, "process_watermark", mutated)]
+
+
+def _last_changes_unlogged() -> list[Replacement]:
+    log = SubtaskState.log
+
+    def mutated(self: Any, instruction: Any, version: str) -> Any:
+        return instruction.handles if self.subtask.finished else log(self, instruction, version)
+
+    return [(SubtaskState, "log", mutated)]
+
+
+def _ended_for_good() -> list[Replacement]:
+    def mutated(self: Any, label: Any) -> tuple[int, bool]:
+        uid, tag, sender, _ = label
+        marks = self.channels.get((uid, tag), {}).get(sender)
+        return min(marks) if marks else (MIN_TIMESTAMP, False)
+
+    return [(RestoredOperator, "_mark", mutated)]
+
+
+def _files_first() -> list[Replacement]:
+    def discard(request: Any) -> None:
+        with suppress(OSError):
+            request.store.delete_tree(request.directory)
+
+    def every(store: Any) -> Any:
+        for path in store.list(""):
+            if path.endswith("/_metadata"):
+                metadata = metadata_module.read(store, path.removesuffix("/_metadata"))
+                parent, _, last = path.removesuffix("/_metadata").rpartition("/")
+                yield Completed(metadata, store.child(parent), last, own=False)
+
+    return [(Checkpoints, "_discard", staticmethod(discard)), (recovery, "_all", every)]
+
+
+MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
+    "sinks commit before the metadata is written": _early_commits,
+    "the metadata is written before the state": _early_metadata,
+    "files are neither synced nor renamed": _no_sync,
+    "directories are not synced": _sync_but_no_directory,
+    "a cached subtask of an old version is used": _stale_cache,
+    "a base is restored without its changes": lambda: _catching_up(lambda handles: handles[:1]),
+    "changes are applied in the wrong order": lambda: _catching_up(lambda handles: handles[::-1]),
+    "a checkpoint refers to the base alone": lambda: _log_pieces(lambda handles: handles[:1]),
+    "a checkpoint does not refer to the last changes": lambda: _log_pieces(lambda handles: handles[:-1] or handles),
+    "shared files that are needed are deleted": lambda: [(Checkpoints, "needed", lambda self: set())],
+    "old state is deleted before the checkpoint that refers to it is complete": _deleted_too_early,
+    "what is to be committed is not in the checkpoint": lambda: [(Commits, "by_uid", lambda self: {})],
+    "commits are not repeated": _forgotten_commits,
+    "enumerators begin anew": lambda: [(Coordinator, "_restore_enumerators", lambda self, metadata: None)],
+    "splits are dealt twice": _split_dealt_twice,
+    "the key groups of a subtask are off by one": _off_by_one,
+    "the changelog is truncated before the base is there": _truncated_early,
+    "timers are not restored": lambda: [(InternalTimerService, "apply", lambda self, changes: None)],
+    "a subtask that could not write is overlooked": _overlooked_error,
+    "a checkpoint that cannot be read is overlooked": _overlooked_checkpoint,
+    "a watermark follows the end": _end_unsaid,
+    "the last changes of a subtask are not logged": _last_changes_unlogged,
+    "what had ended gets no more work": _ended_for_good,
+    "the files of a checkpoint are deleted before its metadata": _files_first,
+}
+
+
+@contextmanager
+def mutated(name: str) -> Iterator[None]:
+    """Make a mistake for a while."""
+    with ExitStack() as stack:
+        for target, attribute, value in MUTATIONS[name]():
+            stack.enter_context(patch.object(target, attribute, value))
+        yield

@@ -1,0 +1,67 @@
+"""Faults at every step of thousands of jobs: nothing is lost, nothing is repeated, and mistakes would be noticed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import time
+
+import pytest
+from tests.simulation import fleet
+
+SEEDS = 20_000
+SECONDS = 240
+"""Far more than that many seeds take on two cores (about 90 s)."""
+SEEDS_OF_MISTAKES = 4_000
+"""Within so many seeds a mistake must be found; each of them passes as long as there is none."""
+PROCESSES = max(2, min(os.cpu_count() or 2, 4))
+NORMAL_SPEED = 4_000
+"""Rounds per second that a machine of two free cores does of what :func:`speed` measures."""
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def speed() -> float:
+    """Return how fast this machine does what a simulation does most, compared with a normal one."""
+    value = {number: (number, str(number), [number]) for number in range(100)}
+    rounds, until = 0, time.perf_counter() + 0.5
+    while time.perf_counter() < until:
+        assert pickle.loads(pickle.dumps(value)) == value
+        rounds += 1
+    return rounds / 0.5 / NORMAL_SPEED
+
+
+def test_twenty_thousand_jobs_survive_their_faults(capfd):
+    before = speed()
+    outcome = fleet.run_seeds(PROCESSES, 0, SEEDS, SECONDS)
+    with capfd.disabled():
+        print(f"\nsimulation: {outcome.seeds} seeds, {outcome.seeds_per_second:.0f}/s in {PROCESSES} processes")
+    assert not outcome.failures, "\n".join(outcome.failures)
+    if outcome.seeds < SEEDS:
+        now = min(before, speed())
+        assert now < 0.5, f"only {outcome.seeds} of {SEEDS} seeds in {SECONDS} s: has the simulation become slow?"
+        pytest.skip(f"{outcome.seeds} seeds passed in {SECONDS} s: this machine has {now:.0%} of the usual speed")
+
+
+def test_every_mistake_is_found(capfd):
+    common = ["--mutations", "--count", str(SEEDS_OF_MISTAKES), "--part"]
+    parts = [[*common, str(n), str(PROCESSES)] for n in range(PROCESSES)]
+    output = fleet.run(PROCESSES, parts).output
+    with capfd.disabled():
+        print(f"\nsimulation: {output.count('found: ')} mistakes found, {output.count('MISSED: ')} missed")
+    assert output.count("mistakes found") == PROCESSES, output
+    assert "MISSED" not in output, output
+
+
+@pytest.mark.parametrize("seed", [27, 793])
+def test_a_seed_repeats_to_the_last_step(seed):
+    command = [*fleet.COMMAND, "--seed", str(seed), "-v"]
+    first, second = (
+        subprocess.run(  # noqa: S603 - our own command
+            command, cwd=fleet.ROOT, env=fleet.environment(), capture_output=True, text=True, check=True
+        )
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout
+    assert len(first.stdout.splitlines()) > 10
