@@ -84,6 +84,10 @@ class CorruptCheckpointError(CheckpointError):
         self.path = path
         self.what = what
 
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        """Pickle what it was made of."""
+        return type(self), (self.path, self.what)
+
 
 class CorruptDataError(CheckpointError, ValueError):
     """Bytes that are not what the codec of state writes, or that need a class which cannot be imported."""

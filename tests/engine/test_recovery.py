@@ -262,6 +262,44 @@ def test_a_damaged_checkpoint_is_an_error_that_names_the_last_good_one(make_env,
     assert good.exists()
 
 
+@pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
+@pytest.mark.parametrize("state", ["hashmap", "hashmap-changelog", "rocksdb"])
+def test_damaged_state_is_an_error_that_names_the_file_and_the_last_good_checkpoint(make_env, tmp_path, state, damage):
+    more = {
+        "execution.checkpointing.num-retained": "2",
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+        "execution.checkpointing.data-inline-threshold": "0 b",
+    }
+    env = make_env(1, {**settings(tmp_path, state), **more})
+    tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    client.cancel().result()
+    good, newest = sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
+    job = newest.parent.parent
+    files = [path for path in job.rglob("*") if path.is_file() and path.name != METADATA]
+    (bad, *_) = [
+        path
+        for path in files
+        if f'"{path.relative_to(job)}"' in newest.read_text() and f'"{path.relative_to(job)}"' not in good.read_text()
+    ]
+    if damage == "missing":
+        bad.unlink()
+    else:
+        content = bad.read_bytes()
+        middle = len(content) // 2
+        changed = bytes([content[middle] ^ 0xFF]) + content[middle + 1 :] if damage == "changed" else b""
+        bad.write_bytes(content[:middle] + changed)
+    env = make_env(1, {**settings(tmp_path, state), "execution.state-recovery.path": str(newest.parent)})
+    tally(env, 10)
+    with pytest.raises(CorruptCheckpointError) as caught:
+        env.execute("tally")
+    assert str(bad) in str(caught.value)
+    assert f"the last good checkpoint is {good.parent}" in str(caught.value)
+    assert good.exists()
+    assert newest.exists()
+
+
 def test_starting_from_nowhere_is_an_error(make_env, tmp_path):
     env = make_env(1, {"execution.state-recovery.path": str(tmp_path / "nothing")})
     tally(env, 10)

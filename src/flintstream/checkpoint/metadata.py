@@ -156,7 +156,8 @@ def from_bytes(data: bytes, where: str) -> Metadata:
             raise CorruptCheckpointError(where, "its checksum does not match its content")
         return _metadata(content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptCheckpointError(where, f"it cannot be read as metadata ({type(error).__name__}: {error})") from None
+        what = f"it cannot be read as metadata ({type(error).__name__}: {error})"
+        raise CorruptCheckpointError(where, what) from None
 
 
 def read(store: FileStore, directory: str = "") -> Metadata:
@@ -171,7 +172,8 @@ def read(store: FileStore, directory: str = "") -> Metadata:
 
 
 def _canonical(content: Any) -> bytes:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _plain(members: list[tuple[str, Any]]) -> dict[str, Any]:

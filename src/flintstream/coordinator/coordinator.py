@@ -17,8 +17,8 @@ from flintstream.coordinator.job import Clock, Progress, SubtaskProgress
 from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.coordinator.pace import SHORTEST_MS, Pace
-from flintstream.coordinator.recovery import load, restore_plan
-from flintstream.errors import CheckpointError, JobCancelledError, JobFailedError, UserCodeError
+from flintstream.coordinator.recovery import load, restore_plan, with_hint
+from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError, JobFailedError, UserCodeError
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.protocol import SHARED, Instruction, Report
 from flintstream.runtime.source_operator import UNBOUNDED_EPOCH_MS
@@ -134,6 +134,10 @@ class Coordinator:
                 if self.cancelled or isinstance(error, JobCancelledError):
                     self.checkpoints.end(finished=False, cancelled=True, owed=self.commits.owed)
                     raise
+                latest = self.checkpoints.latest
+                if isinstance(error, CorruptCheckpointError) and latest is not None:
+                    self.checkpoints.end(finished=False, cancelled=False, owed=True)
+                    raise with_hint(error, latest) from None
                 delay = self.job.restart.delay_ms(self.clock.now_ms())
                 if delay is None:
                     self.checkpoints.end(finished=False, cancelled=False, owed=self.commits.owed)

@@ -77,13 +77,16 @@ def resolve_restore_path(
     return replace(settings, restore_path=found.where)
 
 
-def newest(store: FileStore, job_name: str | None = None) -> Completed | None:
+def newest(store: FileStore, job_name: str | None = None, but: str | None = None) -> Completed | None:
     """Return the newest good checkpoint anywhere below a directory, of a job of this name if one is given.
+
+    The one in the directory ``but`` is left out.
 
     Raises:
         OSError: The storage cannot be read. To overlook a checkpoint would be to repeat output.
     """
-    found = [each for each in _all(store) if job_name is None or each.metadata.job_name == job_name]
+    named = (each for each in _all(store) if job_name is None or each.metadata.job_name == job_name)
+    found = [each for each in named if each.directory != but]
     return max(found, key=lambda each: (each.metadata.created_ms, each.metadata.number), default=None)
 
 
@@ -109,15 +112,19 @@ def _all(store: FileStore) -> Iterator[Completed]:
             yield Completed(metadata, store.child(parent) if parent else store, last, own=False)
 
 
+def with_hint(error: CorruptCheckpointError, damaged: Completed) -> CorruptCheckpointError:
+    """Return the error with the name of the newest good checkpoint beside the damaged one."""
+    parent, _, name = damaged.where.rpartition("/")
+    return CorruptCheckpointError(error.path, f"{error.what}{_hint(parent, name)}")
+
+
 def _hint(parent: str, damaged: str) -> str:
     """Name the newest good checkpoint in a directory."""
     try:
-        good = newest(file_store(parent)) if parent else None
+        good = newest(file_store(parent), but=damaged) if parent else None
     except (OSError, CheckpointError):
         good = None
-    if good is None or good.directory == damaged:
-        return ""
-    return f"; the last good checkpoint is {good.where}"
+    return "" if good is None else f"; the last good checkpoint is {good.where}"
 
 
 def restore_plan(completed: Completed, plan: JobPlan, *, allow_non_restored: bool) -> Restore:

@@ -9,7 +9,9 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.exchange import ACTIVE, IDLE, open_item
+from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.outputs import exchange_output
@@ -351,7 +353,10 @@ class Subtask:
         """Bring what is in memory to what the epoch starts from."""
         if instruction.version is None:
             if instruction.restore is not None:
-                self.state.restore(instruction.restore)
+                try:
+                    self.state.restore(instruction.restore)
+                except CorruptCheckpointError as error:  # trying again would not help
+                    raise OperatorFailure(self.chain.name, self.index, error, None) from error
         elif instruction.version != self.version:
             self.state.catch_up(instruction)
 
