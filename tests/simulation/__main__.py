@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import signal
 import sys
 import time
 import traceback
@@ -49,12 +50,16 @@ def run(seeds: range, seconds: float, most_failures: int) -> int:
     """Run seeds; returns 1 when one fails."""
     failed, done, started = 0, 0, time.perf_counter()
     gc.disable()  # what a run leaves behind is small, and looking for it takes a tenth of the time
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for seed in seeds:
         if failed >= most_failures or time.perf_counter() - started > seconds:
             break
         if not done % 100:
             gc.collect()
-        error = failure(seed)
+        try:
+            error = failure(seed)
+        except KeyboardInterrupt:
+            break
         done += 1
         if error is not None:
             failed += 1

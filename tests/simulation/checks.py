@@ -11,7 +11,7 @@ from tests.simulation.world import ClusterFailure, UserFailure, Violation
 from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator.recovery import restore_plan
-from flintstream.errors import CheckpointError, CorruptCheckpointError
+from flintstream.errors import CheckpointError, CommitError, CorruptCheckpointError, JobCancelledError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.statelog import MemoryStateLog
 from flintstream.runtime.subtask import Subtask
@@ -41,12 +41,11 @@ def check_output(world: SimWorld, rows: Counter[Any], *, exactly_once: bool) -> 
 
 def check_failure(error: Exception, world: SimWorld) -> None:
     """A job fails only for what was done to it, and no file that it asks for is missing."""
-    injected = isinstance(error, OSError | CheckpointError | UserFailure | ClusterFailure)
-    if (
-        not (world.happened or _expired(error))
-        or not injected
-        or isinstance(error, FileNotFoundError | CorruptCheckpointError)
-    ):
+    if isinstance(error, JobCancelledError):
+        return
+    injected = isinstance(error, OSError | CheckpointError | CommitError | UserFailure | ClusterFailure)
+    missing = isinstance(error, FileNotFoundError | CorruptCheckpointError)
+    if missing or not injected or not (world.happened or _expired(error)):
         raise Violation(f"the job failed: {type(error).__name__}: {error}") from error
 
 

@@ -124,7 +124,7 @@ class SimEngine:
             self.workers[0].log.delete(name)
 
     def cancel(self) -> None:
-        raise NotImplementedError
+        """Nothing runs meanwhile."""
 
     def stop(self) -> None:
         for folding, _ in self.foldings:

@@ -22,6 +22,7 @@ from flintstream.runtime import subtask_state
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.restored import RestoredOperator
+from flintstream.runtime.sink_operator import SinkOperator
 from flintstream.runtime.source_operator import SourceOperator
 from flintstream.runtime.subtask import Subtask
 from flintstream.runtime.subtask_state import SubtaskState
@@ -237,6 +238,23 @@ def _files_first() -> list[Replacement]:
     return [(Checkpoints, "_discard", staticmethod(discard)), (recovery, "_all", every)]
 
 
+def _writers_of_one() -> list[Replacement]:
+    recover = SinkOperator.recover
+
+    def mutated(self: Any, states: Any, subtask: int, parallelism: int, *, same: bool) -> None:
+        own = states if same else [states[min(subtask, len(states) - 1)]]
+        recover(self, own, subtask, parallelism, same=True)
+
+    return [(SinkOperator, "recover", mutated)]
+
+
+def _first_attempt_counts() -> list[Replacement]:
+    def mutated(self: Any, node: int) -> None:
+        self.committers[node].commit(self.pending.pop(node))
+
+    return [(Commits, "_commit", mutated)]
+
+
 MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "sinks commit before the metadata is written": _early_commits,
     "the metadata is written before the state": _early_metadata,
@@ -251,6 +269,8 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "old state is deleted before the checkpoint that refers to it is complete": _deleted_too_early,
     "what is to be committed is not in the checkpoint": lambda: [(Commits, "by_uid", lambda self: {})],
     "commits are not repeated": _forgotten_commits,
+    "commits that are asked to be tried again are not": _first_attempt_counts,
+    "the state of a sink's writers goes to those of the same number": _writers_of_one,
     "enumerators begin anew": lambda: [(Coordinator, "_restore_enumerators", lambda self, metadata: None)],
     "splits are dealt twice": _split_dealt_twice,
     "the key groups of a subtask are off by one": _off_by_one,

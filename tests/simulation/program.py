@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tests.simulation.world import UserFailure, the_world
+from tests.simulation.world import UserFailure, Violation, the_world
 
 from flintstream.common import Duration, Time, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
-from flintstream.connectors.sink import Committer, Sink, SinkWriter
+from flintstream.connectors.sink import CommitRetry, Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, SplitEnumerator
 from flintstream.coordinator.job import Job
 from flintstream.datastream import StreamExecutionEnvironment, TimeDomain
@@ -103,6 +103,8 @@ class Reader(SourceReader):
         world = the_world()
         records = world.inputs[split.source][int(split.split_id)]
         while split.position < len(records):
+            if world.rng.random() < 0.05:
+                return False
             world.now += world.rng.choice((3, 8, 15))
             first = split.position
             split.position = min(first + world.rng.choice((1, 2, 4)), len(records))
@@ -155,15 +157,18 @@ class Tally(KeyedProcessFunction):
     def on_timer(self, timestamp, ctx):
         may_fail(timestamp)
         key = ctx.get_current_key()
+        event_time = ctx.time_domain() == TimeDomain.EVENT_TIME
+        service = ctx.timer_service()
+        if timestamp > (service.current_watermark() if event_time else service.current_processing_time()):
+            raise Violation(f"a timer of {timestamp} fires too early")
         if timestamp == END:
             yield ("all", key, tuple(sorted(self.seen)), self.total.get())
             for number, due in list(self.processing.items()):
-                ctx.timer_service().delete_processing_time_timer(due)
+                service.delete_processing_time_timer(due)
                 yield ("processing", key, number)
             self.processing.clear()
             return
-        name = "event" if ctx.time_domain() == TimeDomain.EVENT_TIME else "processing"
-        waiting = self.event if name == "event" else self.processing
+        name, waiting = ("event", self.event) if event_time else ("processing", self.processing)
         for number, due in list(waiting.items()):
             if due == timestamp:
                 waiting.remove(number)
@@ -262,16 +267,23 @@ class Writer(SinkWriter):
 
 
 class TransactionCommitter(Committer):
+    retry = CommitRetry(attempts=3, delay_ms=20)
+
     def commit(self, committables):
         world = the_world()
         external = world.external
+        later = []
         for name in committables:
             world.step("before a commit")
+            if "later" in world.rates and world.fault("later", name[:6]):
+                later.append(name)
+                continue
             if "commit" in world.rates and world.fault("commit", name[:6]):
                 raise OSError("the external system does not commit")
             external.committed.add(name)
             world.log(f"committed {name[:6]}: {external.prepared[name]}")
             world.step("after a commit")
+        return later
 
 
 # -- programs --------------------------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ class Scenario:
     restarts: bool
     savepoint_at: int | None
     stop: bool
+    cancel_at: int | None
     saved: list[tuple[str, SimWorld]] = field(default_factory=list)
     """Savepoints, and the world as it was when they were complete."""
     stop_path: str | None = None
@@ -92,6 +93,7 @@ class Scenario:
             restarts=rng.random() < 0.8,
             savepoint_at=rng.randrange(12) if rng.random() < 0.25 else None,
             stop=rng.random() < 0.5,
+            cancel_at=rng.randrange(8) if rng.random() < 0.1 else None,
         )
 
     def checkpoint_settings(self, path: str | None) -> CheckpointSettings:
@@ -126,7 +128,7 @@ class SimCoordinator(Coordinator):
         world.step("an epoch begins")
         if self.progress.epochs > MOST_EPOCHS:
             raise Violation(f"the job does not end within {MOST_EPOCHS} epochs")
-        self._ask_for_savepoint()
+        self._order()
         super()._run_epoch(splits)
         world.step("an epoch has ended")
         check_files(self, world)
@@ -136,12 +138,17 @@ class SimCoordinator(Coordinator):
         check_failure(error, self.scenario.world)
         super()._restart(error, delay_ms)
 
-    def _ask_for_savepoint(self) -> None:
+    def _order(self) -> None:
+        """Do what somebody asks for once in a run."""
         scenario = self.scenario
         if scenario.savepoint_at is not None and self.progress.epochs >= scenario.savepoint_at:
             scenario.savepoint_at = None
             scenario.world.log(f"a savepoint is asked for{', to stop' if scenario.stop else ''}")
             self.request_savepoint(SavepointRequest(SimStore("savepoints"), scenario.stop))  # type: ignore[arg-type]
+        if scenario.cancel_at is not None and self.progress.epochs >= scenario.cancel_at:
+            scenario.cancel_at = None
+            scenario.world.log("the job is cancelled")
+            self.cancel()
 
     def _complete_checkpoint(self, request: Any, reports: Any) -> None:
         before = self.progress.checkpoints
@@ -220,7 +227,8 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> SimWorld:
         enter(past)
         past.log(f"-- from savepoint {where} --")
         again = Scenario.draw(past)
-        again.savepoint_at, again.exactly_once, again.lazy = None, scenario.exactly_once, scenario.lazy
+        again.savepoint_at = again.cancel_at = None
+        again.exactly_once, again.lazy = scenario.exactly_once, scenario.lazy
         coordinator, _ = _start(again, where, [])
         coordinator.run()
         check_output(past, past.external.rows(), exactly_once=scenario.exactly_once)
@@ -283,12 +291,15 @@ def _newest(scenario: Scenario, path: str | None) -> str | None:
     for _ in range(50):
         try:
             found = recovery.newest(SimStore("checkpoints"), "simulated")  # type: ignore[arg-type]
+            before = None if path is None or found is None else recovery.load(path)
         except OSError:
             world.now += 50
         except Crash:
             world.dead = False
         else:
-            return path if found is None else found.where
+            if found is None or (before is not None and before.metadata.created_ms > found.metadata.created_ms):
+                return path
+            return found.where
     raise Violation("the storage can never be read")
 
 

@@ -29,6 +29,7 @@ RATES: dict[str, tuple[float, ...]] = {
     "outage": (0.01,),
     "slow": (0.02,),
     "commit": (0.1, 0.3),
+    "later": (0.2, 0.6),
     "retry": (0.02, 0.1),
     "zombie": (0.02, 0.1),
     "cache": (0.05, 0.3),
