@@ -110,7 +110,7 @@ class Checkpoints:
             shared=SHARED if settings.incremental else f"{directory}/files",
             known=frozenset(path for each in self.completed if each.own for path in each.metadata.paths()),
             inline_below=settings.inline_below if self.store is not None else settings.max_state_size,
-            deadline_ms=now_ms + settings.timeout_ms,
+            timeout_ms=settings.timeout_ms,
             transfer_threads=settings.transfer_threads,
         )
 
@@ -177,8 +177,9 @@ class Checkpoints:
         for report in reports:
             if report.snapshot_error:
                 raise CheckpointError(report.snapshot_error)
-        if request.deadline_ms is not None and now_ms > request.deadline_ms:
-            raise CheckpointError(f"it was not complete after {self.settings.timeout_ms} ms")
+        slowest = max((report.state_ms for report in reports), default=0)
+        if request.timeout_ms is not None and slowest > request.timeout_ms:
+            raise CheckpointError(f"it took {slowest} ms, and is given up after {request.timeout_ms}")
         metadata = Metadata(
             kind=kind,
             number=request.number,

@@ -56,8 +56,8 @@ class SnapshotRequest:
     """Shared files that are there for sure."""
     inline_below: int = 20 * 1024
     """State files of no more bytes travel to the driver and are stored within the metadata."""
-    deadline_ms: int | None = None
-    """When the checkpoint is given up (ms since the epoch)."""
+    timeout_ms: int | None = None
+    """How long a subtask may take before the checkpoint is given up."""
     transfer_threads: int = 4
 
 

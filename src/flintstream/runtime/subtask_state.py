@@ -142,6 +142,7 @@ class SubtaskState:
             OSError: The storage does not take it.
         """
         pieces: list[StatePiece] = []
+        deadline = None if request.timeout_ms is None else time.monotonic() + request.timeout_ms / 1000
         buffer = tempfile.SpooledTemporaryFile(max(request.inline_below, 1 << 20))  # noqa: SIM115 - closed below
         with buffer:
             writer = StateFileWriter(buffer)  # type: ignore[arg-type]
@@ -151,8 +152,8 @@ class SubtaskState:
                 if request.kind == "native" and is_native(state):
                     pieces.append(StatePiece(native=upload(request, uid, state), operators=(uid,)))
                 else:
-                    _write(writer, uid, state.take_snapshot(), request.deadline_ms)
-                _write(writer, uid, timers.take_snapshot(), request.deadline_ms)
+                    _write(writer, uid, state.take_snapshot(), deadline)
+                _write(writer, uid, timers.take_snapshot(), deadline)
             if request.kind == "log":
                 pieces += [self.subtask.log.piece(handle) for handle in handles]
             kept = {uid for uid, _, _ in self.keyed()} if request.kind == "full" else set()
@@ -176,7 +177,7 @@ class SubtaskState:
             path = f"{request.directory}/{name}" if request.directory else name
             with request.store.create(path) as file:
                 shutil.copyfileobj(buffer, file, 1 << 20)
-            _check_deadline(request.deadline_ms)
+            _check_deadline(deadline)
             return (*pieces, replace(piece, path=path))
 
     def _values(self, number: int) -> dict[str, Any]:
@@ -274,15 +275,15 @@ def open_piece(store: FileStore | None, piece: StatePiece, *, allow_pickle: bool
         yield StateFile(stream, where, allow_pickle=allow_pickle)
 
 
-def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline_ms: int | None = None) -> None:
+def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline: float | None = None) -> None:
     for change in changes:
         writer.write(uid, change)
-        _check_deadline(deadline_ms)
+        _check_deadline(deadline)
 
 
-def _check_deadline(deadline_ms: int | None) -> None:
-    if deadline_ms is not None and time.time() * 1000 > deadline_ms:
-        raise TimeoutError("the checkpoint expired before it was complete")
+def _check_deadline(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        raise TimeoutError("the checkpoint was not complete in time")
 
 
 def _apply(changes: Iterable[Change], state: Any, timers: Any, keep: Any = None) -> None:

@@ -1,0 +1,16 @@
+"""A storage of checkpoints that takes its time."""
+
+from __future__ import annotations
+
+import time
+
+from flintstream.checkpoint.file_store import LocalFileStore
+
+
+class SlowStore(LocalFileStore):
+    def write(self, path, data):
+        time.sleep(0.1)
+        super().write(path, data)
+
+    def child(self, path):
+        return SlowStore(f"{self.root}/{path}")
