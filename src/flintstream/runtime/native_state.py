@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.metadata import NativeFile
 from flintstream.errors import CorruptCheckpointError
-from flintstream.state.factory import create_backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,14 +74,21 @@ def download(store: FileStore, files: Sequence[NativeFile], directory: str, tran
 
 
 @contextmanager
-def open_native(settings: StateSettings, directory: str, operator: str) -> Iterator[Iterator[Change]]:
-    """Read files of a backend that is not the one to restore, or whose key groups are dealt anew."""
-    backend = create_backend(settings.of("rocksdb"), operator, lambda _: 0)
+def open_native(
+    settings: StateSettings, directory: str, operator: str, *, allow_pickle: bool = True
+) -> Iterator[Iterator[Change]]:
+    """Read files of a backend that is not the one to restore, or whose key groups are dealt anew.
+
+    Raises:
+        CorruptCheckpointError: They are no database of state.
+    """
+    from flintstream.state.rocksdb_reader import RocksDBFiles  # noqa: PLC0415 - needs the extra
+
+    files = RocksDBFiles(settings, directory, operator)
     try:
-        backend.restore_native(directory)  # type: ignore[attr-defined]
-        yield backend.take_snapshot()
+        yield files.changes(allow_pickle=allow_pickle)
     finally:
-        backend.close()
+        files.close()
 
 
 def _sha256(file: Path) -> str:

@@ -119,7 +119,9 @@ class SubtaskFiles:
         own = [file for file in piece.native if file.name.startswith(f"{uid}/")]
         with tempfile.TemporaryDirectory(prefix="flintstream-read-") as directory:
             download(self.store, own, directory)
-            with naming(self.store.uri(own[0].path)), open_native(StateSettings(), directory, uid) as changes:
+            where = self.store.uri(own[0].path)
+            native = open_native(StateSettings(), directory, uid, allow_pickle=self.allow_pickle)
+            with naming(where), native as changes:
                 yield changes
 
 

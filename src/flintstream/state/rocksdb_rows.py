@@ -33,7 +33,7 @@ from flintstream.checkpoint.codec import decode_one, encode_one
 from flintstream.checkpoint.key_codec import encode_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from flintstream.state.backend import TableInfo
 
@@ -142,7 +142,7 @@ class Layout:
         owns = [code if own is None else own for code, own in parts]
         return b"".join(pieces), b"".join(_LENGTH.pack(len(own)) + own for own in owns)
 
-    def key_of(self, row: bytes, value: bytes) -> Any:
+    def key_of(self, row: bytes, value: bytes, decode: Callable[[bytes], Any] = decode_one) -> Any:
         """Return the key of a row as it was given; of a map, the pair with the map key."""
         if value[0]:
             start = 9 if self.stamped else 1
@@ -155,7 +155,7 @@ class Layout:
                 at += 4 + length
             if self.info.kind != "list":
                 parts.append(row[at:])
-        found = list(map(decode_one, parts))
+        found = list(map(decode, parts))
         key = (found[0], found[1]) if self.info.namespaced else found[0]
         return (key, found[-1]) if self.info.kind == "map" else key
 
@@ -218,6 +218,18 @@ class Layout:
                 elements.append(_from_bytes(value[at + 4 : at + 4 + length]))
                 at += 4 + length
         return elements
+
+    def codes_of(self, value: bytes) -> Iterator[tuple[bytes, int | None]]:
+        """Return the encoded value of a row, of a list those of its elements, each with its time if it has one."""
+        if self.info.kind != "list":
+            yield value[_body(value, 9 if self.info.ttl else 1) :], self.time_of(value) if self.info.ttl else None
+            return
+        at, end = _body(value, 1), len(value)
+        while at < end:
+            length, time = _ELEMENT.unpack_from(value, at) if self.info.ttl else (*_LENGTH.unpack_from(value, at), None)
+            at += 4 if time is None else 12
+            yield value[at : at + length], time
+            at += length
 
     @staticmethod
     def time_of(value: bytes) -> int:
