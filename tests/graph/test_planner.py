@@ -115,6 +115,20 @@ def test_generated_uids_do_not_depend_on_names_or_on_what_was_built_before(env):
     assert build(env) == build(other)
 
 
+def test_generated_uids_do_not_change_when_something_is_added_to_the_program():
+    def uids(more):
+        env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        stream = numbers(env).map(lambda x: x)
+        if more:
+            stream.filter(bool).print()
+        stream.key_by(lambda x: x).map(lambda x: x).print()
+        if more:
+            env.from_collection(["something", "else"]).print()
+        return {node.uid for node in env._graph().nodes}
+
+    assert uids(more=False) <= uids(more=True)
+
+
 def test_uids_must_be_unique(env):
     numbers(env).map(lambda x: x).uid("twice").map(lambda x: x).uid("twice")
     with pytest.raises(PlanError, match="same uid 'twice'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -68,18 +69,24 @@ def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
 
 
 def assign_uids(graph: StreamGraph) -> StreamGraph:
-    """Give every step a uid that stays the same while the program does: the user's own, or a hash of its place."""
+    """Give every step a uid: the user's own, or a hash of what it is and of all that leads to it.
+
+    Such a hash does not change when something is added elsewhere in the program, nor with the name or the parallelism.
+    """
     hashes: dict[int, str] = {}
     taken: dict[str, str] = {}
+    alike: Counter[str] = Counter()
     nodes = []
-    for position, node in enumerate(graph.nodes):
+    for node in graph.nodes:
         if node.uid_hash is not None:
             uid = node.uid_hash
         elif node.uid is not None:
             uid = node.uid
         else:
-            parts = [str(position), node.role, node.kind, *(hashes[edge.source] for edge in graph.inputs(node.id))]
-            uid = hashlib.sha1("|".join(parts).encode(), usedforsecurity=False).hexdigest()
+            senders = (f"{hashes[edge.source]}/{edge.side_tag or ''}/{edge.input}" for edge in graph.inputs(node.id))
+            place = "|".join([node.role, node.kind, *senders])
+            alike[place] += 1
+            uid = hashlib.sha1(f"{place}|{alike[place]}".encode(), usedforsecurity=False).hexdigest()
         if uid in taken:
             raise PlanError(
                 f"operators '{taken[uid]}' and '{node.name}' have the same uid '{uid}'; uids must be unique"
