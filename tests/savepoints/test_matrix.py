@@ -32,10 +32,11 @@ def configuration(tmp_path, state, engine="inline", **more):
     }
 
 
-def savepoint(tmp_path, state, parallelism, engine="inline"):
+def savepoint(tmp_path, state, parallelism, engine="inline", **more):
     """Run the program up to its gate; return the savepoint and what it has put out."""
     sink = sinks()
-    client = build(configuration(tmp_path, state, engine), parallelism, sink, gate=GATE).execute_async("everything")
+    settings = configuration(tmp_path, state, engine, **more)
+    client = build(settings, parallelism, sink, gate=GATE).execute_async("everything")
     until = time.monotonic() + 60
     while client.get_accumulators().result().get("numRecordsIn", 0) < 26:
         assert time.monotonic() < until
@@ -56,11 +57,11 @@ def resume(tmp_path, path, state, parallelism, engine="inline"):
 def final(output):
     """Return what does not depend on how the splits of a source take turns."""
     tallied = [ast.literal_eval(text) for text in output["tally"]]
-    rows = {}
+    rows: dict[int, tuple] = {}
     for row in tallied:
         if row[0] != "timer":
             rows[row[0]] = max(row, rows.get(row[0], row), key=lambda each: each[1])
-    ttl = {}
+    ttl: dict[str, str] = {}
     for text in output["ttl"]:
         _, key, counts = text.split(" ", 2)
         ttl[key] = max(counts, ttl.get(key, counts), key=lambda each: ast.literal_eval(each)[0])
@@ -105,6 +106,6 @@ def test_a_savepoint_is_restored_by_any_backend_at_any_parallelism(writer, reade
     [(("hashmap", 2), ("rocksdb with changelog", 3)), (("rocksdb", 3), ("hashmap with changelog", 1))],
 )
 def test_a_savepoint_is_restored_on_spark(writer, reader, uninterrupted, tmp_path):
-    path, before = savepoint(tmp_path, *writer, "spark")
-    after = resume(tmp_path, path, *reader, "spark")
+    path, before = savepoint(tmp_path, *writer, engine="spark")
+    after = resume(tmp_path, path, *reader, engine="spark")
     assert final(joined(before, after)) == uninterrupted
