@@ -18,7 +18,7 @@ SAVEPOINTS = Path(__file__).parent / "savepoints"
 
 SETTINGS = {
     "execution.checkpointing.mode": "AT_LEAST_ONCE",  # nothing waits to be committed
-    "execution.checkpointing.data-inline-threshold": "2 kb",  # some state within the metadata, some in files
+    "execution.checkpointing.data-inline-threshold": "400 b",  # some state within the metadata, some in files
 }
 
 
