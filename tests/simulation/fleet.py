@@ -18,6 +18,7 @@ class Outcome(NamedTuple):
 
     seeds: int
     seeds_per_second: float
+    cpu_seconds: float
     failures: list[str]
     """What was printed of seeds that failed."""
     output: str
@@ -38,12 +39,13 @@ def run(processes: int, arguments: list[list[str]]) -> Outcome:
         for own in arguments[:processes]
     ]
     output = "".join(process.communicate()[0] for process in running)
-    found = re.findall(r"^(\d+) seeds in [\d.]+ s \((\d+)/s\)", output, re.MULTILINE)
+    found = re.findall(r"^(\d+) seeds in [\d.]+ s \((\d+)/s, ([\d.]+) s", output, re.MULTILINE)
     failures = [line for line in output.splitlines() if " fails: " in line]
     broken = [process.returncode for process in running if process.returncode not in {0, 1}]
-    if broken or (len(found) < len(running) and not failures):
+    if broken or (len(found) < len(running) and "--mutations" not in arguments[0]):
         failures.append(f"a process ended with {broken}: {output[-2000:]}")
-    return Outcome(sum(int(n) for n, _ in found), sum(float(rate) for _, rate in found), failures, output)
+    seeds, rates, cpu = ([float(each[n]) for each in found] for n in range(3))
+    return Outcome(int(sum(seeds)), sum(rates), sum(cpu), failures, output)
 
 
 def run_seeds(processes: int, first: int, count: int, seconds: float) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ from tests.simulation.program import PROGRAMS, External, Record, job_of
 from tests.simulation.storage import Disk, SimStore, store_of
 from tests.simulation.world import Crash, Violation, VirtualClock, World, enter, make_virtual
 
+from flintstream.checkpoint import metadata
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import recovery
 from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
@@ -303,8 +305,19 @@ def _newest(scenario: Scenario, path: str | None) -> str | None:
     raise Violation("the storage can never be read")
 
 
+class _Compact:
+    """Stands in for the module ``json``: metadata that nobody reads need not be laid out, which takes Python code."""
+
+    loads = staticmethod(json.loads)
+
+    @staticmethod
+    def dumps(value: Any, *, indent: int | None = None, **options: Any) -> str:
+        return json.dumps(value, **options)
+
+
 def prepare() -> None:
     """Make this process one that simulates; there is no way back."""
+    vars(metadata)["json"] = _Compact
     make_virtual()
     vars(recovery)["file_store"] = store_of
     logging.getLogger("flintstream").setLevel(logging.CRITICAL)
