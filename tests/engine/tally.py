@@ -79,7 +79,7 @@ class Tally(KeyedProcessFunction):
 
 
 def expected(numbers):
-    rows = [("timer", n) for n in numbers]
+    rows: list[tuple] = [("timer", n) for n in numbers]
     for key in range(KEYS):
         mine = [n for n in numbers if n % KEYS == key]
         for count in range(1, len(mine) + 1):

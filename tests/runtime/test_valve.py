@@ -10,7 +10,7 @@ from flintstream.runtime.watermarks import Valve
 
 class Watched:
     def __init__(self, channels="ab"):
-        self.seen = []
+        self.seen: list[int | str] = []
         self.valve = Valve(list(channels), self.seen.append, lambda idle: self.seen.append(f"idle {idle}"), print)
 
     def said(self):

@@ -106,6 +106,6 @@ def test_a_savepoint_is_restored_by_any_backend_at_any_parallelism(writer, reade
     [(("hashmap", 2), ("rocksdb with changelog", 3)), (("rocksdb", 3), ("hashmap with changelog", 1))],
 )
 def test_a_savepoint_is_restored_on_spark(writer, reader, uninterrupted, tmp_path):
-    path, before = savepoint(tmp_path, *writer, engine="spark")
-    after = resume(tmp_path, path, *reader, engine="spark")
+    path, before = savepoint(tmp_path, writer[0], writer[1], "spark")
+    after = resume(tmp_path, path, reader[0], reader[1], "spark")
     assert final(joined(before, after)) == uninterrupted

@@ -551,8 +551,8 @@ class AgainstDicts(RuleBasedStateMachine):
     @rule(full=st.booleans())
     def end_epoch(self, full):
         if full:
-            self.base, self.deltas = pickle.dumps(list(self.backend.take_snapshot())), []
-            self.base = pickle.loads(self.base)
+            self.base = pickle.loads(pickle.dumps(list(self.backend.take_snapshot())))
+            self.deltas = []
         else:
             self.deltas.append(pickle.loads(pickle.dumps(self.backend.take_delta())))
 

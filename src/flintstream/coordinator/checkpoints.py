@@ -272,7 +272,8 @@ class Checkpoints:
             return
         unneeded = [path for path in found if path not in needed]
         metadata = [path for path in unneeded if path.endswith(METADATA)]
-        if all([_quietly(self.store.delete, path) for path in metadata]):  # a list: as many of them as possible
+        deleted = [_quietly(self.store.delete, path) for path in metadata]  # as many of them as possible
+        if all(deleted):
             for path in set(unneeded).difference(metadata):
                 _quietly(self.store.delete, path)
 

@@ -160,5 +160,4 @@ def restore_plan(completed: Completed, plan: JobPlan, *, allow_non_restored: boo
             f"{completed.where} holds state of {names}, but the program has no operator of that uid: give operators "
             "the uids they had (DataStream.uid), or allow state to be left behind (--allowNonRestoredState)"
         )
-    store = completed.store
-    return Restore(store, metadata.chains, operators)  # type: ignore[arg-type]
+    return Restore(completed.store, metadata.chains, operators)

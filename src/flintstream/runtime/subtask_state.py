@@ -225,7 +225,7 @@ class SubtaskState:
 
     def _restore_pieces(
         self,
-        store: FileStore,
+        store: FileStore | None,
         pieces: Iterable[StatePiece],
         operator: Operator,
         restored: RestoredOperator,
@@ -237,6 +237,7 @@ class SubtaskState:
             if piece.native and state is not None and keep is not _nothing:
                 own = [file for file in piece.native if file.name.startswith(f"{uid}/")]
                 with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
+                    assert store is not None  # noqa: S101 - native files are never within the metadata
                     download(store, own, directory)
                     if keep is None and is_native(state):
                         state.restore_native(directory)  # type: ignore[attr-defined]
