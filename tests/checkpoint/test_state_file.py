@@ -48,6 +48,17 @@ def test_what_was_written_comes_back_in_order():
         file.value("a", "nothing")
 
 
+def test_chunks_of_other_tables_are_not_even_read():
+    data = bytearray(to_bytes(CHANGES, VALUES))
+    table, offset = StateFile(bytes(data))._chunks["a"][-1]
+    assert table == TIMERS
+    data[offset + 20] ^= 1
+    with pytest.raises(CorruptCheckpointError):
+        list(StateFile(bytes(data)).changes("a"))
+    changes = StateFile(bytes(data)).changes("a", lambda table: table == TOTAL)
+    assert list(changes) == [change for operator, change in CHANGES if operator == "a" and change.table == TOTAL]
+
+
 def test_the_index_counts_entries():
     file = StateFile(to_bytes(CHANGES, VALUES))
     assert file.sections == [("a", TOTAL, 2, 1), ("b", SEEN, 1, 1), ("a", TIMERS, 1, 0)]

@@ -182,6 +182,19 @@ def test_pickled_values_are_copied_as_bytes_but_not_changed_unseen(tmp_path):
     assert by_key(moved.read("points", "point")) == {"a": Point(2), "b": Point(3)}
 
 
+def test_pickled_keys_are_copied_with_their_file_but_not_rewritten_unseen(tmp_path):
+    data = [(Point(1), 1), ((2, Point(2)), 2)]
+    path = SavepointWriter.new(8).with_state("points", COUNT, data).write(str(tmp_path / "made"))
+    copied = SavepointWriter.from_existing(path).write(str(tmp_path / "copied"))
+    for each in (path, copied):
+        assert [(e.key, e.value) for e in Savepoint.load(each, allow_pickle=True).read("points", "count")] == data
+    with pytest.raises(CheckpointError, match=r"points: a key holds pickled objects.*allow_pickle"):
+        SavepointWriter.from_existing(path).rename_operator("points", "p").write(str(tmp_path / "no"))
+    renamed = SavepointWriter.from_existing(path, allow_pickle=True).rename_operator("points", "p")
+    source = Savepoint.load(renamed.write(str(tmp_path / "renamed")), allow_pickle=True)
+    assert [entry.value for entry in source.read("p", "count", key=Point(1))] == [1]
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -20,7 +20,7 @@ from flintstream.checkpoint.codec import decode, decode_one, encode, encode_one
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["VERSION", "Section", "StateFile", "StateFileWriter", "Summary", "to_bytes"]
 
@@ -181,9 +181,16 @@ class StateFile:
         """The uids of all operators that something is held of."""
         return list(dict.fromkeys([*self._chunks, *self._values]))
 
-    def changes(self, operator: str) -> Iterator[Change]:
-        """Return the changes of an operator in the order in which they were written; none if it is not there."""
+    def changes(self, operator: str, chosen: Callable[[TableInfo], bool] | None = None) -> Iterator[Change]:
+        """Return the changes of an operator in the order in which they were written; none if it is not there.
+
+        Args:
+            operator: its uid.
+            chosen: Which of its tables; chunks of others are not read. By default all.
+        """
         for table, offset in self._chunks.get(operator, ()):
+            if chosen is not None and not chosen(table):
+                continue
             body = self._chunk(offset)
             try:
                 first, second = _BLOCKS.unpack_from(body)

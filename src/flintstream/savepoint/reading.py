@@ -52,11 +52,9 @@ class SubtaskFiles:
         newer: dict[tuple[str, bool], set[Any]] = defaultdict(set)
         for age, piece in enumerate(reversed(pieces)):
             oldest = age == len(pieces) - 1
-            with self._changes(piece, uid) as changes:
+            with self._changes(piece, uid, lambda table: table.kind != TIMERS and chosen(table)) as changes:
                 for change in changes:
                     table = change.table
-                    if table.kind == TIMERS or not chosen(table):
-                        continue
                     known = newer[table.name, table.namespaced]
                     rest = _without(change, known) if known else change
                     if not oldest:
@@ -69,8 +67,8 @@ class SubtaskFiles:
         service = InternalTimerService()
         for piece in self.pieces:
             if not piece.native and _may_hold(piece, uid):
-                with self._changes(piece, uid) as changes:
-                    service.apply(change for change in changes if change.table.kind == TIMERS)
+                with self._changes(piece, uid, lambda table: table.kind == TIMERS) as changes:
+                    service.apply(changes)
         return service.take_snapshot()
 
     def values(self, uid: str) -> dict[str, Any]:
@@ -110,10 +108,10 @@ class SubtaskFiles:
         return self.store.uri(piece.path)
 
     @contextmanager
-    def _changes(self, piece: StatePiece, uid: str) -> Iterator[Iterable[Change]]:
+    def _changes(self, piece: StatePiece, uid: str, chosen: Callable[[TableInfo], bool]) -> Iterator[Iterable[Change]]:
         if not piece.native:
             with naming(self._where(piece)), open_piece(self.store, piece, allow_pickle=self.allow_pickle) as file:
-                yield file.changes(uid)
+                yield file.changes(uid, chosen)
             return
         assert self.store is not None  # noqa: S101 - files of a backend are never within the metadata
         own = [file for file in piece.native if file.name.startswith(f"{uid}/")]
@@ -122,7 +120,7 @@ class SubtaskFiles:
             where = self.store.uri(own[0].path)
             native = open_native(StateSettings(), directory, uid, allow_pickle=self.allow_pickle)
             with naming(where), native as changes:
-                yield changes
+                yield (change for change in changes if chosen(change.table))
 
 
 @contextmanager
