@@ -46,9 +46,9 @@ def savepoint(tmp_path, state, parallelism, engine="inline", **more):
     return path, collected(sink)
 
 
-def resume(tmp_path, path, state, parallelism, engine="inline"):
+def resume(tmp_path, path, state, parallelism, engine="inline", sink=None):
     """Run the rest from a savepoint and return what it puts out."""
-    sink = sinks()
+    sink = sink or sinks()
     more = {"execution.state-recovery.path": path}
     build(configuration(tmp_path, state, engine, **more), parallelism, sink).execute("everything")
     return collected(sink)

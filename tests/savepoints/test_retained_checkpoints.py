@@ -1,0 +1,51 @@
+"""A checkpoint of any backend, with the changelog on or off, is gone on from with any other."""
+
+from __future__ import annotations
+
+import functools
+import time
+
+import pytest
+from tests.savepoints.everything import GATE, build, collected, sinks
+from tests.savepoints.test_matrix import STATES, configuration, final, joined, resume
+
+RETAINED = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    sink = sinks()
+    build(configuration(tmp_path_factory.mktemp("whole"), "hashmap"), 2, sink).execute("everything")
+    return final(collected(sink))
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory):
+    """The last checkpoint of a cancelled job and what it has put out, by backend; made when they are asked for."""
+
+    @functools.cache
+    def make(state):
+        place = tmp_path_factory.mktemp("written")
+        sink = sinks()
+        client = build(configuration(place, state, **RETAINED), 2, sink, gate=GATE).execute_async("everything")
+        until = time.monotonic() + 60
+        while client.get_accumulators().result().get("numRecordsIn", 0) < 26:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        time.sleep(0.2)
+        client.cancel().result()
+        (metadata,) = (place / "checkpoints").glob("*/chk-*/_metadata")
+        return str(metadata.parent), sink, collected(sink)
+
+    return make
+
+
+@pytest.mark.parametrize("parallelism", [2, 3])
+@pytest.mark.parametrize("reader", STATES)
+@pytest.mark.parametrize("writer", STATES)
+def test_a_checkpoint_is_gone_on_from_with_any_backend(
+    writer, reader, parallelism, checkpoints, uninterrupted, tmp_path
+):
+    path, sink, before = checkpoints(writer)
+    after = resume(tmp_path, path, reader, parallelism, sink=sink)  # which knows what it was given already
+    assert final(joined(before, after)) == uninterrupted
