@@ -7,6 +7,7 @@ import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.metadata import StatePiece
     from flintstream.runtime.protocol import SnapshotRequest
     from flintstream.state.backend import Change
     from flintstream.state.settings import StateSettings
@@ -52,15 +54,22 @@ def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, 
             return tuple(pool.map(store, files))
 
 
+def files_of(piece: StatePiece, uid: str) -> tuple[NativeFile, ...]:
+    """Return the files in a piece that are an operator's, named as its backend has named them."""
+    if piece.operators != (uid,):
+        return ()
+    return tuple(replace(file, name=file.name.removeprefix(f"{uid}/")) for file in piece.native)
+
+
 def download(store: FileStore, files: Sequence[NativeFile], directory: str, transfer_threads: int = 4) -> None:
-    """Fetch the files of one operator into a directory.
+    """Fetch the files of one operator, as :func:`files_of` returns them, into a directory.
 
     Raises:
         CorruptCheckpointError: A file is missing or not what was stored.
     """
 
     def fetch(file: NativeFile) -> None:
-        target = Path(directory, file.name.partition("/")[2])
+        target = Path(directory, file.name)
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             store.get(file.path, str(target))

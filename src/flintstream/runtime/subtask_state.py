@@ -21,7 +21,7 @@ from flintstream.checkpoint.metadata import StatePiece
 from flintstream.checkpoint.state_file import StateFile, StateFileWriter
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
-from flintstream.runtime.native_state import download, is_native, open_native, upload
+from flintstream.runtime.native_state import download, files_of, is_native, open_native, upload
 from flintstream.runtime.operator import MIN_TIMESTAMP
 from flintstream.runtime.protocol import StateHandle
 from flintstream.runtime.restored import RestoredOperator, channel_labels
@@ -234,8 +234,8 @@ class SubtaskState:
         uid = restored.uid
         state, timers = operator.context.state, operator.context.timers
         for piece in pieces:
-            if piece.native and state is not None and keep is not _nothing:
-                own = [file for file in piece.native if file.name.startswith(f"{uid}/")]
+            own = files_of(piece, uid)
+            if own and state is not None and keep is not _nothing:
                 with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
                     assert store is not None  # noqa: S101 - native files are never within the metadata
                     download(store, own, directory)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
-from flintstream.runtime.native_state import download, open_native
+from flintstream.runtime.native_state import download, files_of, open_native
 from flintstream.runtime.subtask_state import open_piece
 from flintstream.runtime.timers import InternalTimerService
 from flintstream.state.backend import Change
@@ -114,7 +114,7 @@ class SubtaskFiles:
                 yield file.changes(uid, chosen)
             return
         assert self.store is not None  # noqa: S101 - files of a backend are never within the metadata
-        own = [file for file in piece.native if file.name.startswith(f"{uid}/")]
+        own = files_of(piece, uid)
         with tempfile.TemporaryDirectory(prefix="flintstream-read-") as directory:
             download(self.store, own, directory)
             where = self.store.uri(own[0].path)
@@ -134,7 +134,7 @@ def naming(where: str) -> Iterator[None]:
 
 def _may_hold(piece: StatePiece, uid: str) -> bool:
     if piece.native:
-        return any(file.name.startswith(f"{uid}/") for file in piece.native)
+        return bool(files_of(piece, uid))
     return bool(piece.path) or piece.inline is not None
 
 

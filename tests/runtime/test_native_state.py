@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flintstream.checkpoint.file_store import MemoryFileStore
+from flintstream.checkpoint.metadata import StatePiece
+from flintstream.runtime.native_state import download, files_of, upload
+from flintstream.runtime.protocol import SnapshotRequest
+
+
+class InFiles:
+    def write_native(self, directory):
+        Path(directory, "deep").mkdir(parents=True)
+        Path(directory, "a.sst").write_bytes(b"a")
+        Path(directory, "deep", "b.sst").write_bytes(b"b")
+
+
+@pytest.mark.parametrize("uid", ["count", "shop/count", "deep"])
+def test_files_of_an_operator_come_back_under_their_names(uid, tmp_path):
+    store = MemoryFileStore(f"native {uid}")
+    request = SnapshotRequest(1, "native", store)
+    piece = StatePiece(native=upload(request, uid, InFiles()), operators=(uid,))
+    download(store, files_of(piece, uid), str(tmp_path))
+    assert (tmp_path / "a.sst").read_bytes() == b"a"
+    assert (tmp_path / "deep" / "b.sst").read_bytes() == b"b"
+
+
+def test_files_of_another_operator_whose_uid_begins_alike_are_left_alone():
+    store = MemoryFileStore("native others")
+    uid = "shop/count"
+    piece = StatePiece(native=upload(SnapshotRequest(1, "native", store), uid, InFiles()), operators=(uid,))
+    assert files_of(piece, "shop") == ()
