@@ -29,10 +29,12 @@ def checkpoints(tmp_path_factory):
         sink = sinks()
         client = build(configuration(place, state, **RETAINED), 2, sink, gate=GATE).execute_async("everything")
         until = time.monotonic() + 60
-        while client.get_accumulators().result().get("numRecordsIn", 0) < 26:
+        while True:
+            numbers = client.get_accumulators().result()
+            if numbers["numRecordsIn"] == 26 and numbers["numCheckpoints"] > 0:
+                break
             assert time.monotonic() < until
             time.sleep(0.01)
-        time.sleep(0.2)
         client.cancel().result()
         (metadata,) = (place / "checkpoints").glob("*/chk-*/_metadata")
         return str(metadata.parent), sink, collected(sink)
