@@ -13,6 +13,7 @@ from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator.recovery import restore_plan
 from flintstream.errors import CheckpointError, CommitError, CorruptCheckpointError, JobCancelledError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
+from flintstream.runtime.protocol import SHARED
 from flintstream.runtime.statelog import MemoryStateLog
 from flintstream.runtime.subtask import Subtask
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.checkpoints import Completed
     from flintstream.coordinator.coordinator import Coordinator
+
+
+HARMLESS = frozenset({"user", "cache", "commit", "later", "engine", "slow"})
+"""Kinds of faults after which nothing is left that was written in vain."""
 
 
 def check_output(world: SimWorld, rows: Counter[Any], *, exactly_once: bool) -> None:
@@ -63,6 +68,22 @@ def check_files(coordinator: Coordinator, world: SimWorld) -> None:
         for path in (*completed.metadata.paths(), f"{completed.directory}/{METADATA}"):
             if root + path.lstrip("/") not in visible:
                 raise Violation(f"{root + path}, which checkpoint {completed.metadata.number} needs, is gone")
+
+
+def check_orphans(coordinator: Coordinator, world: SimWorld) -> None:
+    """Nothing piles up: every file of the job serves a checkpoint or the next epoch."""
+    if coordinator.stopped or not HARMLESS.issuperset(world.happened):
+        return
+    root = f"checkpoints/{coordinator.plan.job_id}/"
+    wanted = {path for each in coordinator.checkpoints.completed for path in each.metadata.paths()}
+    wanted |= {f"{each.directory}/{METADATA}" for each in coordinator.checkpoints.completed}
+    reports = [state.report for state in coordinator.states.values() if state.report is not None]
+    wanted |= {f"{SHARED}/{handle.name}" for report in reports for handle in report.handles}
+    wanted |= {f"{SHARED}/{name}" for name in coordinator.obsolete}
+    found = {path.removeprefix(root) for path in world.disk.visible if path.startswith(root)}
+    orphans = {path for path in found - wanted if "-base-" not in path}  # of which one may be on its way
+    if orphans:
+        raise Violation(f"nobody needs {sorted(orphans)}")
 
 
 def check_left_over(coordinator: Coordinator, world: SimWorld) -> None:

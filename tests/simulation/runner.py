@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from tests.simulation.checks import check_failure, check_files, check_left_over, check_output, check_restorable
+from tests.simulation.checks import (
+    check_failure,
+    check_files,
+    check_left_over,
+    check_orphans,
+    check_output,
+    check_restorable,
+)
 from tests.simulation.engine import SimEngine
 from tests.simulation.program import PROGRAMS, External, Record, job_of
 from tests.simulation.storage import Disk, SimStore, store_of
@@ -134,6 +141,7 @@ class SimCoordinator(Coordinator):
         super()._run_epoch(splits)
         world.step("an epoch has ended")
         check_files(self, world)
+        check_orphans(self, world)
 
     def _restart(self, error: Exception, delay_ms: int) -> None:
         self.scenario.world.log(f"the job restarts: {error!r}")

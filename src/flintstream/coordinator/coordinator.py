@@ -179,7 +179,9 @@ class Coordinator:
         if self.attempt:
             if self.materializer is not None:
                 self.materializer.drop()
-            self.obsolete.clear()
+            # New logs begin, so that the old ones are needed as long as the checkpoints are that refer to them.
+            logged = self.checkpoints.needed() if self.materializer is not None else set()
+            self.obsolete = {path.removeprefix(f"{SHARED}/") for path in logged if path.startswith(f"{SHARED}/")}
             self.checkpoints.sweep()
         allow = self.job.checkpoints.allow_non_restored
         with contextlib.ExitStack() as stack:
