@@ -164,6 +164,30 @@ def test_another_maximum_parallelism_is_an_error(make_env, tmp_path):
         env.execute("tally")
 
 
+def test_the_maximum_parallelism_of_a_savepoint_is_kept_where_the_program_gives_none(make_env, tmp_path):
+    env = make_env(2, settings(tmp_path)).set_max_parallelism(6)
+    sink = tally(env, 60, 0.02)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    before = sink.get_results(True, False)
+    env = make_env(6, {**settings(tmp_path), "execution.state-recovery.path": path})
+    tally(env, 60, 0.001, sink=sink)
+    env.execute("tally")
+    assert ordered(before + sink.get_results(True, False)) == expected(range(60))
+
+
+def test_more_subtasks_than_the_savepoint_has_key_groups_are_an_error(make_env, tmp_path):
+    env = make_env(1, settings(tmp_path)).set_max_parallelism(2)
+    tally(env, None, 0.01)
+    path = env.execute_async("tally").stop_with_savepoint(False, str(tmp_path)).result()
+    more = {"execution.state-recovery.path": path, "restart-strategy.type": "none"}
+    env = make_env(3, {**settings(tmp_path), **more})
+    tally(env, 10)
+    with pytest.raises(CheckpointError, match=r"parallelism 3, but .* maximum parallelism 2, .* lower set_parallelism"):
+        env.execute("tally")
+
+
 @pytest.mark.parametrize(
     ("retention", "kept"),
     [("RETAIN_ON_CANCELLATION", True), ("DELETE_ON_CANCELLATION", False), ("NO_EXTERNALIZED_CHECKPOINTS", False)],

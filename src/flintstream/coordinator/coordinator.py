@@ -17,7 +17,7 @@ from flintstream.coordinator.job import Clock, Progress, SubtaskProgress
 from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.coordinator.pace import SHORTEST_MS, Pace
-from flintstream.coordinator.recovery import load, restore_plan, with_hint
+from flintstream.coordinator.recovery import load, restore_plan, with_hint, with_key_groups_of
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError, JobFailedError, UserCodeError
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.protocol import SHARED, Instruction, Report
@@ -118,6 +118,8 @@ class Coordinator:
         """
         if self.job.checkpoints.restore_path is not None:
             start = load(self.job.checkpoints.restore_path)
+            self.plan = self.checkpoints.plan = with_key_groups_of(start, self.plan)
+            self.chain_of = {node.id: chain for chain in self.plan.chains for node in chain.nodes}
             restore_plan(start, self.plan, allow_non_restored=self.job.checkpoints.allow_non_restored)
             self.checkpoints.go_back_to(start)  # it fits: if not, trying again would not help
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.common.configuration import Configuration
-    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan
 
 RESUME = "flintstream.resume"
 
@@ -125,6 +125,39 @@ def _hint(parent: str, damaged: str) -> str:
     except (OSError, CheckpointError):
         good = None
     return "" if good is None else f"; the last good checkpoint is {good.where}"
+
+
+def with_key_groups_of(completed: Completed, plan: JobPlan) -> JobPlan:
+    """Return the plan with the numbers of key groups that a checkpoint was written with, where the program gives none.
+
+    Raises:
+        CheckpointError: A step has more subtasks than there are key groups.
+    """
+    old = {uid: info for uid, (_, info) in completed.metadata.operators().items() if info.keyed}
+
+    def key_groups(chain: ChainPlan) -> int:
+        if chain.key_groups_given:
+            return chain.max_parallelism
+        nodes = [node for node in chain.nodes if node.keyed and node.uid in old]
+        for node in nodes:
+            if chain.parallelism > (most := old[node.uid].max_parallelism):
+                raise CheckpointError(
+                    f"operator '{node.name}' has parallelism {chain.parallelism}, but {completed.where} was written "
+                    f"with the maximum parallelism {most}, which cannot be changed: lower set_parallelism()"
+                )
+        return old[nodes[0].uid].max_parallelism if nodes else chain.max_parallelism
+
+    chains = {chain.id: key_groups(chain) for chain in plan.chains}
+
+    def edges(of: tuple[ExchangeEdge, ...]) -> tuple[ExchangeEdge, ...]:
+        return tuple(replace(edge, max_parallelism=chains[edge.target_chain]) for edge in of)
+
+    def changed(chain: ChainPlan) -> ChainPlan:
+        inputs, outputs = edges(chain.inputs), edges(chain.outputs)
+        return replace(chain, max_parallelism=chains[chain.id], inputs=inputs, outputs=outputs)
+
+    steps = (replace(step, chains=tuple(map(changed, step.chains))) for step in plan.supersteps)
+    return replace(plan, supersteps=tuple(steps))
 
 
 def restore_plan(completed: Completed, plan: JobPlan, *, allow_non_restored: bool) -> Restore:

@@ -38,14 +38,15 @@ def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
     def resolved(node: StreamNode) -> StreamNode:
         parallelism = node.parallelism or graph.settings.parallelism
         most = node.max_parallelism or graph.settings.max_parallelism
-        if most <= 0:
+        given = most > 0
+        if not given:
             most = default_max_parallelism(parallelism)
         if parallelism > most:
             raise PlanError(
                 f"operator '{node.name}' has parallelism {parallelism}, more than its max parallelism {most}; "
                 "raise set_max_parallelism() or lower set_parallelism()",
             )
-        return replace(node, parallelism=parallelism, max_parallelism=most)
+        return replace(node, parallelism=parallelism, max_parallelism=most, key_groups_given=given)
 
     return graph.with_nodes(map(resolved, graph.nodes))
 
@@ -220,6 +221,7 @@ def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettin
                 ),
                 inputs=tuple(exchange for exchange in exchanges if exchange.target in members),
                 outputs=tuple(exchange for exchange in exchanges if exchange.source in members),
+                key_groups_given=any(node.key_groups_given for node in group),
             ),
         )
     depth = max(node.level for node in graph.nodes) + 1

@@ -61,6 +61,8 @@ class StreamNode:
     bounded: bool = True
     side_tags: frozenset[str] = frozenset()
     level: int = -1
+    key_groups_given: bool = False
+    """Whether the program says ``max_parallelism``."""
     converts: bool = False
     """Whether results are brought to the declared type here, as PyFlink does wherever its Python operators do not
     chain.

@@ -70,6 +70,8 @@ class ChainPlan:
     local_edges: tuple[LocalEdge, ...]
     inputs: tuple[ExchangeEdge, ...]
     outputs: tuple[ExchangeEdge, ...]
+    key_groups_given: bool = False
+    """Whether the program says ``max_parallelism``; if not, a checkpoint may."""
 
     @property
     def name(self) -> str:
