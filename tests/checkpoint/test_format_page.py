@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flintstream.checkpoint import codec, values
+from flintstream.checkpoint import codec, state_file, values
 from flintstream.checkpoint.metadata import Metadata, NativeFile, OperatorInfo, StatePiece
 from flintstream.checkpoint.registry import BY_TYPE
 
@@ -31,6 +31,10 @@ def test_codes_and_forms_are_what_the_page_says():
     assert forms == list(range(6))
     for code in (*range(1, 10), *range(6)):
         assert f"\n| {code} |" in PAGE
+
+
+def test_every_version_of_state_files_is_described():
+    assert f"## State files (versions {' and '.join(map(str, state_file.VERSIONS))})" in PAGE
 
 
 @pytest.mark.parametrize("kind", [Metadata, OperatorInfo, StatePiece, NativeFile])

@@ -19,12 +19,18 @@ from flintstream.errors import CorruptCheckpointError
 TOTAL = TableInfo("total", "value", "LONG", ttl=True)
 SEEN = TableInfo("seen", "map", namespaced=True)
 TIMERS = TableInfo("timers", "timers")
+HISTORY = TableInfo("history", "list")
 
 CHANGES = [
     ("a", Change(TOTAL, ["x", "y"], [1, 2.5], [])),
     ("b", Change(SEEN, [(("k", None), "m")], [["v"]], [(("k", None), "gone")])),
     ("a", Change(TIMERS, [(1000, "x", None)], [], [])),
     ("a", Change(TOTAL, [], [], ["y"])),
+]
+LOGGED = [
+    ("a", Change(HISTORY, ["x"], [[1, 2]], ["y"], [("z", [3, None]), ("w", ["v"])])),
+    ("a", Change(HISTORY, [], [], [], [("x", [4])])),
+    ("b", Change(TOTAL, ["x"], [5], [], [])),
 ]
 VALUES = [("a", "watermark", -1), ("source", "operator", {"split": (1, b"x")})]
 
@@ -60,14 +66,32 @@ def test_chunks_of_other_tables_are_not_even_read():
 
 def test_the_index_counts_entries():
     file = StateFile(to_bytes(CHANGES, VALUES))
-    assert file.sections == [("a", TOTAL, 2, 1), ("b", SEEN, 1, 1), ("a", TIMERS, 1, 0)]
+    assert file.sections == [("a", TOTAL, 2, 1, 0), ("b", SEEN, 1, 1, 0), ("a", TIMERS, 1, 0, 0)]
+    assert StateFile(to_bytes(LOGGED, log=True)).sections == [("a", HISTORY, 1, 1, 3), ("b", TOTAL, 1, 0, 0)]
 
 
-@given(st.lists(st.tuples(hashables, values), max_size=5), st.lists(hashables, max_size=3), values)
-def test_any_state_comes_back(entries, deleted, value):
-    change = Change(TOTAL, [key for key, _ in entries], [value for _, value in entries], deleted)
-    file = StateFile(to_bytes([("op", change)], [("op", "own", value)]))
-    assert same(list(file.changes("op")), [change] if entries or deleted else [])
+def test_a_log_has_what_is_appended():
+    file = StateFile(to_bytes(LOGGED, VALUES, log=True))
+    assert [(uid, change) for uid in ("a", "b") for change in file.changes(uid)] == LOGGED
+    assert file.values("a") == {"watermark": -1}
+
+
+def test_only_a_log_needs_a_later_version_than_the_first():
+    assert [to_bytes(CHANGES, VALUES, log=log)[8:10] for log in (False, True)] == [b"\0\1", b"\0\2"]
+    with pytest.raises(ValueError, match="state 'history' of operator a: only a log"):
+        to_bytes(LOGGED)
+
+
+@given(
+    st.lists(st.tuples(hashables, values), max_size=5),
+    st.lists(hashables, max_size=3),
+    st.lists(st.tuples(hashables, st.lists(values, min_size=1, max_size=3)), max_size=3),
+    values,
+)
+def test_any_state_comes_back(entries, deleted, appended, value):
+    change = Change(TOTAL, [key for key, _ in entries], [value for _, value in entries], deleted, appended)
+    file = StateFile(to_bytes([("op", change)], [("op", "own", value)], log=True))
+    assert same(list(file.changes("op")), [change] if entries or deleted or appended else [])
     assert same(file.value("op", "own"), value)
 
 
@@ -89,8 +113,9 @@ def test_equal_state_gives_equal_bytes():
     assert to_bytes(CHANGES, VALUES) == to_bytes(CHANGES, VALUES)
 
 
-def test_every_damaged_byte_is_noticed():
-    data = to_bytes(CHANGES, VALUES)
+@pytest.mark.parametrize(("changes", "log"), [(CHANGES, False), (LOGGED, True)])
+def test_every_damaged_byte_is_noticed(changes, log):
+    data = to_bytes(changes, VALUES, log=log)
     for position in range(len(data)):
         for flip in (1, 0x80, 0xFF, random.Random(position).randrange(1, 256)):
             damaged = bytearray(data)
@@ -134,9 +159,11 @@ def test_something_else_is_no_state_file(data):
 
 
 def test_a_file_of_a_later_release_names_it():
-    header = struct.pack(">8sHH16s", b"FLSTATE\n", 2, 0, b"7.1.0")
+    header = struct.pack(">8sHH16s", b"FLSTATE\n", 3, 0, b"7.1.0")
     data = header + struct.pack(">I", crc32(header)) + to_bytes()[32:]
-    with pytest.raises(CorruptCheckpointError, match=r"version 2, but .* reads 1; use flintstream 7\.1\.0 or later"):
+    with pytest.raises(
+        CorruptCheckpointError, match=r"version 3, but .* reads 1 and 2; use flintstream 7\.1\.0 or later"
+    ):
         StateFile(data)
 
 

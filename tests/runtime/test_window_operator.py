@@ -850,6 +850,34 @@ def test_windows_survive_from_epoch_to_epoch(assigner, incremental):
     assert part.is_empty()
 
 
+@both_paths
+def test_the_log_has_the_new_elements_of_a_window(fast):
+    d = Driver(tumbling(10), Listing(), fast=fast, lateness=5)
+    d.state.tracking = True
+    d.add(("a", 1, 0), ("a", 2, 1))
+    d.state.take_delta()
+    d.add(("a", 3, 2), ("a", 4, 3), ("b", 5, 4))
+    (change,) = d.state.take_delta()
+    window = TimeWindow(0, 10)
+    assert (change.keys, change.values, change.deleted) == ([("b", window)], [[("b", 5)]], [])
+    assert change.appended == [(("a", window), [("a", 3), ("a", 4)])]
+    d.watermark(MAX_TIMESTAMP)
+    (change,) = d.state.take_delta()
+    assert (change.keys, sorted(change.deleted), change.appended) == ([], [("a", window), ("b", window)], [])
+
+
+def test_the_log_of_sessions_that_merge_has_what_moved():
+    d = Driver(sessions(5), Listing())
+    d.state.tracking = True
+    d.add(("a", 1, 0), ("a", 2, 1), ("a", 3, 10))
+    d.state.take_delta()
+    d.add(("a", 4, 6))
+    changes = {change.table.name: change for change in d.state.take_delta()}
+    change = changes["window-contents"]
+    assert (change.keys, len(change.deleted), len(change.appended)) == ([], 1, 1)
+    assert sorted(value for _, value in change.appended[0][1]) == [3, 4]
+
+
 def test_in_batch_mode_each_key_fires_by_itself_and_nothing_is_late():
     d = Driver(tumbling(10), Listing(), batch=True)
     d.add(("a", 1, 0), ("a", 2, 15))

@@ -17,6 +17,7 @@ from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.datastream.window import TimeWindow
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.savepoint import Savepoint, SavepointWriter, StateEntry, Timer
+from flintstream.savepoint.entries import entries_of
 from flintstream.savepoint.reading import SubtaskFiles
 from flintstream.savepoint.text import to_json
 from flintstream.state.backend import Change, TableInfo
@@ -167,7 +168,8 @@ def test_a_missing_file_of_the_backend_is_named(written, tmp_path):
 
 
 def piece(*changes):
-    return StatePiece(inline=to_bytes([("uid", change) for change in changes]))
+    log = any(change.appended for change in changes)
+    return StatePiece(inline=to_bytes([("uid", change) for change in changes], log=log))
 
 
 def test_changes_replace_and_remove_what_a_changelog_had_before():
@@ -189,6 +191,29 @@ def test_changes_replace_and_remove_what_a_changelog_had_before():
     }
     assert [key for c in changes if c.table == last for key in c.keys] == [("a", 2)]
     assert sum(len(c.keys) for c in changes) == 4
+
+
+def test_what_a_changelog_appends_follows_what_was_there():
+    seen = TableInfo("seen", "list", "", ttl=True)
+    keys = ["kept", "longer", "set", "gone", "again"]
+    files = SubtaskFiles(
+        None,
+        (
+            piece(Change(seen, keys, [[(0, 1)]] * len(keys), [])),
+            piece(Change(seen, ["set"], [[(1, 2)]], ["gone", "again"], [("longer", [(1, 2)]), ("new", [(1, 2)])])),
+            piece(),
+            piece(Change(seen, [], [], [], [(key, [(2, 3), (3, 3)]) for key in ("set", "longer", "new", "again")])),
+        ),
+    )
+    entries = [entry for change in files.states("uid") for entry in entries_of(change)]
+    assert {entry.key: (entry.value, entry.last_access_ms) for entry in entries} == {
+        "kept": ([0], 1),
+        "longer": ([0, 1, 2, 3], 3),
+        "set": ([1, 2, 3], 3),
+        "new": ([1, 2, 3], 3),
+        "again": ([2, 3], 3),
+    }
+    assert len(entries) == 5
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from flintstream.runtime.subtask import Subtask
 from flintstream.runtime.subtask_state import SubtaskState
 from flintstream.runtime.timers import InternalTimerService
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
+from flintstream.state.heap_states import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -255,6 +256,27 @@ def _first_attempt_counts() -> list[Replacement]:
     return [(Commits, "_commit", mutated)]
 
 
+def _appends_that_set() -> list[Replacement]:
+    apply = Table.apply
+
+    def mutated(self: Any, change: Any) -> None:
+        keys = [*change.keys, *(key for key, _ in change.appended)]
+        values = [*change.values, *(elements for _, elements in change.appended)]
+        apply(self, change._replace(keys=keys, values=values, appended=()))
+
+    return [(Table, "apply", mutated)]
+
+
+def _appends_that_repeat() -> list[Replacement]:
+    changes = Table.changes
+
+    def mutated(self: Any) -> Any:
+        change = changes(self)
+        return change._replace(appended=[(key, self.values[key]) for key, _ in change.appended])
+
+    return [(Table, "changes", mutated)]
+
+
 MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "sinks commit before the metadata is written": _early_commits,
     "the metadata is written before the state": _early_metadata,
@@ -275,6 +297,8 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "splits are dealt twice": _split_dealt_twice,
     "the key groups of a subtask are off by one": _off_by_one,
     "the changelog is truncated before the base is there": _truncated_early,
+    "what was added to a list replaces it": _appends_that_set,
+    "a list that was added to is added to itself": _appends_that_repeat,
     "timers are not restored": lambda: [(InternalTimerService, "apply", lambda self, changes: None)],
     "a subtask that could not write is overlooked": _overlooked_error,
     "a checkpoint that cannot be read is overlooked": _overlooked_checkpoint,

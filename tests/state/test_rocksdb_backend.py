@@ -353,7 +353,7 @@ def test_merging_moves_what_the_windows_have(backend, describe, values, merged, 
     scope.key = ("a", 0)
     assert state.get() == merged
     (change,) = backend.take_delta()
-    assert change.keys == [("a", 0)]
+    assert [*change.keys, *(key for key, _ in change.appended)] == [("a", 0)]
     assert sorted(change.deleted) == [("a", 1), ("a", 2)]
     assert list(contents(backend)[describe().name, True]) == [("a", 0)]
 
@@ -688,6 +688,10 @@ class AgainstTheHashMap(RuleBasedStateMachine):
     @rule(name=st.sampled_from("lra"), windowed=st.booleans(), value=VALUES)
     def add(self, name, windowed, value):
         self.both(name, windowed, "add", value)
+
+    @rule(windowed=st.booleans(), values=st.lists(VALUES, max_size=3))
+    def add_all(self, windowed, values):
+        self.both("l", windowed, "add_all", values)
 
     @rule(windowed=st.booleans(), values=st.lists(VALUES, max_size=3))
     def update_list(self, windowed, values):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 from zlib import crc32
 
@@ -22,9 +22,10 @@ from flintstream.errors import CorruptCheckpointError, CorruptDataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["VERSION", "Section", "StateFile", "StateFileWriter", "Summary", "to_bytes"]
+__all__ = ["VERSIONS", "Section", "StateFile", "StateFileWriter", "Summary", "to_bytes"]
 
-VERSION = 1
+VERSIONS = (1, 2)
+"""Those that this release reads. In files of version 2, changes may also append to lists."""
 MAGIC = b"FLSTATE\n"
 END = b"FLSTEND\n"
 
@@ -35,8 +36,11 @@ _HEADER_SIZE = _HEADER.size + _CRC.size
 
 _CHUNK = struct.Struct(">QI")  # length of the body; checksum of the length and the body
 _LENGTH = struct.Struct(">Q")
-_BLOCKS = struct.Struct(">QQ")  # lengths of the blocks of keys and of values; that of deleted keys is the rest
+# By version: the lengths of the blocks of a change, but for the last, which takes the rest. There are those of keys, of
+# values, of deleted keys, and in version 2 of what is appended.
+_BLOCKS = {1: struct.Struct(">QQ"), 2: struct.Struct(">QQQ")}
 _TRAILER = struct.Struct(">QQI")  # offset and length of the index, its checksum
+_TABLE = len(fields(TableInfo))
 _TRAILER_SIZE = _TRAILER.size + _CRC.size + len(END)
 
 
@@ -57,6 +61,8 @@ class Section(NamedTuple):
     entries: int
     """Entries that are set."""
     deleted: int
+    appended: int = 0
+    """Lists that are appended to."""
 
 
 class StateFileWriter:
@@ -72,15 +78,22 @@ class StateFileWriter:
     ([{'a': 1, 'b': 2}], 17)
     """
 
-    def __init__(self, file: BinaryIO) -> None:
-        """Write to ``file``, which only has to know ``write`` and stays open."""
+    def __init__(self, file: BinaryIO, *, log: bool = False) -> None:
+        """Write to ``file``, which only has to know ``write`` and stays open.
+
+        Args:
+            file: where to.
+            log: Whether changes may append to lists, as those of a log do and those of a snapshot do not. What does not
+                need it is written for older releases, too.
+        """
         self._file = file
+        self._version = 2 if log else 1
         self._hash = hashlib.sha256()
         self._size = 0
         self._sections: dict[tuple[str, TableInfo], list[int]] = {}
         self._chunks: list[tuple[int, int]] = []
         self._values: list[tuple[str, str, int]] = []
-        header = _HEADER.pack(MAGIC, VERSION, 0, __version__.encode()[:16])
+        header = _HEADER.pack(MAGIC, self._version, 0, __version__.encode()[:16])
         self._put(header + _CRC.pack(crc32(header)))
 
     def write(self, operator: str, change: Change) -> None:
@@ -88,16 +101,22 @@ class StateFileWriter:
 
         Raises:
             CheckpointError: A key or value can be neither written by content nor pickled.
+            ValueError: It appends, and this is no log.
         """
-        if not change.keys and not change.deleted:
+        if not change.keys and not change.deleted and not change.appended:
             return
+        if change.appended and self._version < 2:
+            raise ValueError(f"state '{change.table.name}' of operator {operator}: only a log can append to lists")
         key = (operator, change.table)
-        totals = self._sections.setdefault(key, [len(self._sections), 0, 0])
+        totals = self._sections.setdefault(key, [len(self._sections), 0, 0, 0])
         totals[1] += len(change.keys)
         totals[2] += len(change.deleted)
-        keys, values, deleted = encode(change.keys), encode(change.values), encode(change.deleted)
+        totals[3] += len(change.appended)
+        blocks = [encode(change.keys), encode(change.values), encode(change.deleted)]
+        if self._version > 1:
+            blocks.append(encode(change.appended))
         self._chunks.append((totals[0], self._size))
-        self._put_chunk(_BLOCKS.pack(len(keys), len(values)), keys, values, deleted)
+        self._put_chunk(_BLOCKS[self._version].pack(*map(len, blocks[:-1])), *blocks)
 
     def write_value(self, operator: str, name: str, value: object) -> None:
         """Append what an operator holds beside its keyed state.
@@ -112,8 +131,8 @@ class StateFileWriter:
     def finish(self) -> Summary:
         """Write the index, and return what the file is known by."""
         sections = [
-            (operator, *astuple(table), entries, deleted)
-            for (operator, table), (_, entries, deleted) in self._sections.items()
+            (operator, *astuple(table), *(totals[1:] if self._version > 1 else totals[1:3]))
+            for (operator, table), totals in self._sections.items()
         ]
         index = encode_one((tuple(sections), tuple(self._chunks), tuple(self._values)))
         trailer = _TRAILER.pack(self._size, len(index), crc32(index))
@@ -162,8 +181,7 @@ class StateFile:
         try:
             sections, chunks, values = decode_one(index, allow_pickle=False)
             self.sections = [
-                Section(operator, TableInfo(*table), entries, deleted)
-                for operator, *table, entries, deleted in sections
+                Section(operator, TableInfo(*section[:_TABLE]), *section[_TABLE:]) for operator, *section in sections
             ]
             """What there is of keyed state, in the order of first writing."""
             self._chunks: dict[str, list[tuple[TableInfo, int]]] = {}
@@ -188,17 +206,17 @@ class StateFile:
             operator: its uid.
             chosen: Which of its tables; chunks of others are not read. By default all.
         """
+        layout = _BLOCKS[self._version]
         for table, offset in self._chunks.get(operator, ()):
             if chosen is not None and not chosen(table):
                 continue
             body = self._chunk(offset)
             try:
-                first, second = _BLOCKS.unpack_from(body)
-                values_at = _BLOCKS.size + first
-                deleted_at = values_at + second
-                keys = self._decode(body[_BLOCKS.size : values_at])
-                values = self._decode(body[values_at:deleted_at])
-                yield Change(table, keys, values, self._decode(body[deleted_at:]))
+                blocks, at = [], layout.size
+                for length in (*layout.unpack_from(body), len(body)):
+                    blocks.append(decode(body[at : at + length], allow_pickle=self._allow_pickle))
+                    at += length
+                yield Change(table, *blocks)
             except (CorruptDataError, struct.error) as error:
                 raise self._corrupt(f"state '{table.name}' of operator {operator}: {error}") from error
 
@@ -247,12 +265,13 @@ class StateFile:
         (checksum,) = _CRC.unpack_from(header, _HEADER.size)
         if crc32(header[: _HEADER.size]) != checksum:
             raise self._corrupt("the checksum of its header does not match")
-        if version != VERSION or flags:
+        if version not in VERSIONS or flags:
             name = release.rstrip(b"\0").decode("utf-8", "replace")
             raise self._corrupt(
-                f"it has format version {version}, but this release ({__version__}) reads {VERSION}; "
-                f"use flintstream {name} or later"
+                f"it has format version {version}, but this release ({__version__}) reads "
+                f"{' and '.join(map(str, VERSIONS))}; use flintstream {name} or later"
             )
+        self._version = version
 
     def _read_index(self, size: int) -> tuple[int, bytes]:
         trailer_at = size - _TRAILER_SIZE
@@ -287,21 +306,20 @@ class StateFile:
             raise self._corrupt(f"it ends at byte {offset + len(data)}, within a part of {length} bytes")
         return data
 
-    def _decode(self, data: bytes) -> list[Any]:
-        return decode(data, allow_pickle=self._allow_pickle)
-
     def _corrupt(self, what: str) -> CorruptCheckpointError:
         return CorruptCheckpointError(self._path, what)
 
 
-def to_bytes(changes: Iterable[tuple[str, Change]] = (), values: Iterable[tuple[str, str, object]] = ()) -> bytes:
-    """Return a state file of (operator, change) pairs and (operator, name, value) triples.
+def to_bytes(
+    changes: Iterable[tuple[str, Change]] = (), values: Iterable[tuple[str, str, object]] = (), *, log: bool = False
+) -> bytes:
+    """Return a state file of (operator, change) pairs and (operator, name, value) triples; ``log`` as for the writer.
 
     >>> StateFile(to_bytes(values=[("source", "offset", 17)])).values("source")
     {'offset': 17}
     """
     buffer = io.BytesIO()
-    writer = StateFileWriter(buffer)
+    writer = StateFileWriter(buffer, log=log)
     for operator, change in changes:
         writer.write(operator, change)
     for operator, name, value in values:

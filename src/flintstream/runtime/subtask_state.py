@@ -70,7 +70,7 @@ class SubtaskState:
         name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}"
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
         buffer = io.BytesIO()
-        writer = StateFileWriter(buffer)
+        writer = StateFileWriter(buffer, log=not full)
         for uid, state, timers in keyed:
             if native:
                 state.write_native(os.path.join(log.directory(name), uid))  # noqa: PTH118
@@ -312,6 +312,7 @@ def _chosen(change: Change, keep: Any) -> Change:
         keys=[key for key, _ in rows],
         values=[value for _, value in rows],
         deleted=list(filter(chosen, change.deleted)),
+        appended=[pair for pair in change.appended if chosen(pair[0])],
     )
 
 

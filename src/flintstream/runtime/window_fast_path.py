@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 _MOST_WINDOWS = 4096
 
 
-def _append(elements: list[Any], value: Any) -> list[Any]:
-    elements.append(value)
-    return elements
-
-
 class FastPath:
     """Adds records to, and fires, the windows of one operator."""
 
@@ -45,7 +40,7 @@ class FastPath:
         self.windows: dict[int, tuple[TimeWindow, ...]] = {}
         """The windows of a record by the start of the newest, the newest first."""
         self.values: dict[Any, Any] = operator.contents._values  # noqa: SLF001 - ours
-        self.dirty: set[Any] = operator.contents._dirty  # noqa: SLF001
+        self.dirty: dict[Any, int] = operator.contents._dirty  # noqa: SLF001
         self.first, self.more, self.result = self._steps()
         at_once = operator.function is None and not operator.lateness
         self.on_time = self._finish if at_once else self._fire_or_drop
@@ -69,15 +64,15 @@ class FastPath:
 
     def _steps(
         self,
-    ) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any], Callable[[Any], Any] | None]:
+    ) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any] | None, Callable[[Any], Any] | None]:
         """Return what makes contents of a first value, of contents and another value, and a result of contents.
 
-        The first and the last are None where the value is the contents, and the contents are the result.
+        They are None where the value is the contents, the contents are a list, and the contents are the result.
         """
         function = self.operator.incremental
         kind = type(self.operator.contents)
         if kind is HeapListState:
-            return lambda value: [value], _append, None
+            return lambda value: [value], None, None
         if kind is HeapReducingState:
             # One call less per record: the wrapper only calls the user's function
             plain = function._func if type(function) is ReduceFunctionWrapper else function.reduce  # noqa: SLF001
@@ -119,13 +114,18 @@ class FastPath:
             for window in windows_of(newest) or self._windows_from(newest):
                 pane = (key, window)
                 contents = values.get(pane)
-                if contents is not None:
-                    values[pane] = more(contents, value)
-                else:
+                if contents is None:
                     values[pane] = value if first is None else first(value)
                     self._register(key, window)
+                elif more is not None:
+                    values[pane] = more(contents, value)
+                else:
+                    if tracking and pane not in dirty:
+                        dirty[pane] = len(contents)
+                    contents.append(value)
+                    continue
                 if tracking:
-                    dirty.add(pane)
+                    dirty[pane] = 0
 
     def _register(self, key: Any, window: TimeWindow) -> None:
         """Register the timers of a new window: the trigger's, and the one that drops it."""
@@ -143,7 +143,7 @@ class FastPath:
         if contents is None:
             return
         if operator.state.tracking:
-            self.dirty.add(pane)
+            self.dirty[pane] = 0
         if self.result is not None:
             operator.state.key = key
             contents = self.result(contents)

@@ -1,16 +1,16 @@
 """Reads the state of one subtask from its files, whatever backend has written them.
 
 Nothing here needs more memory than the changes that a changelog has gathered since its base: they are read first, and
-what they replace is left out when the base streams by.
+laid over the base when that streams by.
 """
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
@@ -19,6 +19,7 @@ from flintstream.runtime.subtask_state import open_piece
 from flintstream.runtime.timers import InternalTimerService
 from flintstream.state.backend import Change
 from flintstream.state.settings import StateSettings
+from flintstream.state.tables import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -48,19 +49,25 @@ class SubtaskFiles:
         Raises:
             CorruptCheckpointError: A file is missing or damaged.
         """
-        pieces = [piece for piece in self.pieces if _may_hold(piece, uid)]
-        newer: dict[tuple[str, bool], set[Any]] = defaultdict(set)
-        for age, piece in enumerate(reversed(pieces)):
-            oldest = age == len(pieces) - 1
-            with self._changes(piece, uid, lambda table: table.kind != TIMERS and chosen(table)) as changes:
+        held = [piece for piece in self.pieces if _may_hold(piece, uid)]
+        newer: dict[tuple[str, bool], _Newer] = {}
+
+        def wanted(table: TableInfo) -> bool:
+            return table.kind != TIMERS and chosen(table)
+
+        for piece in held[1:]:
+            with self._changes(piece, uid, wanted) as changes:
                 for change in changes:
-                    table = change.table
-                    known = newer[table.name, table.namespaced]
-                    rest = _without(change, known) if known else change
-                    if not oldest:
-                        known.update(change.keys, change.deleted)
-                    if rest.keys:
-                        yield rest._replace(deleted=[])
+                    newer.setdefault((change.table.name, change.table.namespaced), _Newer(change.table)).add(change)
+        for piece in held[:1]:
+            with self._changes(piece, uid, wanted) as changes:
+                for change in changes:
+                    known = newer.get((change.table.name, change.table.namespaced))
+                    current = change if known is None else known.laid_over(change)
+                    if current.keys:
+                        yield current._replace(deleted=[])
+        for known in newer.values():
+            yield from known.rest()
 
     def timers(self, uid: str) -> Iterator[Change]:
         """Return the timers of an operator in the order of their registration."""
@@ -138,6 +145,38 @@ def _may_hold(piece: StatePiece, uid: str) -> bool:
     return bool(piece.path) or piece.inline is not None
 
 
-def _without(change: Change, known: set[Any]) -> Change:
-    rows = [row for row in zip(change.keys, change.values, strict=True) if row[0] not in known]
-    return Change(change.table, [key for key, _ in rows], [value for _, value in rows], [])
+class _Newer:
+    """What a changelog says of one state since its base, each key once."""
+
+    def __init__(self, table: TableInfo) -> None:
+        self.table = table
+        self.values: dict[Any, Any] = {}
+        """What no longer depends on the base."""
+        self.deleted: set[Any] = set()
+        self.appended: dict[Any, list[Any]] = {}
+
+    def add(self, change: Change) -> None:
+        """Take in what changed next."""
+        for key in change.deleted:
+            self.values.pop(key, None)
+            self.appended.pop(key, None)
+            self.deleted.add(key)
+        for key, value in zip(change.keys, change.values, strict=True):
+            self.appended.pop(key, None)
+            self.values[key] = value
+        for key, elements in change.appended:
+            known = key in self.values or key in self.deleted
+            (self.values if known else self.appended).setdefault(key, []).extend(elements)
+
+    def laid_over(self, base: Change) -> Change:
+        """Return what a piece of the base has become, without what was set since."""
+        keys, values = [], []
+        for key, value in zip(base.keys, base.values, strict=True):
+            if key not in self.values and key not in self.deleted:
+                keys.append(key)
+                values.append([*value, *self.appended.pop(key)] if key in self.appended else value)
+        return Change(base.table, keys, values, [])
+
+    def rest(self) -> Iterator[Change]:
+        """Return what was set since, and what was appended to nothing."""
+        return pieces(self.table, chain(self.values.items(), self.appended.items()))

@@ -51,7 +51,11 @@ class KeyedStateBackend(Protocol):
         """Return the keys that have something in the state of this name; those of a scope include its namespace."""
 
     def take_delta(self) -> list[Change]:
-        """Return what changed since the last call while :attr:`tracking`, deletions included."""
+        """Return what changed since the last call while :attr:`tracking`, deletions included.
+
+        Lists that were only added to should be told by what was added, so that the log costs no more than that. A
+        backend that does not know it may set them as a whole.
+        """
 
     def take_snapshot(self) -> Iterator[Change]:
         """Return everything, piece by piece; also starts :meth:`take_delta` anew.
@@ -60,7 +64,11 @@ class KeyedStateBackend(Protocol):
         """
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Take over a snapshot, or the changes since one; tables that no descriptor was seen for are kept, too."""
+        """Take over a snapshot, or the changes since one; tables that no descriptor was seen for are kept, too.
+
+        Elements that were appended must be understood even by a backend that never says so itself: another backend may
+        have written the log. Starts :meth:`take_delta` anew.
+        """
 
     def clear_all(self) -> None:
         """Drop everything; BATCH mode does so after each key, and restoring does before it begins."""

@@ -135,6 +135,8 @@ class HashMapStateBackend(Scope):
             if table is None:
                 table = self.tables[info.name, info.namespaced] = Table(info)
             table.apply(change)
+        for table in self.tables.values():
+            table.dirty.clear()
 
     def clear_all(self) -> None:
         """Drop everything."""

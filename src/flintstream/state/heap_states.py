@@ -20,17 +20,23 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """The entries of one state: key -> value, and which of them changed; of a map, which (key, map key)."""
+    """The entries of one state: key -> value, and what of them changed.
+
+    ``dirty`` has the keys that changed, of a map (key, map key). Beside a list stands how many elements at its start
+    did not change; 0 beside everything that changed as a whole, or is gone.
+    """
 
     __slots__ = ("dirty", "info", "values")
 
     def __init__(self, info: TableInfo) -> None:
         self.info = info
         self.values: dict[Any, Any] = {}
-        self.dirty: set[Any] = set()
+        self.dirty: dict[Any, int] = {}
 
     def rows(self) -> Iterator[tuple[Any, Any]]:
-        """Return the entries, those of maps one by one."""
+        """Return the entries, those of maps one by one; lists are not those that go on growing."""
+        if self.info.kind == "list":
+            return ((key, elements[:]) for key, elements in self.values.items())
         if self.info.kind != "map":
             return iter(self.values.items())
         return (((key, each), value) for key, entries in self.values.items() for each, value in entries.items())
@@ -38,7 +44,7 @@ class Table:
     def changes(self) -> Change:
         """Return what changed since the last call."""
         values = self.values
-        keys, found, deleted = [], [], []
+        keys, found, deleted, appended = [], [], [], []
         if self.info.kind == "map":
             nothing: dict[Any, Any] = {}
             for row in self.dirty:
@@ -49,14 +55,16 @@ class Table:
                 else:
                     deleted.append(row)
         else:
-            for key in self.dirty:
-                if key in values:
-                    keys.append(key)
-                    found.append(values[key])
-                else:
+            for key, same in self.dirty.items():
+                if key not in values:
                     deleted.append(key)
+                elif same:
+                    appended.append((key, values[key][same:]))
+                else:
+                    keys.append(key)
+                    found.append(values[key][:] if self.info.kind == "list" else values[key])
         self.dirty.clear()
-        return Change(self.info, keys, found, deleted)
+        return Change(self.info, keys, found, deleted, appended)
 
     def apply(self, change: Change) -> None:
         """Take over what changed."""
@@ -65,6 +73,8 @@ class Table:
             for key in change.deleted:
                 values.pop(key, None)
             values.update(zip(change.keys, change.values, strict=True))
+            for key, elements in change.appended:
+                values.setdefault(key, []).extend(elements)
             return
         for key, each in change.deleted:
             entries = values.get(key)
@@ -113,7 +123,7 @@ class _HeapState:
         """Remove the value of the current key."""
         key = self._scope.key
         if self._values.pop(key, None) is not None and self._backend.tracking:
-            self._dirty.add(key)
+            self._dirty[key] = 0
 
     def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
         """Move what the scope keys ``sources`` hold into that of ``target``."""
@@ -123,14 +133,14 @@ class _HeapState:
             if value is not None:
                 found.append(value)
                 if self._backend.tracking:
-                    self._dirty.add(source)
+                    self._dirty[source] = 0
         if found:
             merged = self._values.get(target)
             for value in found:
                 merged = value if merged is None else self._merged(merged, value)
             self._values[target] = merged
             if self._backend.tracking:
-                self._dirty.add(target)
+                self._dirty[target] = 0
 
     def _merged(self, one: Any, other: Any) -> Any:  # noqa: ARG002 - the contract
         raise Exception(f"{type(self).__name__} cannot be merged")  # noqa: TRY002 - as in PyFlink
@@ -153,7 +163,7 @@ class HeapValueState(_HeapState, ValueState):  # type: ignore[type-arg]
         else:
             self._values[key] = value
         if self._backend.tracking:
-            self._dirty.add(key)
+            self._dirty[key] = 0
 
 
 class HeapListState(_HeapState, ListState):  # type: ignore[type-arg]
@@ -171,15 +181,28 @@ class HeapListState(_HeapState, ListState):  # type: ignore[type-arg]
         elements = self._values.get(key)
         if elements is None:
             self._values[key] = [value]
-        else:
-            elements.append(value)
-        if self._backend.tracking:
-            self._dirty.add(key)
+            if self._backend.tracking:
+                self._dirty[key] = 0
+            return
+        if self._backend.tracking and key not in self._dirty:
+            self._dirty[key] = len(elements)
+        elements.append(value)
 
     def add_all(self, values: list[Any]) -> None:
         """Append several elements."""
-        for value in values:
-            self.add(value)
+        self._extend(self._scope.key, list(values))
+
+    def _extend(self, key: Any, added: list[Any]) -> None:
+        """Append elements to the list of a key, which may become that list itself."""
+        if not added:
+            return
+        elements = self._values.get(key)
+        if self._backend.tracking:
+            self._dirty.setdefault(key, len(elements or ()))
+        if elements is None:
+            self._values[key] = added
+        else:
+            elements += added
 
     def update(self, values: list[Any]) -> None:
         """Replace all elements; none at all removes the list."""
@@ -189,10 +212,16 @@ class HeapListState(_HeapState, ListState):  # type: ignore[type-arg]
         else:
             self._values.pop(key, None)
         if self._backend.tracking:
-            self._dirty.add(key)
+            self._dirty[key] = 0
 
-    def _merged(self, one: list[Any], other: list[Any]) -> list[Any]:
-        return one + other
+    def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
+        """Move what the scope keys ``sources`` hold to the end of the list of ``target``."""
+        for source in sources:
+            moved = self._values.pop(source, None)
+            if moved is not None:
+                if self._backend.tracking:
+                    self._dirty[source] = 0
+                self._extend(target, moved)
 
 
 class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
@@ -211,7 +240,7 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
         current = self._scope.key
         entries = self._values.pop(current, None)
         if entries and self._backend.tracking:
-            self._dirty.update((current, key) for key in entries)
+            self._dirty.update(dict.fromkeys([(current, key) for key in entries], 0))
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, None when there is none."""
@@ -228,7 +257,7 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
         else:
             entries[key] = value
         if self._backend.tracking:
-            self._dirty.add((current, key))
+            self._dirty[current, key] = 0
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set several map keys, from a dict or from pairs."""
@@ -245,7 +274,7 @@ class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
             if not entries:
                 del self._values[current]
             if self._backend.tracking:
-                self._dirty.add((current, key))
+                self._dirty[current, key] = 0
 
     def contains(self, key: Any) -> bool:
         """Tell whether a map key has a value other than None."""
@@ -335,7 +364,7 @@ class HeapReducingState(_HeapState, ReducingState):  # type: ignore[type-arg]
         current = self._values.get(key)
         self._values[key] = value if current is None else self._reduce(current, value)
         if self._backend.tracking:
-            self._dirty.add(key)
+            self._dirty[key] = 0
 
     def _merged(self, one: Any, other: Any) -> Any:
         return self._reduce(one, other)
@@ -365,7 +394,7 @@ class HeapAggregatingState(_HeapState, AggregatingState):  # type: ignore[type-a
             accumulator = self._function.create_accumulator()
         self._values[key] = self._function.add(value, accumulator)
         if self._backend.tracking:
-            self._dirty.add(key)
+            self._dirty[key] = 0
 
     def _merged(self, one: Any, other: Any) -> Any:
         return self._function.merge(one, other)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.state.backend import PIECE, Change, Scope, TableInfo
 from flintstream.state.rocksdb_directories import new_directory
+from flintstream.state.rocksdb_lists import RowNumbers
 from flintstream.state.rocksdb_options import RocksDBOptions
 from flintstream.state.rocksdb_rows import Layout, place_of
 from flintstream.state.rocksdb_states import KINDS
@@ -69,7 +70,7 @@ class RocksDBStateBackend(Scope):
         self.states: dict[str, tuple[str, Any, dict[Scope, Any]]] = {}
         self._key_group = key_group
         self._declared: set[tuple[str, bool]] = set()
-        self._rows_of_lists = 0
+        self._row_numbers = RowNumbers()
         self._uncleaned: dict[tuple[str, bool], bytes] = {}
         self._store = Store(directory, self.options.build)
 
@@ -122,13 +123,9 @@ class RocksDBStateBackend(Scope):
         if number is None:
             number = max((table.layout.number for table in self.tables.values()), default=-1) + 1
         layout = Layout(info, number, self._key_group)
-        table = RocksTable(self._store, layout, self.options.cache_entries, self._next_row)
+        table = RocksTable(self._store, layout, self.options.cache_entries, self._row_numbers)
         self.tables[info.name, info.namespaced] = table
         return table
-
-    def _next_row(self) -> int:
-        self._rows_of_lists += 1
-        return self._rows_of_lists
 
     def _become(self, table: RocksTable, info: TableInfo) -> None:
         """Have a table be as declared; times are added or dropped where they were not or are no more declared."""
@@ -170,23 +167,29 @@ class RocksDBStateBackend(Scope):
             table.values.write(batch)
         self._store.write(batch)
 
+    def _begin_delta(self) -> None:
+        """Write what was changed in memory; it is no part of the next delta."""
+        self._write()
+        self._row_numbers.set_mark()
+        for table in self.tables.values():
+            table.dirty.clear()
+
     def take_delta(self) -> list[Change]:
         """Return what changed since the last call."""
-        self._write()
-        return [change for table in self.tables.values() if table.dirty for change in table.changes()]
+        changes = [change for table in self.tables.values() if table.dirty for change in table.changes()]
+        self._begin_delta()
+        return changes
 
     def take_snapshot(self) -> Iterator[Change]:
         """Return all entries in the order of the rows.
 
         What has expired is left out where the user asked for that.
         """
-        self._write()
+        self._begin_delta()
         limits = {}
         for place, state in self._expiring():
             if state.in_full_snapshot:
                 limits[place] = state.clock() - state._ttl  # noqa: SLF001 - ours
-        for table in self.tables.values():
-            table.dirty.clear()
         return self._pieces(limits)
 
     def _pieces(self, limits: dict[tuple[str, bool], int]) -> Iterator[Change]:
@@ -239,6 +242,7 @@ class RocksDBStateBackend(Scope):
             elif place in self._declared:
                 check_restored(self.operator, change.table, table.info)
             table.apply(change, wall_clock())
+        self._begin_delta()
 
     def clear_all(self) -> None:
         """Drop everything."""
@@ -251,13 +255,10 @@ class RocksDBStateBackend(Scope):
 
     def write_native(self, directory: str) -> None:
         """Leave the files of the database in ``directory``, which does not exist yet."""
-        self._write()
-        self._store.write_catalogue(
-            {table.layout.number: table.info for table in self.tables.values()}, self._rows_of_lists
-        )
+        self._begin_delta()
+        tables = {table.layout.number: table.info for table in self.tables.values()}
+        self._store.write_catalogue(tables, self._row_numbers.last)
         self._store.checkpoint(directory)
-        for table in self.tables.values():
-            table.dirty.clear()
 
     def restore_native(self, directory: str) -> None:
         """Replace everything by what :meth:`write_native` left; ``directory`` itself stays as it is.
@@ -267,7 +268,8 @@ class RocksDBStateBackend(Scope):
             ValueError: The files are of another version.
         """
         self._store.restore(directory)
-        found, self._rows_of_lists = self._store.read_catalogue()
+        found, self._row_numbers.last = self._store.read_catalogue()
+        self._row_numbers.set_mark()
         known = self.tables
         self.tables = {}
         self._uncleaned.clear()
@@ -319,7 +321,7 @@ class RocksDBStateBackend(Scope):
                     else:  # the row is all there is to know
                         del table.values[key]
                         if self.tracking:
-                            table.dirty.add(key)
+                            table.dirty[key] = 0
             coming = next(rows, None)
             if coming is not None:
                 self._uncleaned[place] = coming[0]

@@ -232,6 +232,11 @@ class Layout:
             at += length
 
     @staticmethod
+    def joined(values: list[bytes]) -> bytes:
+        """Return the value of a row that has the elements of several rows of a list."""
+        return values[0] + b"".join([value[_body(value, 1) :] for value in values[1:]])
+
+    @staticmethod
     def time_of(value: bytes) -> int:
         """Return the time of a row that has one."""
         (time,) = _TIME.unpack_from(value, 1)

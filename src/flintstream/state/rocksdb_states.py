@@ -20,6 +20,7 @@ from flintstream.state.heap_states import (
     HeapReducingState,
     HeapValueState,
 )
+from flintstream.state.rocksdb_lists import ADDED_TO
 from flintstream.state.ttl import (
     TtlAggregatingState,
     TtlListState,
@@ -32,7 +33,8 @@ from flintstream.state.ttl import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from flintstream.state.rocksdb_tables import Entries, Lists
+    from flintstream.state.rocksdb_lists import Lists
+    from flintstream.state.rocksdb_tables import Entries
 
 CHANGELESS = frozenset({int, str, bytes, bool, float})
 
@@ -65,7 +67,7 @@ class RocksValueState(HeapValueState):
         else:
             self._values[key] = value
         if self._backend.tracking:
-            self._dirty.add(key)
+            self._dirty[key] = 0
 
 
 class RocksListState(HeapListState):
@@ -78,8 +80,14 @@ class RocksListState(HeapListState):
         """Append an element."""
         key = self._scope.key
         self._values.append(key, value)
-        if self._backend.tracking:
-            self._dirty.add(key)
+        if self._backend.tracking and key not in self._dirty:
+            self._dirty[key] = ADDED_TO
+
+    def _extend(self, key: Any, added: list[Any]) -> None:
+        for value in added:
+            self._values.append(key, value)
+        if added and self._backend.tracking:
+            self._dirty.setdefault(key, ADDED_TO)
 
 
 class RocksTtlListState(TtlListState, RocksListState):  # type: ignore[misc]
@@ -113,7 +121,7 @@ class RocksMapState(HeapMapState):
     def _delete(self, pair: tuple[Any, Any]) -> None:
         del self._values[pair]
         if self._backend.tracking:
-            self._dirty.add(pair)
+            self._dirty[pair] = 0
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, None when there is none."""
@@ -125,7 +133,7 @@ class RocksMapState(HeapMapState):
         pair = (self._scope.key, key)
         self._values[pair] = value
         if self._backend.tracking:
-            self._dirty.add(pair)
+            self._dirty[pair] = 0
 
     def remove(self, key: Any) -> None:
         """Remove a map key if it is there."""
@@ -168,7 +176,7 @@ class RocksMapState(HeapMapState):
                 self._delete((source, each))
                 self._values[target, each] = value
                 if self._backend.tracking:
-                    self._dirty.add((target, each))
+                    self._dirty[target, each] = 0
 
 
 class RocksTtlMapState(TtlMapState, RocksMapState):

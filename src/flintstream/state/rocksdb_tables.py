@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import encode_one
 from flintstream.state.backend import PIECE, Change
-from flintstream.state.rocksdb_rows import Packed, after, is_fixed, number_of_row, packed, unpacked
+from flintstream.state.rocksdb_lists import ADDED_TO, Lists
+from flintstream.state.rocksdb_rows import Packed, after, is_fixed, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flintstream.state.backend import TableInfo
+    from flintstream.state.rocksdb_lists import RowNumbers
     from flintstream.state.rocksdb_rows import Layout
     from flintstream.state.rocksdb_store import Store
 
@@ -170,161 +172,22 @@ class Entries:
             self.store.write(batch)
 
 
-class _List:
-    """What is known of one list."""
+class RocksTable:
+    """One state: its entries, and what of them changed since the last delta.
 
-    __slots__ = ("added", "anew", "read")
-
-    def __init__(self) -> None:
-        self.read: list[Any] | None = None
-        """What RocksDB has; None when it was not read yet."""
-        self.added: list[Any] = []
-        """What comes after that, not written yet."""
-        self.anew = False
-        """Whether what RocksDB has is to go first."""
-
-
-class Lists:
-    """The lists of a state: used like a dict, with :meth:`append`, which reads nothing.
-
-    What is added to a list between two writes becomes one more row. A list of many rows is joined when it is read.
+    ``dirty`` has the keys that changed (of a map, with the map key): beside ``ADDED_TO`` lists that were only added to,
+    beside 0 everything else.
     """
 
-    MOST_ROWS = 16
-
-    def __init__(self, store: Store, layout: Layout, capacity: int, number: Callable[[], int]) -> None:
-        """Hold the lists laid out by ``layout``; ``number`` returns one that is greater every time."""
-        self.store = store
-        self.layout = layout
-        self.capacity = max(capacity, 1)
-        self.number = number
-        self.lists: dict[Any, _List] = {}
-        self.unwritten: set[Any] = set()
-        self.room = self.capacity
-        self.ttl = layout.info.ttl
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Return the elements, fresh ones where they could be changed."""
-        elements = self._elements(key)
-        if not elements:
-            return default
-        if self.ttl:
-            return [(unpacked(value), time) for value, time in elements]
-        return [unpacked(value) for value in elements]
-
-    peek = get
-
-    def value_of(self, data: bytes) -> list[Any]:
-        """Return the elements of a row, fresh."""
-        elements = self.layout.read_list(data)
-        if self.ttl:
-            return [(unpacked(value), time) for value, time in elements]
-        return [unpacked(value) for value in elements]
-
-    def _elements(self, key: Any) -> list[Any]:
-        known = self.lists.get(key)
-        if known is None:
-            self._make_room()
-            known = self.lists[key] = _List()
-        if known.read is None:
-            known.read, rows = self._read(key)
-            self.room -= len(known.read)
-            if rows > self.MOST_ROWS:
-                known.added, known.read, known.anew = known.read + known.added, [], True
-                self.unwritten.add(key)
-        return known.read + known.added if known.added else known.read
-
-    def _read(self, key: Any) -> tuple[list[Any], int]:
-        prefix, _ = self.layout.prefix(key)
-        elements, rows = [], 0
-        for _, data in self.store.rows(prefix, after(prefix)):
-            elements += self.layout.read_list(data)
-            rows += 1
-        return elements, rows
-
-    def _pack(self, element: Any) -> Any:
-        return (packed(element[0]), element[1]) if self.ttl else packed(element)
-
-    def append(self, key: Any, element: Any) -> None:
-        """Add an element to a list."""
-        known = self.lists.get(key)
-        if known is None:
-            self._make_room()
-            known = self.lists[key] = _List()
-        known.added.append(self._pack(element))
-        self.unwritten.add(key)
-        self.room -= 1
-        if self.room < 0:
-            self._make_room()
-
-    def __setitem__(self, key: Any, elements: list[Any]) -> None:
-        known = self.lists[key] = _List()
-        known.read, known.anew = [], True
-        known.added = [self._pack(element) for element in elements]
-        self.unwritten.add(key)
-        self.room -= len(elements) + 1
-        if self.room < 0:
-            self._make_room()
-
-    def __delitem__(self, key: Any) -> None:
-        self[key] = []
-
-    def pop(self, key: Any, default: Any = None) -> Any:
-        """Remove a list and return its elements."""
-        elements = self.get(key)
-        if elements is None:
-            return default
-        self[key] = []
-        return elements
-
-    def _make_room(self) -> None:
-        self.room -= 1
-        if self.room < 0:
-            self.flush()
-            self.lists.clear()
-            self.room = self.capacity
-
-    def flush(self) -> None:
-        """Write what was changed."""
-        if self.unwritten:
-            batch = self.store.batch()
-            self.write(batch)
-            self.store.write(batch)
-
-    def write(self, batch: Any) -> None:
-        """Put what was changed into a batch."""
-        layout = self.layout
-        for key in self.unwritten:
-            known = self.lists[key]
-            prefix, own = layout.prefix(key)
-            if known.anew:
-                for row, _ in self.store.rows(prefix, after(prefix)):
-                    batch.delete(row)
-                known.anew = False
-            if known.added:
-                batch.put(prefix + number_of_row(self.number()), layout.write_list(own, known.added))
-                if known.read is not None:
-                    known.read += known.added
-                known.added = []
-        self.unwritten.clear()
-
-    def forget(self) -> None:
-        """Drop what is in memory, changes included."""
-        self.lists.clear()
-        self.unwritten.clear()
-        self.room = self.capacity
-
-
-class RocksTable:
-    """One state: its entries, and which of them changed since the last delta."""
-
-    def __init__(self, store: Store, layout: Layout, capacity: int, number: Callable[[], int]) -> None:
+    def __init__(self, store: Store, layout: Layout, capacity: int, numbers: RowNumbers) -> None:
         """Hold the state laid out by ``layout`` in ``store``."""
         self.store = store
         self.layout = layout
-        self.dirty: set[Any] = set()
+        self.dirty: dict[Any, int] = {}
         self.values: Any = (
-            Lists(store, layout, capacity, number) if layout.info.kind == "list" else Entries(store, layout, capacity)
+            Lists(store, layout, capacity, numbers, self.dirty)
+            if layout.info.kind == "list"
+            else Entries(store, layout, capacity)
         )
 
     @property
@@ -339,18 +202,20 @@ class RocksTable:
 
     def changes(self) -> Iterator[Change]:
         """Return what changed since the last call, piece by piece."""
-        dirty, peek = list(self.dirty), self.values.peek
-        self.dirty.clear()
+        dirty, peek = list(self.dirty.items()), self.values.peek
         for at in range(0, len(dirty), PIECE):
-            keys, values, deleted = [], [], []
-            for key in dirty[at : at + PIECE]:
+            keys, values, deleted, appended = [], [], [], []
+            for key, how in dirty[at : at + PIECE]:
+                if how == ADDED_TO:
+                    appended.append((key, self.values.recent(key)))
+                    continue
                 value = peek(key)
                 if value is ABSENT or (value is None and self.info.kind == "list"):
                     deleted.append(key)
                 else:
                     keys.append(key)
                     values.append(value)
-            yield Change(self.info, keys, values, deleted)
+            yield Change(self.info, keys, values, deleted, appended)
 
     def apply(self, change: Change, now: int) -> None:
         """Take over what changed, with or without times as the state has them."""
@@ -358,8 +223,15 @@ class RocksTable:
         for key in change.deleted:
             del entries[key]
         add, drop = self.info.ttl and not change.table.ttl, change.table.ttl and not self.info.ttl
+
+        def converted(elements: list[Any]) -> list[Any]:
+            return [(each, now) for each in elements] if add else [each for each, _ in elements] if drop else elements
+
         for key, value in zip(change.keys, change.values, strict=True):
-            if self.info.kind == "list" and (add or drop):
-                entries[key] = [(each, now) for each in value] if add else [each for each, _ in value]
+            if self.info.kind == "list":
+                entries[key] = converted(value)
             else:
                 entries[key] = (value, now) if add else value[0] if drop else value
+        for key, elements in change.appended:
+            for element in converted(elements):
+                entries.append(key, element)

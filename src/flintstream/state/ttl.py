@@ -38,7 +38,7 @@ class _Ttl:
     in_full_snapshot: bool
 
     _values: dict[Any, Any]
-    _dirty: set[Any]
+    _dirty: dict[Any, int]
     _scope: Any
     _backend: Any
 
@@ -57,7 +57,7 @@ class _Ttl:
 
     def _touch(self, key: Any) -> None:
         if self._backend.tracking:
-            self._dirty.add(key)
+            self._dirty[key] = 0
 
     def _live(self, key: Any) -> Any:
         """Return the single value of a key if it may be seen."""
@@ -173,6 +173,11 @@ class TtlListState(_Ttl, HeapListState):
     def add(self, value: Any) -> None:
         """Append an element."""
         super().add((value, self.clock()))
+
+    def add_all(self, values: list[Any]) -> None:
+        """Append several elements."""
+        now = self.clock()
+        super().add_all([(value, now) for value in values])
 
     def update(self, values: list[Any]) -> None:
         """Replace all elements."""
