@@ -162,6 +162,23 @@ def test_python_files_are_put_on_the_path_and_handed_on(parsed, tmp_path, script
     assert sys.path[:3] == [given[0], given[1], f"{tmp_path}/elsewhere"]
 
 
+def test_what_the_tasks_need_becomes_configuration(parsed, tmp_path, script):
+    for name in ("a.zip", "b.zip", "requirements.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "packages").mkdir()
+    seen = parsed(
+        *("-pyarch", f"{tmp_path}/a.zip,{tmp_path}/b.zip#data"),
+        *("-pyreq", f"{tmp_path}/requirements.txt#{tmp_path}/packages"),
+        *("-pyexec", "data/bin/python"),
+        script(""),
+    )
+    assert seen["config"] == {
+        "python.archives": f"{tmp_path}/a.zip#a.zip,{tmp_path}/b.zip#data",
+        "python.requirements": f"{tmp_path}/requirements.txt#{tmp_path}/packages",
+        "python.executable": "data/bin/python",
+    }
+
+
 def test_a_module_runs_too(script, tmp_path):
     script("import sys\nprint(__name__, sys.argv[1:])\n", "my_job.py")
     done = flintstream_run("-pyfs", str(tmp_path), "-pym", "my_job", "--input", "x")

@@ -72,6 +72,17 @@ def _py_files(context: click.Context, parameter: click.Parameter, value: str | N
     return paths
 
 
+def _py_archives(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    entries = [entry.partition("#") for entry in (value or "").split(",") if entry]
+    paths = _py_files(context, parameter, ",".join(path for path, _, _ in entries))
+    targets = [target or Path(path).name for path, _, target in entries]
+    return ",".join(f"{path}#{target}" for path, target in zip(paths, targets, strict=True))
+
+
+def _py_requirements(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    return "#".join(_py_files(context, parameter, (value or "").replace("#", ",")))
+
+
 @click.command("run", cls=_ProgramCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--master", metavar="URL", help="Spark master, such as local[4] or spark://host:7077.")
 @click.option("-p", "--parallelism", type=click.IntRange(min=1), help="Default parallelism of the program.")
@@ -84,6 +95,23 @@ def _py_files(context: click.Context, parameter: click.Parameter, value: str | N
     callback=_py_files,
     help="Python files, directories and zip archives to import from, separated by commas; they are sent to the tasks.",
 )
+@click.option(
+    "-pyarch",
+    "--pyArchives",
+    "py_archives",
+    metavar="PATHS",
+    callback=_py_archives,
+    help="Archives to unpack in the tasks' directory, separated by commas; 'archive#directory' names the directory.",
+)
+@click.option(
+    "-pyreq",
+    "--pyRequirements",
+    "py_requirements",
+    metavar="FILE[#DIRECTORY]",
+    callback=_py_requirements,
+    help="A requirements file to install and send to the tasks, and a directory to find the packages in.",
+)
+@click.option("-pyexec", "--pyExecutable", "py_executable", metavar="PATH", help="The interpreter of the tasks.")
 @click.option("-s", "--fromSavepoint", "savepoint", metavar="PATH", help="A savepoint or checkpoint to start from.")
 @click.option(
     "-n",
@@ -106,6 +134,9 @@ def run_command(
     parallelism: int | None,
     settings: dict[str, str],
     py_files: list[str],
+    py_archives: str,
+    py_requirements: str,
+    py_executable: str | None,
     savepoint: str | None,
     allow_non_restored: bool,
     resume: bool,
@@ -135,6 +166,9 @@ def run_command(
     settings |= {RESTORE_PATH: absolute(savepoint)} if savepoint else {}
     settings |= {ALLOW_NON_RESTORED: "true"} if allow_non_restored else {}
     settings |= {RESUME: "true"} if resume else {}
+    settings |= {"python.archives": py_archives} if py_archives else {}
+    settings |= {"python.requirements": py_requirements} if py_requirements else {}
+    settings |= {"python.executable": py_executable} if py_executable else {}
     install()
     sys.path[:0] = [
         path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files

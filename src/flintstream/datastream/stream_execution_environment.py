@@ -15,6 +15,7 @@ from flintstream.connectors.collection import CollectionSource
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._defaults import get_defaults
 from flintstream.datastream._fault_tolerance import FaultTolerance
+from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
 from flintstream.datastream.checkpoint_config import CheckpointConfig
@@ -59,7 +60,7 @@ IDLE_EPOCH = "flintstream.epoch.idle-duration"
 _default_local_parallelism: int | None = None
 
 
-class StreamExecutionEnvironment(FaultTolerance):
+class StreamExecutionEnvironment(FaultTolerance, PythonDependencies):
     """Builds a program and executes it on Spark.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
@@ -78,7 +79,8 @@ class StreamExecutionEnvironment(FaultTolerance):
         self._checkpoint_config = CheckpointConfig(self._configuration)
         self._transformations: list[Transformation] = []
         self._cached_files: dict[str, tuple[str, bool]] = {}
-        self._python_files: list[str] = list(get_defaults().py_files)
+        for path in get_defaults().py_files:
+            self.add_python_file(path)
 
     @staticmethod
     def get_execution_environment(
@@ -193,28 +195,6 @@ class StreamExecutionEnvironment(FaultTolerance):
         return self
 
     # -- files -------------------------------------------------------------------------------------------------------
-
-    def add_python_file(self, file_path: str) -> None:
-        """Ship a Python file, package directory or zip to the workers and put it on their module path.
-
-        Raises:
-            FileNotFoundError: There is no such file.
-        """
-        path = os.path.abspath(file_path)  # noqa: PTH100 - keeps a trailing component of a directory
-        if not os.path.exists(path):  # noqa: PTH110
-            raise FileNotFoundError(f"add_python_file({file_path!r}): there is no such file or directory")
-        self._python_files.append(path)
-        entry = path if os.path.isdir(path) or path.endswith((".zip", ".egg")) else os.path.dirname(path)  # noqa: PTH112, PTH120
-        if entry not in sys.path:
-            sys.path.append(entry)
-
-    def set_python_executable(self, python_exec: str) -> None:
-        """Accept the interpreter of the workers; here it is the driver's own, so that both have the same packages."""
-        if os.path.realpath(python_exec) != os.path.realpath(sys.executable):
-            warnings.warn(
-                f"set_python_executable({python_exec!r}) has no effect: workers run the driver's interpreter",
-                stacklevel=2,
-            )
 
     def add_jars(self, *jars_path: str) -> None:
         """Accept jars, which nothing here needs: connectors are Python packages."""
@@ -396,7 +376,6 @@ class StreamExecutionEnvironment(FaultTolerance):
         plan = plan_job(graph, name, job_id, self._job_settings(graph, job_id, checkpoints))
         configuration = self._configuration.to_dict()
         restart = restart_strategy(self._configuration, checkpointing=checkpoints.interval_ms is not None)
-        configuration["flintstream.python-files"] = os.pathsep.join(self._python_files)
         engine = create_engine(configuration.get(ENGINE, "spark"), configuration)
         self._transformations.clear()
         progress = get_defaults().progress

@@ -21,6 +21,9 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
     if name == "inline":
         from flintstream.engine.inline.engine import InlineEngine  # noqa: PLC0415
 
+        for key in ("python.archives", "python.requirements", "python.executable"):
+            if configuration.get(key):
+                raise FlintstreamError(f"'{key}' needs workers of their own, which the inline engine has none of")
         return InlineEngine()
     if name == "spark":
         from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415 - pyspark is slow to import

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
 from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask, own_partition
@@ -45,9 +46,7 @@ class SparkEngine:
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
         self.plan = plan
-        self.context = spark_context(self.configuration)
-        for path in filter(None, self.configuration.get("flintstream.python-files", "").split(os.pathsep)):
-            _ship(self.context, path)
+        self.context = with_dependencies(spark_context(self.configuration), self.configuration)
         self.state_directory = self._create_state_directory()
         changelog = plan.settings.changelog
         self.log: StateLog = (
@@ -135,12 +134,3 @@ class SparkEngine:
 
 def _one_machine(master: str) -> bool:
     return master.startswith("local") or any(host in master for host in ("//127.0.0.1", "//localhost"))
-
-
-def _ship(context: Any, path: str) -> None:
-    given = Path(path)
-    if given.is_dir():
-        target = Path(tempfile.mkdtemp(prefix="flintstream-")) / given.name
-        context.addPyFile(shutil.make_archive(str(target), "zip", given))
-    else:
-        context.addPyFile(path)

@@ -7,6 +7,7 @@ import pickle
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from flintstream.engine.spark.dependencies import enter
 from flintstream.runtime.exchange import Item
 from flintstream.runtime.stage import JobRuntime
 from flintstream.runtime.statelog import DirectoryStateLog
@@ -36,6 +37,7 @@ def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
         while len(_runtimes) >= JOBS_KEPT:
             _runtimes.popitem(last=False)[1][1].close()
         with open(os.path.join(state_directory, PLAN), "rb") as file:  # noqa: PTH118, PTH123
+            enter()
             plan = pickle.load(file)
         runtime = JobRuntime(plan, DirectoryStateLog(state_directory))
         _runtimes[job_id] = state_directory, runtime

@@ -1,0 +1,104 @@
+"""What an environment offers to bring Python code, packages and files to the workers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flintstream.common.configuration import Configuration
+
+FILES = "python.files"
+ARCHIVES = "python.archives"
+REQUIREMENTS = "python.requirements"
+EXECUTABLE = "python.executable"
+
+_ARCHIVE_SUFFIXES = (".zip", ".jar", ".whl", ".egg")
+
+
+class PythonDependencies:
+    """The part of an environment that concerns what workers need. Everything is a key of its configuration.
+
+    The keys are Flink's: ``python.files`` and ``python.archives`` (separated by commas; ``archive#directory``),
+    ``python.requirements`` (``file#directory of packages``) and ``python.executable``.
+    """
+
+    _configuration: Configuration
+
+    def add_python_file(self, file_path: str) -> None:
+        """Ship a Python file, package directory or zip to the workers and put it on their module path.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+        """
+        path = _existing(file_path, "add_python_file")
+        self._append(FILES, path)
+        entry = path if os.path.isdir(path) or path.endswith((".zip", ".egg")) else os.path.dirname(path)  # noqa: PTH112, PTH120
+        if entry not in sys.path:
+            sys.path.append(entry)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Ship an archive to the workers and unpack it in their working directory, so that relative paths find it.
+
+        Args:
+            archive_path: zip, jar, whl or egg.
+            target_dir: the directory to unpack it in; one named as the archive by default.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            ValueError: It is no archive that can be unpacked, or another one has the same directory.
+        """
+        path = _existing(archive_path, "add_python_archive")
+        if not path.endswith(_ARCHIVE_SUFFIXES):
+            suffixes = ", ".join(_ARCHIVE_SUFFIXES)
+            raise ValueError(f"add_python_archive({archive_path!r}): it can be one of {suffixes} only")
+        target = target_dir or Path(path).name
+        if not target.strip("/") or ".." in target.split("/") or any(mark in target for mark in "#,"):
+            raise ValueError(f"add_python_archive({archive_path!r}): {target!r} cannot be the name of its directory")
+        taken = {entry.rpartition("#")[2] for entry in self._entries(ARCHIVES)}
+        if target in taken:
+            raise ValueError(f"add_python_archive({archive_path!r}): another archive is unpacked in {target!r} already")
+        self._append(ARCHIVES, f"{path}#{target}")
+
+    def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
+        """Install packages with pip, once, where the program starts, and ship them to the workers.
+
+        Args:
+            requirements_file_path: what pip calls a requirements file.
+            requirements_cache_dir: a directory with the packages, so that pip need not reach an index.
+
+        Raises:
+            FileNotFoundError: There is no such file or directory.
+        """
+        parts = [_existing(requirements_file_path, "set_python_requirements")]
+        if requirements_cache_dir is not None:
+            parts.append(_existing(requirements_cache_dir, "set_python_requirements"))
+        self._configuration.set_string(REQUIREMENTS, "#".join(parts))
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Set the interpreter of the workers; by default it is the one that runs the program.
+
+        Args:
+            python_exec: a path, or one relative to the workers' directory, such as ``venv/bin/python`` where an archive
+                is unpacked in ``venv``. It must be of the same version of Python as the program's and have flintstream.
+        """
+        if not isinstance(python_exec, str) or not python_exec:
+            raise TypeError(f"set_python_executable() needs a path, but got {python_exec!r}")
+        self._configuration.set_string(EXECUTABLE, python_exec)
+
+    def _entries(self, key: str) -> list[str]:
+        return [entry for entry in self._configuration.get_string(key, "").split(",") if entry]
+
+    def _append(self, key: str, entry: str) -> None:
+        if "," in entry:
+            raise ValueError(f"{entry!r}: paths with a comma cannot be shipped, commas separate them in '{key}'")
+        self._configuration.set_string(key, ",".join([*self._entries(key), entry]))
+
+
+def _existing(path: str, method: str) -> str:
+    absolute = os.path.abspath(path)  # noqa: PTH100 - keeps a trailing component of a directory
+    if not os.path.exists(absolute):  # noqa: PTH110
+        raise FileNotFoundError(f"{method}({path!r}): there is no such file or directory")
+    return absolute

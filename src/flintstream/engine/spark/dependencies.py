@@ -1,0 +1,123 @@
+"""Brings Python files, archives and packages to Spark's workers, and chooses their interpreter."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+UNPACKED = "FLINTSTREAM_UNPACKED"
+"""Environment variable of workers that have archives: their working directory is where these are unpacked."""
+
+PACKAGES = "FLINTSTREAM_PACKAGES"
+"""Environment variable of workers that have packages of their own: the directory of these, beside the archives."""
+
+_shipped: set[tuple[str, str]] = set()
+"""Spark application and archive: an application takes each only once."""
+
+
+def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
+    """Ship what the program has asked for; return the Spark context whose workers find it.
+
+    Raises:
+        FlintstreamError: pip cannot install the packages.
+    """
+    for path in _entries(configuration, "python.files"):
+        _ship_file(context, path)
+    environment = {}
+    archives = [entry.rpartition("#")[::2] for entry in _entries(configuration, "python.archives")]
+    for path, target in archives:
+        _ship_archive(context, path, target)
+    if archives:
+        environment[UNPACKED] = ",".join(target for _, target in archives)
+    if requirements := configuration.get("python.requirements"):
+        file, _, cache = requirements.partition("#")
+        archive = _installed(file, cache)
+        _ship_archive(context, str(archive), archive.stem)
+        environment[PACKAGES] = archive.stem
+    executable = configuration.get("python.executable", context.pythonExec)
+    if not environment and executable == context.pythonExec:
+        return context
+    own = object.__new__(type(context))
+    own.__dict__.update(context.__dict__, environment={**context.environment, **environment})
+    own.pythonExec = _located(executable, [target for _, target in archives], context)
+    return own
+
+
+def enter() -> None:
+    """Make a worker process one that has what was shipped; it stays so, as Spark keeps such workers apart."""
+    unpacked, packages = os.environ.get(UNPACKED), os.environ.get(PACKAGES)
+    if not unpacked and not packages:
+        return
+    from pyspark import SparkFiles  # noqa: PLC0415 - few programs need it
+
+    root = SparkFiles.getRootDirectory()
+    if unpacked:
+        os.chdir(root)
+    if packages:
+        path = os.path.join(root, packages)  # noqa: PTH118
+        if path not in sys.path:
+            sys.path.insert(0, path)
+
+
+def _entries(configuration: Mapping[str, str], key: str) -> list[str]:
+    return [entry for entry in configuration.get(key, "").split(",") if entry]
+
+
+def _ship_file(context: Any, path: str) -> None:
+    given = Path(path)
+    if given.is_dir():
+        target = Path(tempfile.mkdtemp(prefix="flintstream-")) / given.name
+        context.addPyFile(shutil.make_archive(str(target), "zip", given))
+    else:
+        context.addPyFile(path)
+
+
+def _ship_archive(context: Any, path: str, target: str) -> None:
+    if (context.applicationId, target) in _shipped:
+        return
+    if not path.endswith((".zip", ".jar")):  # Spark unpacks by suffix
+        directory = Path(tempfile.mkdtemp(prefix="flintstream-"))
+        path = shutil.copyfile(path, directory / f"{Path(path).stem}.zip").as_posix()
+    context.addArchive(f"{path}#{target}")
+    _shipped.add((context.applicationId, target))
+
+
+def _installed(file: str, cache: str) -> Path:
+    """Install packages and return the archive that has them; the same requirements are installed once."""
+    names = sorted(os.listdir(cache)) if cache else []  # noqa: PTH208
+    digest = hashlib.sha256("\n".join([Path(file).read_text(encoding="utf-8"), *names]).encode()).hexdigest()[:12]
+    directory = Path(tempfile.gettempdir(), f"flintstream-packages-{os.getuid()}-{os.getpid()}")
+    directory.mkdir(mode=0o700, exist_ok=True)
+    archive = directory / f"packages-{digest}.zip"
+    if archive.exists():
+        return archive
+    offline = ["--no-index", "--find-links", cache] if cache else []
+    with tempfile.TemporaryDirectory(dir=directory) as target:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "-r", file, "--target", target, *offline]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - what the user asked for
+        if done.returncode:
+            raise FlintstreamError(f"set_python_requirements({file!r}): pip cannot install them: {done.stderr.strip()}")
+        shutil.make_archive(str(archive.with_suffix("")), "zip", target)
+    return archive
+
+
+def _located(executable: str, targets: list[str], context: Any) -> str:
+    """Return where an interpreter is that may be in an archive."""
+    if os.path.isabs(executable) or not any(executable.startswith(f"{target}/") for target in targets):  # noqa: PTH117
+        return executable
+    if not context.master.startswith("local") or context.master.startswith("local-cluster"):
+        return f"./{executable}"  # in the executor's directory, where it unpacks archives
+    from pyspark import SparkFiles  # noqa: PLC0415
+
+    return os.path.join(SparkFiles.getRootDirectory(), executable)  # noqa: PTH118

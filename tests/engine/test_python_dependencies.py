@@ -1,0 +1,139 @@
+"""Python files, archives, packages and interpreters that a program brings along are there in the workers."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import zipfile
+
+import pytest
+
+from flintstream.datastream import MapFunction, StreamExecutionEnvironment
+from flintstream.errors import FlintstreamError
+
+
+def zip_of(path, **files):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/").replace("_dot_", "."), content)
+    return str(path)
+
+
+def wheel_of(directory, name, code):
+    """Write a wheel as simple as can be."""
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(directory / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", code)
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+
+
+def results(stream):
+    with stream.execute_and_collect() as found:
+        return sorted(found)
+
+
+class ReadAtOpen(MapFunction):
+    def __init__(self, path):
+        self.path = path
+
+    def open(self, runtime_context):
+        with open(self.path, encoding="utf-8") as file:  # noqa: PTH123 - relative to the worker's directory
+            self.text = file.read()
+
+    def map(self, value):
+        return f"{value} {self.text}"
+
+
+@pytest.mark.spark
+def test_files_of_an_archive_are_found_by_a_relative_path(make_spark_env, tmp_path):
+    env = make_spark_env(2)
+    env.add_python_archive(zip_of(tmp_path / "data.zip", inner__text_dot_txt="by its name"))
+    env.add_python_archive(zip_of(tmp_path / "more.zip", text_dot_txt="by a given name"), "given")
+    numbers = env.from_collection([1, 2])
+    named = numbers.map(ReadAtOpen("data.zip/inner/text.txt"))
+    assert results(named.union(numbers.map(ReadAtOpen("given/text.txt")))) == [
+        "1 by a given name",
+        "1 by its name",
+        "2 by a given name",
+        "2 by its name",
+    ]
+
+
+@pytest.mark.spark
+def test_a_program_without_archives_keeps_its_directory(make_spark_env, tmp_path):
+    env = make_spark_env()
+    env.add_python_archive(zip_of(tmp_path / "other.zip", text_dot_txt="x"))
+    assert results(env.from_collection([1]).map(ReadAtOpen("other.zip/text.txt"))) == ["1 x"]
+    there = make_spark_env().from_collection([1]).map(lambda _: os.getcwd())  # noqa: PTH109
+    assert results(there) == [os.getcwd()]  # noqa: PTH109
+
+
+@pytest.mark.spark
+def test_packages_of_a_requirements_file_are_installed(make_spark_env, tmp_path):
+    wheel_of(tmp_path, "flintstream_test_package", "ANSWER = 42")
+    (tmp_path / "requirements.txt").write_text("flintstream_test_package==1.0\n")
+    env = make_spark_env()
+    env.set_python_requirements(str(tmp_path / "requirements.txt"), str(tmp_path))
+
+    def answer(value):
+        import flintstream_test_package  # type: ignore[import-not-found]
+
+        return value + flintstream_test_package.ANSWER
+
+    assert results(env.from_collection([1]).map(answer)) == [43]
+
+
+@pytest.mark.spark
+def test_what_pip_cannot_install_is_an_error_that_tells_why(make_spark_env, tmp_path):
+    (tmp_path / "requirements.txt").write_text("flintstream_no_such_package==1.0\n")
+    env = make_spark_env()
+    env.set_python_requirements(str(tmp_path / "requirements.txt"), str(tmp_path))
+    env.from_collection([1]).print()
+    with pytest.raises(FlintstreamError, match=r"pip cannot install them: .*flintstream_no_such_package"):
+        env.execute()
+
+
+@pytest.mark.spark
+def test_workers_run_the_interpreter_that_was_set(make_spark_env, tmp_path):
+    wrapper = tmp_path / "python"
+    wrapper.write_text(f'#!/bin/sh\nFLINTSTREAM_TEST_MARK=set exec "{sys.executable}" "$@"\n')
+    wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+    env = make_spark_env()
+    env.set_python_executable(str(wrapper))
+    assert results(env.from_collection([1]).map(lambda _: os.environ.get("FLINTSTREAM_TEST_MARK", ""))) == ["set"]
+    plain = make_spark_env().from_collection([1]).map(lambda _: os.environ.get("FLINTSTREAM_TEST_MARK", ""))
+    assert results(plain) == [""]
+
+
+def test_archives_that_cannot_be_unpacked_are_refused(tmp_path):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    with pytest.raises(FileNotFoundError, match="no_such"):
+        env.add_python_archive(str(tmp_path / "no_such.zip"))
+    (tmp_path / "a.tar.gz").touch()
+    with pytest.raises(ValueError, match=r"\.zip, \.jar"):
+        env.add_python_archive(str(tmp_path / "a.tar.gz"))
+    (tmp_path / "a.zip").touch()
+    with pytest.raises(ValueError, match="cannot be the name"):
+        env.add_python_archive(str(tmp_path / "a.zip"), "../a")
+    env.add_python_archive(str(tmp_path / "a.zip"), "here")
+    with pytest.raises(ValueError, match="in 'here' already"):
+        env.add_python_archive(str(tmp_path / "a.zip"), "here")
+
+
+def test_requirements_that_are_not_there_are_refused(tmp_path):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    with pytest.raises(FileNotFoundError, match=r"requirements\.txt"):
+        env.set_python_requirements(str(tmp_path / "requirements.txt"))
+
+
+def test_the_inline_engine_has_no_workers_to_bring_anything_to(make_inline_env, tmp_path):
+    env = make_inline_env()
+    env.add_python_archive(zip_of(tmp_path / "data.zip", text_dot_txt="x"))
+    env.from_collection([1]).print()
+    with pytest.raises(FlintstreamError, match=r"python\.archives.*inline engine"):
+        env.execute()
