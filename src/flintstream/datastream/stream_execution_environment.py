@@ -15,6 +15,7 @@ from flintstream.connectors.collection import CollectionSource
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._defaults import get_defaults
 from flintstream.datastream._fault_tolerance import FaultTolerance
+from flintstream.datastream._older_releases import OlderReleases
 from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
@@ -60,7 +61,7 @@ IDLE_EPOCH = "flintstream.epoch.idle-duration"
 _default_local_parallelism: int | None = None
 
 
-class StreamExecutionEnvironment(FaultTolerance, PythonDependencies):
+class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleases):
     """Builds a program and executes it on Spark.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})

@@ -1,0 +1,49 @@
+"""Methods of the environment that PyFlink had once, and that programs still call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.datastream._settings import check_member, warn_removed
+from flintstream.datastream.time_characteristic import TimeCharacteristic
+
+if TYPE_CHECKING:
+    from flintstream.common.execution_config import ExecutionConfig
+
+_NO_JVM_TYPES = "records are Python objects, which no serializer of the JVM ever sees"
+
+
+class OlderReleases:
+    """The part of an environment that PyFlink 2 does not have any more; every method warns of it."""
+
+    _config: ExecutionConfig
+    _time_characteristic = TimeCharacteristic.EventTime
+
+    def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> None:
+        """Set what time means; processing time turns periodic watermarks off, the others have them every 200 ms.
+
+        Raises:
+            TypeError: It is no :class:`TimeCharacteristic`.
+        """
+        check_member(characteristic, TimeCharacteristic, "set_stream_time_characteristic()")
+        warn_removed("set_stream_time_characteristic()", "windows and timers of the time domain you mean")
+        self._time_characteristic = characteristic
+        periodic = characteristic is not TimeCharacteristic.ProcessingTime
+        self._config.set_auto_watermark_interval(200 if periodic else 0)
+
+    def get_stream_time_characteristic(self) -> TimeCharacteristic:
+        """Return what was set, event time by default."""
+        warn_removed("get_stream_time_characteristic()", "windows and timers of the time domain you mean")
+        return self._time_characteristic
+
+    def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:  # noqa: ARG002
+        """Accept a Kryo serializer, which has no effect: records are Python objects."""
+        warn_removed("add_default_kryo_serializer()", f"nothing: {_NO_JVM_TYPES}")
+
+    def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:  # noqa: ARG002
+        """Accept a Kryo serializer, which has no effect: records are Python objects."""
+        warn_removed("register_type_with_kryo_serializer()", f"nothing: {_NO_JVM_TYPES}")
+
+    def register_type(self, type_class_name: str) -> None:  # noqa: ARG002
+        """Accept a type of the JVM, which has no effect: records are Python objects."""
+        warn_removed("register_type()", f"nothing: {_NO_JVM_TYPES}")
