@@ -71,10 +71,11 @@ class GatedReader(SourceReader):
 
 
 class Forgetful(KeyedProcessFunction):
-    """Keeps state that expires in an hour, of all kinds that PyFlink lets expire."""
+    """Keeps state that expires, of all kinds that PyFlink lets expire."""
 
     def open(self, runtime_context):
-        ttl = StateTtlConfig.new_builder(Time.hours(1)).build()
+        # so late that what an earlier release has saved is still there when it is restored by one to come
+        ttl = StateTtlConfig.new_builder(Time.days(100 * 365)).build()
         value = ValueStateDescriptor("value with ttl", Types.TUPLE([Types.INT(), Types.STRING()]))
         elements = ListStateDescriptor("list with ttl", Types.INT())
         entries = MapStateDescriptor("map with ttl", Types.INT(), Types.ROW_NAMED(["n"], [Types.INT()]))
