@@ -133,6 +133,19 @@ def test_what_a_snapshot_or_a_restore_has_is_no_part_of_the_delta(backend, state
     assert list(state.get()) == [1, 2, 3, 4, 5, 6, 7]
 
 
+def test_what_files_have_is_no_part_of_the_delta(tmp_path):
+    backend, other = (new_backend("cached", str(tmp_path / name)) for name in ("one", "other"))
+    backend.key = other.key = "a"
+    backend.state(list_state()).add_all([1, 2])
+    backend.write_native(str(tmp_path / "files"))
+    other.tracking = True
+    other.restore_native(str(tmp_path / "files"))
+    other.state(list_state()).add(3)
+    assert delta_of(other) == ({}, [], {"a": [3]})
+    backend.close()
+    other.close()
+
+
 def test_a_merge_tells_what_was_moved(backend):
     scope = Scope()
     state = backend.state(list_state(), scope)

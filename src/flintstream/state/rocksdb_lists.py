@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.state.rocksdb_rows import after, number_of_row, packed, unpacked
+from flintstream.state.rocksdb_rows import ATOMS, after, number_of_row, packed, unpacked
 
 if TYPE_CHECKING:
     from flintstream.state.rocksdb_rows import Layout
@@ -133,7 +133,7 @@ class Lists:
         if known is None:
             self._make_room()
             known = self.lists[key] = _List()
-        known.added.append(self._pack(element))
+        known.added.append(element if element.__class__ in ATOMS else self._pack(element))
         self.unwritten.add(key)
         self.room -= 1
         if self.room < 0:

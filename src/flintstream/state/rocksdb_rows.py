@@ -46,8 +46,8 @@ _NUMBER = Struct(">Q")
 _TIME = Struct(">q")
 _ELEMENT = Struct(">Iq")
 
-_ATOMS = frozenset({int, str, bytes, bool, float, type(None)})
-_all_atoms = _ATOMS.issuperset
+ATOMS = frozenset({int, str, bytes, bool, float, type(None)})
+_all_atoms = ATOMS.issuperset
 
 
 class Packed:
@@ -67,14 +67,14 @@ def is_fixed(value: Any) -> bool:
     (True, False)
     """
     kind = type(value)
-    if kind in _ATOMS:
+    if kind in ATOMS:
         return True
     return kind is tuple and (_all_atoms(map(type, value)) or all(map(is_fixed, value)))
 
 
 def packed(value: Any) -> Any:
     """Return a value that cannot change as it is, any other one as :class:`Packed`."""
-    return value if type(value) in _ATOMS or is_fixed(value) else Packed(encode_one(value))
+    return value if type(value) in ATOMS or is_fixed(value) else Packed(encode_one(value))
 
 
 def unpacked(value: Any) -> Any:
@@ -329,4 +329,4 @@ def _body(value: bytes, start: int) -> int:
 
 def _from_bytes(data: bytes) -> Any:
     value = decode_one(data)
-    return value if type(value) in _ATOMS or is_fixed(value) else Packed(data)
+    return value if type(value) in ATOMS or is_fixed(value) else Packed(data)

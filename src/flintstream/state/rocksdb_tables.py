@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.checkpoint.codec import encode_one
 from flintstream.state.backend import PIECE, Change
 from flintstream.state.rocksdb_lists import ADDED_TO, Lists
-from flintstream.state.rocksdb_rows import Packed, after, is_fixed, packed, unpacked
+from flintstream.state.rocksdb_rows import ATOMS, Packed, after, is_fixed, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 ABSENT = Packed(b"")
 """In the place of a value: there is none."""
-
-FIXED = frozenset({int, str, bytes, bool, float, type(None)})
 
 
 class Entries:
@@ -54,7 +52,7 @@ class Entries:
     def get(self, key: Any, default: Any = None) -> Any:
         """Return the value of a key."""
         value = self.young.get(key, self)
-        if value.__class__ in FIXED:
+        if value.__class__ in ATOMS:
             return value
         if value is self:
             value = self._miss(key)
@@ -90,9 +88,9 @@ class Entries:
         return value
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if value.__class__ not in FIXED and not self.live:
+        if value.__class__ not in ATOMS and not self.live:
             if self.ttl:
-                value = value if value[0].__class__ in FIXED else (packed(value[0]), value[1])
+                value = value if value[0].__class__ in ATOMS else (packed(value[0]), value[1])
             elif not is_fixed(value):
                 value = Packed(encode_one(value))
         self.young[key] = value
