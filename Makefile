@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: setup test check docs format bench simulate constraints clean
+.PHONY: setup test check docs format bench simulate faults constraints clean
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
@@ -33,6 +33,9 @@ bench: setup ## the benchmarks; prints what it measured
 
 simulate: setup ## jobs with faults at every step: COUNT seeds, or what happens in the one of SEED
 	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) -v,--count $(or $(COUNT),100000) --jobs $(or $(JOBS),2))
+
+faults: setup ## jobs on Spark whose processes are killed: so many ROUNDS, or the one of SEED
+	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED) -v,--rounds $(or $(ROUNDS),50) --first $(or $(FIRST),0))
 
 constraints: ## renew the pins (needs uv)
 	uv pip compile --universal --python-version 3.11 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \

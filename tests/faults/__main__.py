@@ -1,0 +1,46 @@
+"""``python -m tests.faults``: kill processes of jobs on Spark, round after round."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+from tests.faults.rounds import Round, RoundError, run_round
+
+
+def main() -> int:
+    """Do what the command line says; return 1 when a round fails."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("--seed", type=int, help="run the round of this seed only")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--rounds", type=int, default=50, help="how many rounds")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print what happens in them")
+    arguments = parser.parse_args()
+    first, count = (arguments.first, arguments.rounds) if arguments.seed is None else (arguments.seed, 1)
+    killed: Counter[str] = Counter()
+    failed = 0
+    for seed in range(first, first + count):
+        plan = Round.of(seed)
+        began = time.monotonic()
+
+        def say(what: str, began: float = began) -> None:
+            if arguments.verbose:
+                print(f"  {time.monotonic() - began:6.2f} s  {what}", flush=True)
+
+        print(plan, flush=True)
+        try:
+            now = run_round(plan, say)
+        except RoundError as error:
+            failed += 1
+            print(f"  FAILED: {error}\n  repeat it with: make faults SEED={seed}", flush=True)
+        else:
+            killed += now
+            print(f"  passed in {time.monotonic() - began:.1f} s, killed {dict(now)}", flush=True)
+    print(f"{count} rounds, {failed} failed, killed: {dict(sorted(killed.items()))}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

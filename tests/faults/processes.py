@@ -1,0 +1,63 @@
+"""Processes below another one, as the kernel tells them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Process(NamedTuple):
+    """A process that runs."""
+
+    pid: int
+    parent: int
+    started: str
+    """In ticks since the machine started: a number that is used again does not have the same."""
+    command: str
+
+
+def running() -> dict[int, Process]:
+    """Return all processes that are not zombies."""
+    found = {}
+    for directory in Path("/proc").iterdir():
+        if directory.name.isdigit():
+            with contextlib.suppress(OSError):
+                fields = (directory / "stat").read_text().rpartition(")")[2].split()
+                command = (directory / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if fields[0] != "Z":
+                    pid = int(directory.name)
+                    found[pid] = Process(pid, int(fields[1]), fields[19], command)
+    return found
+
+
+def below(pid: int) -> list[Process]:
+    """Return a process and all below it."""
+    processes = running()
+    found = [processes[pid]] if pid in processes else []
+    for process in found:
+        found += [each for each in processes.values() if each.parent == process.pid]
+    return found
+
+
+def kill(process: Process) -> bool:
+    """Kill a process, if it is still the same; return whether it was."""
+    now = running().get(process.pid)
+    if now is None or now.started != process.started:
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+        return True
+    return False
+
+
+def wait_for_end(processes: set[Process], seconds: float) -> None:
+    """Wait until processes have ended by themselves; kill those that have not."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and processes & set(running().values()):
+        time.sleep(0.05)
+    for process in processes & set(running().values()):
+        kill(process)

@@ -1,0 +1,252 @@
+"""A job on Spark whose processes are killed, and what it must have written in the end."""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.engine.tally import expected
+from tests.faults.processes import Process, below, kill, wait_for_end
+
+from flintstream.coordinator import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT = Path(__file__).parents[2]
+RECORDS = 250
+SECONDS = 300
+"""No round may take longer, on whatever machine."""
+
+MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]"}
+VICTIMS = {"local": ("worker", "daemon", "driver", "tree"), "cluster": ("worker", "executor", "driver", "tree")}
+"""``driver`` is the program's own process, ``tree`` all processes of the job at once."""
+
+PROGRAM = """
+import sys
+from pyflink.common import Encoder
+from pyflink.datastream import StreamExecutionEnvironment
+from pyflink.datastream.connectors.file_system import FileSink, RollingPolicy
+from tests.engine.tally import tally
+
+sink = FileSink.for_row_format(sys.argv[1], Encoder.simple_string_encoder())
+sink = sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).build()
+env = StreamExecutionEnvironment.get_execution_environment().set_max_parallelism(12)
+tally(env, int(sys.argv[2]), 0.01, sink=sink)
+env.execute("counting")
+"""
+
+
+class RoundError(AssertionError):
+    """What a round has found."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What happens in a round; everything follows from the seed, but for where exactly the job is when it is hit."""
+
+    seed: int
+    place: str
+    backend: str
+    changelog: bool
+    kills: tuple[tuple[str, float], ...]
+    """Victims, and the seconds between a sign of life and the kill."""
+    parallelism: tuple[int, ...]
+    """Of each start of the program."""
+
+    @classmethod
+    def of(cls, seed: int) -> Round:
+        """Return the round of a seed."""
+        rng = random.Random(seed)
+        place = rng.choice(sorted(MASTERS))
+        kills = tuple((rng.choice(VICTIMS[place]), rng.uniform(0, 1.5)) for _ in range(rng.randint(1, 3)))
+        parallelism = tuple(rng.randint(1, 3) for _ in range(len(kills) + 1))
+        return cls(seed, place, rng.choice(["hashmap", "rocksdb"]), rng.random() < 0.5, kills, parallelism)
+
+    def __str__(self) -> str:
+        """Return what there is to know before it begins."""
+        kills = ", ".join(f"{victim} after {seconds:.2f} s" for victim, seconds in self.kills)
+        log = " with changelog" if self.changelog else ""
+        return f"seed {self.seed}: {MASTERS[self.place]}, {self.backend}{log}, parallelism {self.parallelism}: {kills}"
+
+
+@dataclass
+class Course:
+    """A round as it runs."""
+
+    plan: Round
+    directory: Path
+    say: Callable[[str], None]
+    starts: int = 0
+    process: subprocess.Popen[bytes] | None = None
+    seen: set[Process] = field(default_factory=set)
+    files: dict[Path, int] = field(default_factory=dict)
+    """Sizes of the files that a reader may look at, when they were seen first."""
+    killed: Counter[str] = field(default_factory=Counter)
+    began: float = field(default_factory=time.monotonic)
+
+    def run(self) -> None:
+        """Run the job to its end through all kills.
+
+        Raises:
+            RoundError: It lost or repeated something, did not end, or failed by itself.
+        """
+        try:
+            self._start()
+            for victim, seconds in self.plan.kills:
+                if not self._wait_for_life() or not self._pause(seconds):
+                    break
+                self._kill(victim)
+            while self._poll() is None:
+                time.sleep(0.02)
+            if self._poll() != 0:
+                raise RoundError(f"the program ended with {self._poll()}")
+            self._check()
+        finally:
+            self._end()
+
+    def _settings(self) -> Mapping[str, str]:
+        return {
+            "execution.checkpointing.interval": "200 ms",
+            "execution.checkpointing.dir": (self.directory / "checkpoints").as_uri(),
+            "execution.checkpointing.incremental": "true",
+            "flintstream.epoch.idle-duration": "50",
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.attempts": "20",
+            "restart-strategy.fixed-delay.delay": "100 ms",
+            "state.backend.type": self.plan.backend,
+            "state.changelog.enabled": str(self.plan.changelog).lower(),
+            "state.changelog.periodic-materialize.interval": "300 ms",
+        }
+
+    def _start(self) -> None:
+        script = self.directory / "counting.py"
+        script.write_text(PROGRAM, encoding="utf-8")
+        (self.directory / "tmp").mkdir(exist_ok=True)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+            "PYTHONFAULTHANDLER": "1",
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "TMPDIR": str(self.directory / "tmp"),
+            registry.DIRECTORY: str(self.directory / "jobs"),
+        }
+        settings = [f"-D{key}={value}" for key, value in self._settings().items()]
+        parallelism = str(self.plan.parallelism[self.starts])
+        command = [sys.executable, "-m", "flintstream.cli", "run", "--master", MASTERS[self.plan.place]]
+        command += ["-p", parallelism, *settings, "--resume"]
+        command += [str(script), str(self.directory / "output"), str(RECORDS)]
+        self.starts += 1
+        with (self.directory / f"log-{self.starts}").open("wb") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
+        self.say(f"started, process {self.process.pid}, parallelism {parallelism}")
+
+    def _poll(self) -> int | None:
+        """Look at what there is; return the program's exit code."""
+        assert self.process is not None
+        if time.monotonic() - self.began > SECONDS:
+            raise RoundError(f"it has not ended after {SECONDS} s")
+        self.seen.update(below(self.process.pid))
+        self._look_at_files()
+        return self.process.poll()
+
+    def _look_at_files(self) -> None:
+        for path in (self.directory / "output").rglob("*"):
+            if path.name.startswith(".") or not path.is_file():
+                continue
+            size = path.stat().st_size
+            if self.files.setdefault(path, size) != size:
+                raise RoundError(f"{path.name} has changed from {self.files[path]} to {size} bytes")
+        for path in self.files:
+            if not path.exists():
+                raise RoundError(f"{path.name} has gone")
+
+    def _wait_for_life(self) -> bool:
+        """Wait until the job has committed something since it was hit last; return whether it still runs."""
+        before = len(self.files)
+        while len(self.files) == before:
+            if self._poll() is not None:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def _pause(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if self._poll() is not None:
+                return False
+            time.sleep(min(left, 0.02))
+        return True
+
+    def _kill(self, victim: str) -> None:
+        assert self.process is not None
+        tree = below(self.process.pid)
+        choice = random.Random(self.plan.seed + self.starts)
+        daemons = [process for process in tree if ".daemon" in process.command and "python" in process.command]
+        forks = [process for process in daemons if process.parent in {daemon.pid for daemon in daemons}]
+        candidates = {
+            "worker": forks,
+            "daemon": [process for process in daemons if process not in forks],
+            "executor": [process for process in tree if "CoarseGrainedExecutorBackend" in process.command],
+            "driver": [process for process in tree if process.pid == self.process.pid],
+            "tree": tree[:1],
+        }[victim]
+        if not candidates:
+            self.say(f"there is no {victim} at the moment")
+            return
+        victims = tree if victim == "tree" else [choice.choice(candidates)]
+        hit = [process for process in victims if kill(process)]
+        self.killed[victim] += bool(hit)
+        self.say(f"killed {victim}, {[process.pid for process in victims]}; {len(self.files)} files are committed")
+        if victim in {"driver", "tree"}:
+            self.process.wait()
+            self._start()
+
+    def _check(self) -> None:
+        lines = Counter(canonical(line) for path in self.files for line in path.read_text("utf-8").splitlines())
+        wanted = Counter(canonical(str(row)) for row in expected(range(RECORDS)))
+        missing, added = wanted - lines, lines - wanted
+        if missing or added:
+            raise RoundError(
+                f"{missing.total()} results are missing, as {sorted(missing)[:3]}; "
+                f"{added.total()} are too many, as {sorted(added)[:3]}"
+            )
+
+    def _end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            for process in below(self.process.pid):
+                kill(process)
+            self.process.wait()
+        wait_for_end(self.seen, 10)
+
+
+def canonical(line: str) -> str:
+    """Return a result so that equal ones read the same: the order of a map is up to the backend."""
+    row = ast.literal_eval(line)
+    return repr([sorted(each.items()) if isinstance(each, dict) else each for each in row])
+
+
+def run_round(plan: Round, say: Callable[[str], None] = lambda _: None) -> Counter[str]:
+    """Run a round and return how often which process was killed; what a failed one leaves is kept.
+
+    Raises:
+        RoundError: Something was lost or repeated.
+    """
+    directory = Path(tempfile.mkdtemp(prefix=f"flintstream-round-{plan.seed}-"))
+    course = Course(plan, directory, say)
+    try:
+        course.run()
+    except BaseException as error:
+        logs = "\n".join(path.read_text(errors="replace")[-2000:] for path in sorted(directory.glob("log-*")))
+        raise RoundError(f"{plan}\n{error}\nin {directory}\n{logs}") from error
+    subprocess.run(["rm", "-rf", str(directory)], check=True)  # noqa: S603, S607
+    return course.killed

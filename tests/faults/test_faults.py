@@ -1,0 +1,21 @@
+"""One job on a real cluster whose processes are killed; ``make faults`` runs as many as you like."""
+
+from __future__ import annotations
+
+import pytest
+from tests.faults.rounds import Round, run_round
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Round(0, "local", "rocksdb", True, (("worker", 0.3), ("tree", 0.5)), (2, 3, 1)),
+        Round(1, "cluster", "hashmap", False, (("executor", 0.3), ("driver", 0.5)), (2, 1, 3)),
+    ],
+    ids=["local", "cluster"],
+)
+def test_results_are_there_once_whatever_is_killed(plan):
+    killed = run_round(plan)
+    assert killed.total() == 2
