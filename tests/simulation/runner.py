@@ -32,6 +32,8 @@ from flintstream.state.settings import StateSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flintstream.coordinator.checkpoints import Completed
+
 
 MOST_EPOCHS = 500
 MOST_RUNS = 60
@@ -307,10 +309,14 @@ def _newest(scenario: Scenario, path: str | None) -> str | None:
         except Crash:
             world.dead = False
         else:
-            if found is None or (before is not None and before.metadata.created_ms > found.metadata.created_ms):
+            if found is None or (before is not None and _age(before) > _age(found)):
                 return path
             return found.where
     raise Violation("the storage can never be read")
+
+
+def _age(completed: Completed) -> tuple[int, int]:
+    return completed.metadata.created_ms, completed.metadata.number
 
 
 class _Compact:

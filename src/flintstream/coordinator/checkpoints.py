@@ -137,7 +137,8 @@ class Checkpoints:
             done = self._finish(request, reports, contents, now_ms, "checkpoint")
         except (CheckpointError, OSError) as error:
             self.ended_ms = now_ms
-            self.fail(request, str(error))
+            written = {path for report in reports for piece in report.pieces or () for path in piece.paths()}
+            self._fail(request, str(error), written)
             return None
         self.failures = 0
         self.ended_ms = now_ms
@@ -211,7 +212,7 @@ class Checkpoints:
             for chain in self.plan.chains
         )
 
-    def fail(self, request: SnapshotRequest, why: str) -> None:
+    def _fail(self, request: SnapshotRequest, why: str, written: set[str]) -> None:
         """Count a failed checkpoint and remove what there is of it.
 
         Raises:
@@ -219,7 +220,10 @@ class Checkpoints:
         """
         self.failures += 1
         self.failed += 1
-        self._discard(request)
+        if self._discard(request) and self.store is not None and self.plan.settings.changelog is None:
+            for path in written - self.needed():
+                if path.startswith(f"{SHARED}/"):
+                    _quietly(self.store.delete, path)
         if self.failures > self.settings.tolerable_failures:
             tolerated = self.settings.tolerable_failures
             raise CheckpointError(
@@ -229,11 +233,13 @@ class Checkpoints:
         _log.warning("checkpoint %d failed: %s", request.number, why)
 
     @staticmethod
-    def _discard(request: SnapshotRequest) -> None:
+    def _discard(request: SnapshotRequest) -> bool:
+        """Delete a directory; return False when its metadata may still be there, which needs its files."""
         store, directory = request.store, request.directory
-        # The metadata may be there, even if the storage said no; without its files it would be a trap.
-        if store is not None and _quietly(store.delete, f"{directory}/{METADATA}" if directory else METADATA):
-            _quietly(store.delete_tree, directory)
+        if store is None or not _quietly(store.delete, f"{directory}/{METADATA}" if directory else METADATA):
+            return False
+        _quietly(store.delete_tree, directory)
+        return True
 
     def subsume(self) -> None:
         """Delete the checkpoints that are no longer kept, and the shared files that only they needed."""

@@ -131,7 +131,7 @@ class Report:
     """Node id -> records it was given in this epoch; for sources, records it emitted."""
     metrics: dict[int, dict[str, Any]] = field(default_factory=dict)
     pieces: tuple[StatePiece, ...] | None = None
-    """What was written for the checkpoint, None when none was asked for or it failed."""
+    """What was written for the checkpoint, None when none was asked for; some of it when that failed."""
     state_ms: int = 0
     """How long it took to write what changed, and the checkpoint if there was one."""
     snapshot_error: str = ""

@@ -405,8 +405,11 @@ class Subtask:
         """Write the state for a checkpoint; that it cannot be written fails the checkpoint, not the epoch."""
         if instruction.snapshot is None:
             return None, ""
+        pieces: list[StatePiece] = []
         name = f"{self.chain.id}-{self.index}-{attempt}"
         try:
-            return self.state.snapshot(instruction.snapshot, handles, name), ""
+            pieces.extend(self.state.snapshot(instruction.snapshot, handles, name))
         except Exception as error:  # noqa: BLE001 - whatever a storage raises
-            return None, f"subtask {self.index} of '{self.chain.name}': {type(error).__name__}: {error}"
+            # What was written comes back all the same, to be deleted.
+            return tuple(pieces), f"subtask {self.index} of '{self.chain.name}': {type(error).__name__}: {error}"
+        return tuple(pieces), ""

@@ -134,14 +134,13 @@ class SubtaskState:
 
     # -- checkpoints -------------------------------------------------------------------------------------------------
 
-    def snapshot(self, request: SnapshotRequest, handles: Sequence[StateHandle], name: str) -> tuple[StatePiece, ...]:
-        """Write all state for a checkpoint or savepoint; ``name`` is unlike that of any other attempt.
+    def snapshot(self, request: SnapshotRequest, handles: Sequence[StateHandle], name: str) -> Iterator[StatePiece]:
+        """Write all state for a checkpoint or savepoint, piece by piece; ``name`` is unlike that of any other attempt.
 
         Raises:
             TimeoutError: It took too long.
             OSError: The storage does not take it.
         """
-        pieces: list[StatePiece] = []
         deadline = None if request.timeout_ms is None else time.monotonic() + request.timeout_ms / 1000
         buffer = tempfile.SpooledTemporaryFile(max(request.inline_below, 1 << 20))  # noqa: SIM115 - closed below
         with buffer:
@@ -150,12 +149,12 @@ class SubtaskState:
                 if request.kind == "log":
                     continue
                 if request.kind == "native" and is_native(state):
-                    pieces.append(StatePiece(native=upload(request, uid, state), operators=(uid,)))
+                    yield StatePiece(native=upload(request, uid, state), operators=(uid,))
                 else:
                     _write(writer, uid, state.take_snapshot(), deadline)
                 _write(writer, uid, timers.take_snapshot(), deadline)
             if request.kind == "log":
-                pieces += [self.subtask.log.piece(handle) for handle in handles]
+                yield from map(self.subtask.log.piece, handles)
             kept = {uid for uid, _, _ in self.keyed()} if request.kind == "full" else set()
             for number, operator in self.operators.items():
                 uid, values = self.nodes[number].uid, self._values(number)
@@ -167,7 +166,8 @@ class SubtaskState:
             buffer.seek(0)
             piece = StatePiece("", summary.size, summary.checksum, operators=tuple(sorted(kept)))
             if summary.size <= request.inline_below:
-                return (*pieces, replace(piece, inline=buffer.read()))
+                yield replace(piece, inline=buffer.read())
+                return
             if request.store is None:
                 raise CheckpointError(
                     f"the state of subtask {self.subtask.index} of '{self.subtask.chain.name}' has {summary.size} "
@@ -178,7 +178,7 @@ class SubtaskState:
             with request.store.create(path) as file:
                 shutil.copyfileobj(buffer, file, 1 << 20)
             _check_deadline(deadline)
-            return (*pieces, replace(piece, path=path))
+            yield replace(piece, path=path)
 
     def _values(self, number: int) -> dict[str, Any]:
         """Return what an operator holds beside keyed state."""

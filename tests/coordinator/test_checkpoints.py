@@ -1,0 +1,59 @@
+"""What checkpoints leave in their storage."""
+
+from __future__ import annotations
+
+import pytest
+
+from flintstream.checkpoint.file_store import MemoryFileStore
+from flintstream.checkpoint.metadata import NativeFile, StatePiece
+from flintstream.checkpoint.settings import CheckpointSettings
+from flintstream.coordinator.checkpoints import Checkpoints, Contents
+from flintstream.errors import CheckpointError
+from flintstream.runtime.plan import ChainPlan, JobPlan, JobSettings, NodePlan, Superstep
+from flintstream.runtime.protocol import Report
+
+NOTHING = Contents({}, {})
+
+
+@pytest.fixture
+def checkpoints():
+    chain = ChainPlan(0, 0, 1, 128, (NodePlan(1, "count", "count", b"", keyed=True),), (), (), ())
+    plan = JobPlan("job", "id", False, (Superstep(0, (chain,)),), JobSettings())
+    storage = MemoryFileStore("checkpoints")
+    settings = CheckpointSettings(100, storage=storage, incremental=True, tolerable_failures=1)
+    yield Checkpoints(settings, plan, 0, native=True)
+    storage.delete_tree("")
+
+
+def report(checkpoints, *names, error=""):
+    """Write files that are shared between checkpoints, and return what a subtask says of them."""
+    for name in names:
+        checkpoints.store.write(f"shared/{name}", b"x")
+    files = tuple(NativeFile(f"count/{name}", f"shared/{name}", 1, "") for name in names)
+    return Report(0, 0, "1", pieces=(StatePiece(native=files, operators=("count",)),), snapshot_error=error)
+
+
+def files(checkpoints):
+    return sorted(checkpoints.store.list(""))
+
+
+def test_a_failed_checkpoint_leaves_only_what_others_need(checkpoints):
+    checkpoints.complete(checkpoints.request(0), [report(checkpoints, "a", "b")], NOTHING, 1)
+    failed = report(checkpoints, "b", "c", error="too slow")
+    assert checkpoints.complete(checkpoints.request(1), [failed], NOTHING, 2) is None
+    assert files(checkpoints) == ["chk-1/_metadata", "shared/a", "shared/b"]
+
+
+def test_a_checkpoint_that_is_not_tolerated_leaves_nothing_either(checkpoints):
+    for _ in range(checkpoints.settings.tolerable_failures):
+        checkpoints.complete(checkpoints.request(0), [report(checkpoints, error="no")], NOTHING, 1)
+    with pytest.raises(CheckpointError, match="checkpoint 2 failed: no"):
+        checkpoints.complete(checkpoints.request(1), [report(checkpoints, "a", error="no")], NOTHING, 2)
+    assert files(checkpoints) == []
+
+
+def test_files_that_only_a_dropped_checkpoint_needed_are_deleted(checkpoints):
+    for names in (("a", "b"), ("b", "c")):
+        assert checkpoints.complete(checkpoints.request(0), [report(checkpoints, *names)], NOTHING, 1)
+        checkpoints.subsume()
+    assert files(checkpoints) == ["chk-2/_metadata", "shared/b", "shared/c"]
