@@ -183,7 +183,7 @@ def _overlooked_error() -> list[Replacement]:
 
 
 def _overlooked_checkpoint() -> list[Replacement]:
-    every, read = recovery._all, metadata_module.read
+    every, read = recovery.all_checkpoints, metadata_module.read
 
     def lenient(store: Any, directory: str = "") -> Any:
         try:
@@ -191,11 +191,11 @@ def _overlooked_checkpoint() -> list[Replacement]:
         except OSError as error:
             raise CorruptCheckpointError(directory, str(error)) from None
 
-    def mutated(store: Any) -> Any:
+    def mutated(store: Any, damaged: Any = None) -> Any:
         with patch.object(metadata_module, "read", lenient):
-            return list(every(store))
+            return list(every(store, damaged))
 
-    return [(recovery, "_all", mutated)]
+    return [(recovery, "all_checkpoints", mutated)]
 
 
 def _end_unsaid() -> list[Replacement]:
@@ -225,18 +225,19 @@ def _ended_for_good() -> list[Replacement]:
 
 
 def _files_first() -> list[Replacement]:
-    def discard(request: Any) -> None:
+    def discard(request: Any) -> bool:
         with suppress(OSError):
             request.store.delete_tree(request.directory)
+        return False
 
-    def every(store: Any) -> Any:
+    def every(store: Any, damaged: Any = None) -> Any:
         for path in store.list(""):
             if path.endswith("/_metadata"):
                 metadata = metadata_module.read(store, path.removesuffix("/_metadata"))
                 parent, _, last = path.removesuffix("/_metadata").rpartition("/")
                 yield Completed(metadata, store.child(parent), last, own=False)
 
-    return [(Checkpoints, "_discard", staticmethod(discard)), (recovery, "_all", every)]
+    return [(Checkpoints, "_discard", staticmethod(discard)), (recovery, "all_checkpoints", every)]
 
 
 def _writers_of_one() -> list[Replacement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -253,6 +253,9 @@ def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[Wa
     rng = world.rng
     checkpoints = scenario.checkpoint_settings(path)
     job_id = f"{rng.getrandbits(64):016x}"
+    if path is not None and path.startswith("sim:/checkpoints/") and rng.random() < 0.6:
+        job_id = path.split("/")[2]
+        checkpoints = replace(checkpoints, resumed_job=job_id)
     rocksdb = scenario.rocksdb and rng.random() < 0.7
     settings = JobSettings(
         auto_watermark_interval_ms=rng.choice((10, 40)),

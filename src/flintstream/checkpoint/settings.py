@@ -41,5 +41,7 @@ class CheckpointSettings:
     """Where savepoints go that are asked for without a directory."""
     restore_path: str | None = None
     """The checkpoint or savepoint to start from."""
+    resumed_job: str | None = None
+    """The id of the job that wrote it, where this one takes its place: its checkpoints are this one's, then."""
     allow_non_restored: bool = False
     """Whether state in it may be left behind that no operator of the program takes over."""

@@ -135,10 +135,10 @@ class Checkpoints:
         reports = list(reports)
         try:
             done = self._finish(request, reports, contents, now_ms, "checkpoint")
-        except (CheckpointError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever a storage raises
             self.ended_ms = now_ms
             written = {path for report in reports for piece in report.pieces or () for path in piece.paths()}
-            self._fail(request, str(error), written)
+            self._fail(request, _why(error), written)
             return None
         self.failures = 0
         self.ended_ms = now_ms
@@ -152,11 +152,16 @@ class Checkpoints:
         """Note that all input has ended and only commits are left to do.
 
         Raises:
-            OSError: The storage does not take it.
+            CheckpointError: The storage does not take it.
         """
         self.number += 1
         request = SnapshotRequest(self.number, "full", self.store, f"chk-{self.number}")
-        self.completed.append(self._finish(request, (), contents, now_ms, "checkpoint"))
+        try:
+            self.completed.append(self._finish(request, (), contents, now_ms, "checkpoint"))
+        except Exception as error:
+            raise CheckpointError(
+                f"checkpoint {self.number}, which has what is to be committed in the end, failed: {_why(error)}"
+            ) from error
 
     def complete_savepoint(
         self, request: SnapshotRequest, reports: Iterable[Report], contents: Contents, now_ms: int
@@ -168,9 +173,9 @@ class Checkpoints:
         """
         try:
             return self._finish(request, list(reports), contents, now_ms, "savepoint")
-        except (CheckpointError, OSError) as error:
+        except Exception as error:
             self._discard(request)
-            raise CheckpointError(f"the savepoint failed: {error}") from error
+            raise CheckpointError(f"the savepoint failed: {_why(error)}") from error
 
     def _finish(
         self, request: SnapshotRequest, reports: Sequence[Report], contents: Contents, now_ms: int, kind: str
@@ -273,7 +278,7 @@ class Checkpoints:
         needed = self.needed() | {f"{each.directory}/{METADATA}" for each in self.completed if each.own}
         try:
             found = self.store.list("")
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - whatever a storage raises
             _log.warning("cannot list %s: %s", self.store.uri(""), error)
             return
         unneeded = [path for path in found if path not in needed]
@@ -286,8 +291,9 @@ class Checkpoints:
     def end(self, *, finished: bool, cancelled: bool, owed: bool = False) -> None:
         """The job is over: delete the checkpoints unless they are to outlive it, or output is still owed."""
         keep = not finished and (self.settings.keep_when_cancelled if cancelled else self.settings.keep_when_failed)
-        keep = keep or owed
-        if self.store is not None and not keep:
+        if keep or owed:
+            self.sweep()
+        elif self.store is not None:
             for each in self.completed:
                 if each.own:
                     _quietly(self.store.delete, f"{each.directory}/{METADATA}")
@@ -298,12 +304,23 @@ class Checkpoints:
         self.completed = [replace(completed, own=False)]
         self.number = completed.metadata.number
 
+    def take_over(self, found: Iterable[Completed], latest: Completed) -> None:
+        """Go on from the latest checkpoint of an earlier run of the job, whose others are kept as this one's are."""
+        until = latest.metadata.number
+        own = [replace(each, own=True) for each in found if each.metadata.number <= until]
+        self.completed = sorted(own, key=lambda each: each.metadata.number)
+        self.number = until
+
 
 def _quietly(delete: Any, path: str) -> bool:
     """Delete, and tell whether it is gone; what cannot be deleted is left behind, as the job itself is fine."""
     try:
         delete(path)
-    except OSError as error:
-        _log.warning("cannot delete %s: %s", path, error)
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises
+        _log.warning("cannot delete %s: %s", path, _why(error))
         return False
     return True
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, CheckpointError) else f"{type(error).__name__}: {error}"

@@ -17,7 +17,7 @@ from flintstream.coordinator.job import Clock, Progress, SubtaskProgress
 from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.coordinator.pace import SHORTEST_MS, Pace
-from flintstream.coordinator.recovery import load, restore_plan, with_hint, with_key_groups_of
+from flintstream.coordinator.recovery import all_checkpoints, load, restore_plan, with_hint, with_key_groups_of
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError, JobFailedError, UserCodeError
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.protocol import SHARED, Instruction, Report
@@ -73,6 +73,8 @@ class Coordinator:
         self.clock = clock or Clock()
         self.attempt = 0
         self.progress = Progress()
+        self.resumes = job.checkpoints.resumed_job is not None
+        """Whether the job takes the place of one whose process was lost."""
         self.cancelled = False
         self.stopped = False
         self.restarting = False
@@ -121,7 +123,11 @@ class Coordinator:
             self.plan = self.checkpoints.plan = with_key_groups_of(start, self.plan)
             self.chain_of = {node.id: chain for chain in self.plan.chains for node in chain.nodes}
             restore_plan(start, self.plan, allow_non_restored=self.job.checkpoints.allow_non_restored)
-            self.checkpoints.go_back_to(start)  # it fits: if not, trying again would not help
+            # It fits: if not, trying again would not help.
+            if self.resumes:
+                self.checkpoints.take_over(all_checkpoints(start.store), start)
+            else:
+                self.checkpoints.go_back_to(start)
         try:
             return self._run()
         finally:
@@ -178,7 +184,7 @@ class Coordinator:
         self.restore: Restore | None = None
         self.unsaved = False
         self.epochs_before = self.progress.epochs
-        if self.attempt:
+        if self.attempt or self.resumes:
             if self.materializer is not None:
                 self.materializer.drop()
             # New logs begin, so that the old ones are needed as long as the checkpoints are that refer to them.

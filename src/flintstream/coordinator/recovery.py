@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.checkpoint import metadata as checkpoint_metadata
 from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA
+from flintstream.coordinator import registry
 from flintstream.coordinator.checkpoints import Completed
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.protocol import Restore
@@ -36,6 +41,8 @@ def load(path: str) -> Completed:
         CheckpointError: There is none.
         CorruptCheckpointError: It is damaged; the message names the newest good checkpoint beside it.
     """
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path):
+        path = os.path.realpath(path)
     directory = path.rstrip("/").removesuffix(f"/{METADATA}")
     parent, _, name = directory.rpartition("/")
     try:
@@ -56,10 +63,12 @@ def resolve_restore_path(
 ) -> CheckpointSettings:
     """Return the settings with the path to start from, where the job is to be resumed (``flintstream.resume``).
 
-    That is the newest good checkpoint of a job of this name. Without one the job starts from the beginning.
+    That is the newest checkpoint of a job of this name, whose place the job takes: it has the same id and the same
+    directory, and deletes what is in there as if it had written it. Without one the job starts from the beginning.
 
     Raises:
-        CheckpointError: Checkpoints have no directory to look in.
+        CheckpointError: Checkpoints have no directory to look in, or the job is still running.
+        CorruptCheckpointError: The newest checkpoint is damaged: what came after an older one may be committed.
     """
     if settings.restore_path is not None or not configuration.get_boolean(RESUME, False):
         return settings
@@ -68,29 +77,86 @@ def resolve_restore_path(
             f"'{RESUME}' is set (--resume), but there is no directory to look for checkpoints: set "
             "'execution.checkpointing.dir' and 'execution.checkpointing.interval'"
         )
-    found = newest(settings.storage, job_name)
+    damaged: dict[str, CorruptCheckpointError] = {}
+    found = newest(settings.storage, job_name, damaged=damaged)
+    for directory, error in damaged.items():
+        if _overtakes(directory, found, settings.storage, job_name):
+            where = "" if found is None else f"; the last good checkpoint is {found.where}"
+            raise CorruptCheckpointError(
+                error.path,
+                f"{error.what}{where}. To start from an older one, or anew, repeats output that is committed: give its "
+                "path (-s) if that may be, or move the damaged one away",
+            )
     if found is None:
         where = settings.storage.uri("")
         _log.warning("there is no checkpoint of '%s' in %s yet: it starts from the beginning", job_name, where)
         return settings
+    job_id = found.metadata.job_id
+    _check_lost(job_id, job_name)
     _log.info("'%s' goes on from %s", job_name, found.where)
-    return replace(settings, restore_path=found.where)
+    assert found.store is not None  # noqa: S101 - it was found in one
+    in_place = found.store.uri("") == settings.storage.child(job_id).uri("")
+    return replace(settings, restore_path=found.where, resumed_job=job_id if in_place else None)
 
 
-def newest(store: FileStore, job_name: str | None = None, but: str | None = None) -> Completed | None:
+def _check_lost(job_id: str, job_name: str) -> None:
+    until = time.monotonic() + 2  # one that has just ended may have its last words to say
+    while running := next((entry for entry in registry.entries() if entry.job_id == job_id), None):
+        if time.monotonic() > until:
+            raise CheckpointError(
+                f"'{job_name}' cannot be resumed, as it is still running in process {running.pid}: stop it first "
+                f"(flintstream stop {job_id})"
+            )
+        time.sleep(0.02)
+
+
+def _overtakes(directory: str, found: Completed | None, store: FileStore, job_name: str) -> bool:
+    """Tell whether a damaged checkpoint is, as far as can be seen, a later one of the job."""
+    parent, _, name = directory.rpartition("/")
+    if found is not None and found.store is not None and found.store.uri("") == (store.child(parent)).uri(""):
+        return _number(name) > _number(found.directory)
+    return found is None and json.dumps(job_name).encode() in store.read(f"{directory}/{METADATA}")
+
+
+def _number(directory: str) -> int:
+    number = directory.rpartition("/")[2].removeprefix("chk-")
+    return int(number) if number.isdecimal() else -1
+
+
+def newest(
+    store: FileStore,
+    job_name: str | None = None,
+    but: str | None = None,
+    damaged: dict[str, CorruptCheckpointError] | None = None,
+) -> Completed | None:
     """Return the newest good checkpoint anywhere below a directory, of a job of this name if one is given.
 
-    The one in the directory ``but`` is left out.
+    Those of one job are ordered by number, as clocks may be put back. The one in the directory ``but`` is left out;
+    ``damaged`` gets those that cannot be read.
 
     Raises:
         OSError: The storage cannot be read. To overlook a checkpoint would be to repeat output.
     """
-    named = (each for each in _all(store) if job_name is None or each.metadata.job_name == job_name)
-    found = [each for each in named if each.directory != but]
-    return max(found, key=lambda each: (each.metadata.created_ms, each.metadata.number), default=None)
+    latest: dict[str, Completed] = {}
+    for each in all_checkpoints(store, damaged):
+        of_job = job_name is None or each.metadata.job_name == job_name
+        if of_job and each.directory != but:
+            before = latest.get(each.metadata.job_id)
+            if before is None or each.metadata.number > before.metadata.number:
+                latest[each.metadata.job_id] = each
+    return max(latest.values(), key=lambda each: (each.metadata.created_ms, each.metadata.number), default=None)
 
 
-def _all(store: FileStore) -> Iterator[Completed]:
+def all_checkpoints(
+    store: FileStore | None, damaged: dict[str, CorruptCheckpointError] | None = None
+) -> Iterator[Completed]:
+    """Return the good checkpoints anywhere below a directory; ``damaged`` gets the others.
+
+    Raises:
+        OSError: The storage cannot be read.
+    """
+    if store is None:
+        return
     found = set(store.list(""))
     for path in sorted(found):
         directory, _, name = path.rpartition("/")
@@ -102,6 +168,8 @@ def _all(store: FileStore) -> Iterator[Completed]:
             continue
         except CorruptCheckpointError as error:
             _log.warning("%s", error)
+            if damaged is not None:
+                damaged[directory] = error
             continue
         if metadata.kind == "checkpoint":
             parent, _, last = directory.rpartition("/")

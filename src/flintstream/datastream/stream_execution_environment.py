@@ -372,8 +372,8 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
 
         graph = self._graph()
         name = job_name or self._configuration.get_string(JOB_NAME, "Flink Streaming Job")
-        job_id = uuid.uuid4().hex
         checkpoints = resolve_restore_path(self._checkpoint_settings(batch=graph.batch), self._configuration, name)
+        job_id = checkpoints.resumed_job or uuid.uuid4().hex
         plan = plan_job(graph, name, job_id, self._job_settings(graph, job_id, checkpoints))
         configuration = self._configuration.to_dict()
         restart = restart_strategy(self._configuration, checkpointing=checkpoints.interval_ms is not None)

@@ -1,0 +1,96 @@
+"""A job that takes the place of one that was lost: no run of it repeats what an earlier one has committed."""
+
+from __future__ import annotations
+
+import pytest
+from tests.engine.tally import expected, ordered, tally
+from tests.engine.test_recovery import checkpoints, settings, wait_for
+
+from flintstream.coordinator.job import Clock
+from flintstream.errors import CheckpointError, CorruptCheckpointError
+
+RECORDS = 40
+
+
+@pytest.fixture(params=["hashmap", "hashmap-changelog", "rocksdb"])
+def resumed(request, tmp_path):
+    return {
+        **settings(tmp_path, request.param),
+        "flintstream.resume": "true",
+        "restart-strategy.type": "none",
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+        "execution.checkpointing.num-retained": "2",
+    }
+
+
+def fail(env, tmp_path, at, sink=None):
+    """Run the job until it fails; return its sink."""
+    sink = tally(env, RECORDS, fail_at=at, marker=tmp_path / f"failed-{at}", sink=sink)
+    with pytest.raises(ValueError, match="this time it fails"):
+        env.execute("tally")
+    return sink
+
+
+def jobs(tmp_path):
+    return {path.parents[1].name for path in checkpoints(tmp_path)}
+
+
+def test_a_resumed_job_is_the_same_job_and_leaves_nothing_behind(make_env, tmp_path, resumed):
+    sink = fail(make_env(2, resumed), tmp_path, 15)
+    before = sink.get_results(True, False)
+    (job_id,) = jobs(tmp_path)
+    env = make_env(2, resumed)
+    tally(env, RECORDS, sink=sink)
+    result = env.execute("tally")
+    assert str(result.get_job_id()) == job_id
+    assert ordered(before + sink.get_results(True, False)) == expected(range(RECORDS))
+    assert [path for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()] == []
+
+
+def test_every_run_goes_on_from_the_one_before(make_env, tmp_path, resumed, monkeypatch):
+    sink = fail(make_env(2, resumed), tmp_path, 12)
+    rows = sink.get_results(True, False)
+    ids = jobs(tmp_path)
+    now_ms = Clock.now_ms
+    with monkeypatch.context() as patch:
+        patch.setattr(Clock, "now_ms", lambda self: now_ms(self) - 3_600_000)  # an hour back, as clocks may be put
+        fail(make_env(3, resumed), tmp_path, 25, sink)
+    rows += sink.get_results(True, False)
+    assert jobs(tmp_path) == ids
+    assert len(checkpoints(tmp_path)) <= 2
+    env = make_env(1, resumed)
+    tally(env, RECORDS, sink=sink)
+    env.execute("tally")
+    assert ordered(rows + sink.get_results(True, False)) == expected(range(RECORDS))
+
+
+def run(env, limit=RECORDS, name="tally"):
+    tally(env, limit)
+    env.execute(name)
+
+
+def test_a_damaged_newest_checkpoint_is_not_passed_over(make_env, tmp_path, resumed):
+    fail(make_env(1, resumed), tmp_path, 30)
+    older, newer = sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
+    newer.write_bytes(newer.read_bytes()[:2000])
+    with pytest.raises(
+        CorruptCheckpointError, match=rf"last good checkpoint is .*{older.parent.name}.* repeats output"
+    ):
+        run(make_env(1, resumed))
+    assert older.exists()
+    assert newer.exists()
+    older.unlink()
+    with pytest.raises(CorruptCheckpointError, match=r"repeats output"):
+        run(make_env(1, resumed))
+    run(make_env(1, resumed), 3, "another job, which it does not concern")
+
+
+def test_a_job_that_still_runs_is_not_resumed(make_env, tmp_path, resumed):
+    env = make_env(1, resumed)
+    tally(env, None)
+    client = env.execute_async("tally")
+    wait_for(lambda: checkpoints(tmp_path))
+    tally(env, RECORDS)
+    with pytest.raises(CheckpointError, match=r"still running in process \d+"):
+        env.execute("tally")
+    client.cancel().result()
