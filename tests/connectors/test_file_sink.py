@@ -25,7 +25,7 @@ from flintstream.datastream.connectors.file_system import (
     RollingPolicy,
     StreamingFileSink,
 )
-from flintstream.errors import PlanError
+from flintstream.errors import CheckpointError, PlanError
 
 PART = re.compile(r"part-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+")
 
@@ -256,6 +256,84 @@ def test_two_runs_from_one_checkpoint_do_not_give_the_same_name_to_different_fil
         writer.write([run], None)
         sink.create_committer().commit(writer.prepare_commit(end_of_input=True))
     assert sorted(visible(tmp_path).values()) == [["a", "a"], ["one"], ["two"]]
+
+
+def test_a_savepoint_holds_no_open_files_and_who_starts_from_it_leaves_those_of_the_other_alone(tmp_path):
+    sink = builder(tmp_path / "out").build()
+    writer = open_writer(sink)
+    writer.write(["before"], None)
+    prepared = writer.prepare_savepoint(end_of_input=False, checkpoint=False)
+    state = writer.snapshot()
+    assert (len(prepared), state.files) == (1, ())
+    writer.write(["after"], None)
+    writer.snapshot()
+    for base in (tmp_path / "out", tmp_path / "elsewhere"):
+        other = builder(base).build()
+        other.create_committer().commit(prepared)
+        heir = recovered(other, [state], identity=str(base))
+        heir.write(["after too"], None)
+        other.create_committer().commit(heir.prepare_commit(end_of_input=True))
+    sink.create_committer().commit([*prepared, *writer.prepare_commit(end_of_input=True)])
+    assert sorted(visible(tmp_path / "out").values()) == [["after"], ["after", "too"], ["before"]]
+    assert list(visible(tmp_path / "elsewhere").values()) == [["after", "too"]]
+    assert hidden(tmp_path) == []
+
+
+def test_only_the_snapshot_of_a_savepoint_says_so(tmp_path):
+    sink = builder(tmp_path).build()
+    writer = open_writer(sink)
+    writer.prepare_savepoint(end_of_input=False)
+    assert writer.snapshot().savepoint
+    writer.prepare_commit(end_of_input=False)
+    assert not writer.snapshot().savepoint
+
+
+def test_a_job_goes_on_from_its_checkpoint_although_a_file_was_finished_by_one_that_started_from_a_savepoint(tmp_path):
+    sink = builder(tmp_path).build()
+    writer = open_writer(sink)
+    writer.write(["a"], None)
+    checkpoint = writer.snapshot()
+    writer.write(["b"], None)
+    builder(tmp_path / "elsewhere").build().create_committer().commit(writer.prepare_savepoint(end_of_input=False))
+    assert list(visible(tmp_path).values()) == [["a", "b"]]
+    with pytest.raises(FileNotFoundError, match="older than its last one"):
+        recovered(sink, [checkpoint], identity="of another run")
+    again = sink.create_writer(WriterContext(0, 2, "2"))
+    again.recover([checkpoint])
+    again.write(["b again"], None)
+    sink.create_committer().commit(again.prepare_commit(end_of_input=True))
+    assert list(visible(tmp_path).values()) == [["a", "b", "again"]]
+
+
+def test_open_files_of_another_directory_are_refused(tmp_path):
+    writer = open_writer(builder(tmp_path / "out").build())
+    writer.write(["a"], None)
+    state = writer.snapshot()
+    (tmp_path / "same").symlink_to(tmp_path / "out")
+    writer.write(["b"], None)
+    writer.snapshot()
+    for base in ("elsewhere", "out/below"):
+        with pytest.raises(CheckpointError, match=f"the sink now writes to .*{base}: start from .* a savepoint"):
+            recovered(builder(tmp_path / base).build(), [state])
+    assert Path(state.files[0].path).read_text() == "a\nb\n"
+    assert recovered(builder(tmp_path / "same").build(), [state]).snapshot().files == state.files
+
+
+def test_committers_of_two_jobs_that_finish_the_same_file_at_once_agree(tmp_path, monkeypatch):
+    sink = builder(tmp_path).build()
+    writer = open_writer(sink)
+    writer.write(["a"], None)
+    prepared = writer.prepare_savepoint(end_of_input=False)
+    exists = Path.exists
+
+    def the_other_is_first(path):
+        monkeypatch.setattr(Path, "exists", exists)
+        sink.create_committer().commit(prepared)
+        return path.exists()
+
+    monkeypatch.setattr(Path, "exists", the_other_is_first)
+    sink.create_committer().commit(prepared)
+    assert list(visible(tmp_path).values()) == [["a"]]
 
 
 def test_a_finished_file_of_somebody_else_is_not_replaced(tmp_path):

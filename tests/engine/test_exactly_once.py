@@ -140,8 +140,8 @@ def test_each_record_is_in_one_file_although_the_job_goes_on_with_another_parall
     client = env.execute_async()
     wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 20)
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
-    assert finished(tmp_path / "out") == {}
-    assert len(unfinished(tmp_path / "out")) == 3
+    assert len(finished(tmp_path / "out")) == 3
+    assert unfinished(tmp_path / "out") == []
     faults = Faults(tmp_path / "faults", [("map", NUMBERS - 1), ("map", NUMBERS - 2)])
     env = make_env(parallelism, settings(tmp_path, **{"execution.state-recovery.path": path}))
     program(env, files(tmp_path / "out", policy), faults)
@@ -167,6 +167,39 @@ def test_each_record_is_in_the_other_system_once_although_the_job_goes_on_with_a
     program(env, Ledger(tmp_path / "ledger", Faults(tmp_path / "faults")), Faults(tmp_path / "faults"))
     env.execute()
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
+
+
+@on_both("policy", ["small files", "large files", "bulk"], "large files")
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_job_that_starts_from_a_savepoint_leaves_alone_what_the_other_goes_on_to_write(
+    make_env, tmp_path, policy, elsewhere
+):
+    def start(base, **more):
+        env = make_env(2, settings(tmp_path, 0, **more))
+        sink = bulk_files(base) if policy == "bulk" else files(base, POLICIES[policy])
+        program(env, sink, Faults(tmp_path / "faults"), limit=300)
+        return env.execute_async()
+
+    everything, out = list(range(300)), tmp_path / "out"
+    other = tmp_path / "elsewhere" if elsewhere else out
+    first = start(out)
+    wait_for(lambda: first.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    path = first.trigger_savepoint(str(tmp_path / "savepoints")).result()
+    at_savepoint = [set(content) for content in finished(out).values()]
+    second = start(other, **{"execution.state-recovery.path": path})
+    for client in (first, second):
+        client.get_job_execution_result().result()
+    assert unfinished(out) == unfinished(other) == []
+    numbers = sorted(n for content in finished(out).values() for n in content)
+    assert sorted(set(numbers)) == everything
+    if not elsewhere:  # both write what comes after the savepoint
+        assert all(numbers.count(n) == 1 for content in at_savepoint for n in content)
+        assert numbers.count(299) == 2
+        return
+    assert numbers == everything
+    rest = sorted(n for content in finished(other).values() for n in content)
+    assert rest == everything[-len(rest) :]
+    assert len(rest) <= 300 - 20
 
 
 def test_what_has_ended_before_a_failure_stays_as_it_is(make_inline_env, tmp_path):

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.connectors.buckets import BucketContext
 from flintstream.connectors.parts import OpenFile, PreparedFile
 from flintstream.connectors.sink import Committer, SinkWriter
+from flintstream.errors import CheckpointError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -51,6 +52,8 @@ class WriterState:
     uid: str
     next_number: int
     files: tuple[OpenFile, ...]
+    savepoint: bool = False
+    """The writer that gave it may still be writing."""
 
 
 class PartFileWriter(SinkWriter):
@@ -78,6 +81,7 @@ class PartFileWriter(SinkWriter):
         self._next_number = 0
         self._watermark = NO_WATERMARK
         self._prepared: list[PreparedFile] = []
+        self._savepoint = False
         self._counted: set[str] = set()
         """Open files that the last snapshot knows."""
         self._touched: set[str] = set()
@@ -138,6 +142,7 @@ class PartFileWriter(SinkWriter):
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Close the files that are complete."""
+        self._savepoint = False
         now = int(time.time() * 1000)
         for bucket, part in list(self._parts.items()):
             if (
@@ -154,11 +159,19 @@ class PartFileWriter(SinkWriter):
             prepared.append(LastOf(self._uid))
         return prepared
 
+    def prepare_savepoint(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
+        """Close all files: only one writer can go on with a file, and it is this one."""
+        for bucket in list(self._parts):
+            self._roll(bucket)
+        prepared = self.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
+        self._savepoint = True
+        return prepared
+
     def snapshot(self) -> object | None:
         """Return the open files and their lengths."""
         files = tuple(part.state() for part in self._parts.values())
         self._counted = {file.path for file in files}
-        return WriterState(self._uid, self._next_number, files)
+        return WriterState(self._uid, self._next_number, files, self._savepoint)
 
     def sync(self) -> None:
         """Bring the open files to disk, and the entries of all that were begun."""
@@ -188,11 +201,19 @@ class PartFileWriter(SinkWriter):
             for file in state.files:
                 if file.bucket in self._parts:  # of another writer; its file stays as it is
                     self._roll(file.bucket)
+                if state.uid == self._uid:
+                    _take_back(file)
                 self._go_on_with(file)
         known = {file.path for state in states for file in state.files}
-        _remove_leftovers(self._base_path, self._names, {self._uid, *(state.uid for state in states)}, known)
+        ended = {state.uid for state in states if not state.savepoint}
+        _remove_leftovers(self._base_path, self._names, {self._uid, *ended}, known)
 
     def _go_on_with(self, file: OpenFile) -> None:
+        if not Path(file.path).resolve().is_relative_to(Path(self._base_path).resolve()):
+            raise CheckpointError(
+                f"{file.path} is still being written in this checkpoint, but the sink now writes to {self._base_path}: "
+                "start from it with the old directory, or from a savepoint, which has no such files"
+            )
         try:
             size = Path(file.path).stat().st_size
         except FileNotFoundError:
@@ -236,22 +257,33 @@ class PartFileCommitter(Committer):
             _remove_leftovers(self._base_path, self._names, ended)
 
 
+def _take_back(file: OpenFile) -> None:
+    """Hide a file again that this job was still writing at its last checkpoint.
+
+    It can have got its name since from another job that started from a savepoint, or without waiting for a checkpoint.
+    """
+    if not Path(file.path).exists() and Path(file.target).exists():
+        _log.warning("%s is hidden until a checkpoint counts on it: the job goes back to before its end", file.target)
+        Path(file.target).rename(file.path)
+
+
 def _finish(prepared: PreparedFile) -> None:
     if prepared.spool:
         Path(prepared.spool).unlink(missing_ok=True)
+    path, target = Path(prepared.path), Path(prepared.target)
     try:
-        size = Path(prepared.path).stat().st_size
+        size = path.stat().st_size
+        if size < prepared.length:
+            raise OSError(f"{path} has {size} bytes, but {prepared.length} had been written to it")
+        # Jobs that start from one savepoint finish the same files, perhaps at the same time.
+        if target.exists() and path.exists():
+            raise FileExistsError(f"{path} is complete, but there is a file {target} that it is not")
+        if size > prepared.length:
+            os.truncate(path, prepared.length)
+        path.rename(target)
     except FileNotFoundError:
-        if not Path(prepared.target).exists():  # finished before a restart, and taken away by somebody since?
-            _log.warning("neither %s nor %s is there any more", prepared.path, prepared.target)
-        return
-    if size < prepared.length:
-        raise OSError(f"{prepared.path} has {size} bytes, but {prepared.length} had been written to it")
-    if Path(prepared.target).exists():
-        raise FileExistsError(f"{prepared.path} is complete, but there is a file {prepared.target} that it is not")
-    if size > prepared.length:
-        os.truncate(prepared.path, prepared.length)
-    Path(prepared.path).rename(prepared.target)
+        if not target.exists():  # finished before, and taken away by somebody since?
+            _log.warning("neither %s nor %s is there any more", path, target)
 
 
 def _remove_leftovers(base_path: str, names: PartNames, uids: set[str], known: Collection[str] = ()) -> None:

@@ -76,6 +76,18 @@ class SinkWriter(ABC):
         """
         return ()
 
+    def prepare_savepoint(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
+        """Do the same when the epoch ends with a savepoint; by default :meth:`prepare_commit` is called.
+
+        Another job may start from the savepoint while this one goes on, and both commit what is in it. What only one
+        of them could go on with, such as an open file, should be prepared now and not be part of :meth:`snapshot`.
+
+        Args:
+            end_of_input: as for :meth:`prepare_commit`.
+            checkpoint: false when the job goes on: it commits with its next checkpoint.
+        """
+        return self.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
+
     def snapshot(self) -> object | None:
         """Return what the writer of the next epoch, perhaps in another process, needs to go on (picklable)."""
         return None

@@ -389,6 +389,7 @@ class Coordinator:
                     handles=before.handles if before is not None else (),
                     restore=self.restore if before is None else None,
                     snapshot=request,
+                    savepoint=savepoint is not None,
                     commit=commit,
                     max_epoch_ms=limit,
                     drain=savepoint is not None and savepoint.drain,

@@ -90,6 +90,8 @@ class Instruction:
     restore: Restore | None = None
     """What to start from when there is no version."""
     snapshot: SnapshotRequest | None = None
+    savepoint: bool = False
+    """The snapshot is for a savepoint."""
     commit: bool = True
     """What sinks prepare at the end of this epoch will be committed before the next one."""
     max_epoch_ms: int | None = None

@@ -28,6 +28,8 @@ class SinkOperator(Operator):
         self.attempt = ""
         self.saving = False
         """A checkpoint is taken at the end of this epoch."""
+        self.savepoint = False
+        """It is a savepoint: another job may start from it while this one goes on."""
         self.with_checkpoints = False
         """Output waits for checkpoints."""
         self.writer: SinkWriter | None = None
@@ -89,7 +91,8 @@ class SinkOperator(Operator):
         """Ask the writer for what this epoch finished."""
         try:
             writer = self.writer or self._open_writer()
-            prepared = writer.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
+            prepare = writer.prepare_savepoint if self.savepoint else writer.prepare_commit
+            prepared = prepare(end_of_input=end_of_input, checkpoint=checkpoint)
             if self.saving:
                 writer.sync()
         except Exception as error:

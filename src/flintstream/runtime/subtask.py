@@ -113,6 +113,7 @@ class Subtask:
             if isinstance(operator, SinkOperator):
                 operator.attempt = attempt
                 operator.saving = instruction.snapshot is not None
+                operator.savepoint = instruction.savepoint
                 operator.with_checkpoints = self.job.settings.commit_with_checkpoint
             if operator.context.state is not None:
                 # Without an earlier piece a full one is written, for which nobody needs to know what changed.
