@@ -57,3 +57,36 @@ def test_files_that_only_a_dropped_checkpoint_needed_are_deleted(checkpoints):
         assert checkpoints.complete(checkpoints.request(0), [report(checkpoints, *names)], NOTHING, 1)
         checkpoints.subsume()
     assert files(checkpoints) == ["chk-2/_metadata", "shared/b", "shared/c"]
+
+
+class Moody(MemoryFileStore):
+    """Raises what no client of a storage should."""
+
+    def write(self, path, data):
+        if path.endswith("_metadata"):
+            raise RuntimeError("503 slow down")
+        super().write(path, data)
+
+    def child(self, path):
+        return Moody(self.name, self._key(path))
+
+
+def test_whatever_a_storage_raises_fails_the_checkpoint_only(checkpoints):
+    checkpoints.store = Moody("checkpoints", checkpoints.store.root)
+    failed = report(checkpoints, "a")
+    assert checkpoints.complete(checkpoints.request(0), [failed], NOTHING, 1) is None
+    assert files(checkpoints) == []
+    with pytest.raises(CheckpointError, match="checkpoint 2 failed: RuntimeError: 503 slow down"):
+        checkpoints.complete(checkpoints.request(0), [failed], NOTHING, 1)
+    with pytest.raises(CheckpointError, match="savepoint failed: RuntimeError: 503 slow down"):
+        checkpoints.complete_savepoint(checkpoints.request_savepoint(checkpoints.store), [failed], NOTHING, 1)
+    with pytest.raises(CheckpointError, match="what is to be committed in the end, failed: RuntimeError: 503"):
+        checkpoints.last(NOTHING, 1)
+
+
+def test_a_job_that_ends_keeps_its_checkpoints_and_nothing_else(checkpoints):
+    assert checkpoints.complete(checkpoints.request(0), [report(checkpoints, "a")], NOTHING, 1)
+    checkpoints.store.write("chk-2/half of a checkpoint", b"x")
+    report(checkpoints, "b")
+    checkpoints.end(finished=False, cancelled=False, owed=True)
+    assert files(checkpoints) == ["chk-1/_metadata", "shared/a"]

@@ -128,6 +128,21 @@ def test_a_savepoint_does_not_disturb_the_job(make_env, tmp_path):
     assert 0 < len([row for row in rest if row[0] != "timer"]) < 40
 
 
+def test_a_savepoint_may_be_given_by_a_relative_path(make_inline_env, tmp_path, monkeypatch):
+    env = make_inline_env(1, settings(tmp_path))
+    sink = tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    path = Path(client.stop_with_savepoint(False, str(tmp_path)).result())
+    before = sink.get_results(True, False)
+    for place, name in ((path.parent, path.name), (path, "."), (path, METADATA)):
+        monkeypatch.chdir(place)
+        again = make_inline_env(1, {**settings(tmp_path), "execution.state-recovery.path": name})
+        tally(again, 100, 0.001, sink=sink)
+        again.execute("tally")
+        assert ordered(before + sink.get_results(True, False)) == expected(range(100))
+
+
 def test_draining_lets_all_event_time_pass_before_the_savepoint(make_env, tmp_path):
     env = make_env(2, settings(tmp_path))
     sink = tally(env, None, 0.01)

@@ -156,8 +156,8 @@ OPTIONS = (
     Option(
         "flintstream.resume",
         "false",
-        "whether to take the place of a job of the same name that was lost, from its newest checkpoint in the directory "
-        "of checkpoints; `--resume`",
+        "whether to take the place of a job of the same name that was lost, from its newest checkpoint in the "
+        "directory of checkpoints; `--resume`",
     ),
     Option(
         "restart-strategy.type",
