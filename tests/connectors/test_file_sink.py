@@ -258,6 +258,39 @@ def test_two_runs_from_one_checkpoint_do_not_give_the_same_name_to_different_fil
     assert sorted(visible(tmp_path).values()) == [["a", "a"], ["one"], ["two"]]
 
 
+def test_a_writer_asks_for_the_first_check_at_which_a_file_is_too_old(tmp_path, monkeypatch):
+    now = 1_000_000
+    monkeypatch.setattr("flintstream.connectors.part_files.time.time", lambda: now / 1000)
+    policy = RollingPolicy.default_rolling_policy(rollover_interval=250, inactivity_interval=130)
+    writer = open_writer(builder(tmp_path, policy).with_bucket_check_interval(100).build())
+    writer.prepare_commit(end_of_input=False)
+    assert writer.next_prepare_commit() is None
+    writer.write(["a"], None)
+    now += 20
+    writer.prepare_commit(end_of_input=False)
+    assert writer.next_prepare_commit() == 1_000_220
+    now += 100
+    writer.write(["b"], None)
+    now += 5
+    writer.prepare_commit(end_of_input=False)
+    assert writer.next_prepare_commit() == 1_000_325
+    now = writer.next_prepare_commit()
+    assert len(writer.prepare_commit(end_of_input=False)) == 1
+    assert writer.next_prepare_commit() is None
+
+
+def test_the_check_interval_is_a_minute_as_in_flink(tmp_path, monkeypatch):
+    monkeypatch.setattr("flintstream.connectors.part_files.time.time", lambda: 1_000)
+    policy = RollingPolicy.default_rolling_policy(rollover_interval=2)
+    writer = open_writer(builder(tmp_path, policy).build())
+    writer.write(["a"], None)
+    writer.prepare_commit(end_of_input=False)
+    assert writer.next_prepare_commit() == 1_060_000
+    never = open_writer(builder(tmp_path, RollingPolicy.on_checkpoint_rolling_policy()).build())
+    never.write(["a"], None)
+    assert never.next_prepare_commit() is None
+
+
 def test_a_savepoint_holds_no_open_files_and_who_starts_from_it_leaves_those_of_the_other_alone(tmp_path):
     sink = builder(tmp_path / "out").build()
     writer = open_writer(sink)

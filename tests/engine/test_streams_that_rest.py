@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from flintstream.common import Duration, Time, WatermarkStrategy
+from flintstream.common import Duration, Encoder, Time, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGenerator
+from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.connectors.source import (
     Boundedness,
     Source,
@@ -17,6 +18,7 @@ from flintstream.connectors.source import (
     SplitEnumerator,
     StaticEnumerator,
 )
+from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, RollingPolicy
 from flintstream.datastream.functions import ProcessWindowFunction
 from flintstream.datastream.window import TumblingEventTimeWindows
 
@@ -181,3 +183,98 @@ def test_waiting_for_idleness_costs_no_epochs(make_env):
     with stream.map(lambda pair: pair).execute_and_collect() as results:
         assert len(list(results)) == 3
         assert results._client.get_accumulators().result()["numEpochs"] < 15
+
+
+class Rests(Script):
+    """Has nothing more to say after its script, and does not end."""
+
+    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def __init__(self, script):
+        super().__init__(script, bounded=False)
+
+    def create_enumerator(self, parallelism):
+        return Waiting()
+
+
+class Waiting(StaticEnumerator):
+    def __init__(self):
+        super().__init__([ScriptSplit("script")])
+
+    def is_finished(self):
+        return False
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.02)
+
+
+def epochs_of(client):
+    return client.get_accumulators().result().get("numEpochs", 0)
+
+
+def comes_to_rest(client):
+    """Wait for a second without epochs."""
+    until = time.monotonic() + 30
+    before = -1
+    while before != (before := epochs_of(client)):
+        assert time.monotonic() < until, "the job does not rest"
+        time.sleep(1)
+    return before
+
+
+@pytest.mark.parametrize("checkpoints", [{}, {"execution.checkpointing.interval": "100 ms"}], ids=["without", "with"])
+def test_a_file_that_is_old_enough_is_finished_although_no_record_comes_and_then_the_job_rests(
+    make_env, tmp_path, checkpoints
+):
+    env = make_env(1, {**QUICK, **checkpoints})
+    made = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder())
+    made = made.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).with_bucket_check_interval(50)
+    policy = RollingPolicy.default_rolling_policy(rollover_interval=5000, inactivity_interval=400)
+    records = env.from_source(Rests(["a", "b"]), NO_WATERMARKS, "script").map(str, Types.STRING())
+    records.sink_to(made.with_rolling_policy(policy).build())
+    client = env.execute_async()
+    wait_for(lambda: list(tmp_path.glob("part-*")))
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["a\nb\n"]
+    assert comes_to_rest(client) < 15
+    client.cancel().result()
+
+
+class Asks(Sink):
+    """Its writers ask for some epochs."""
+
+    def create_writer(self, context):
+        return AskingWriter()
+
+
+class AskingWriter(SinkWriter):
+    def __init__(self):
+        self.left = 3
+
+    def write(self, values, timestamps):
+        pass
+
+    def prepare_commit(self, *, end_of_input, checkpoint=True):
+        self.left -= 1
+        return ()
+
+    def next_prepare_commit(self):
+        return int(time.time() * 1000) + 100 if self.left > 0 else None
+
+    def snapshot(self):
+        return self.left
+
+    def restore(self, state):
+        self.left = state
+
+
+def test_a_writer_of_ones_own_is_given_the_epochs_it_asks_for(make_inline_env):
+    env = make_inline_env(1, QUICK)
+    env.from_source(Rests([]), NO_WATERMARKS, "script").sink_to(Asks())
+    client = env.execute_async()
+    wait_for(lambda: epochs_of(client) >= 3)
+    assert comes_to_rest(client) == 3
+    client.cancel().result()

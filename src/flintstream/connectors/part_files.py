@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 NO_WATERMARK = -(2**63)
 
+CHECK_INTERVAL_MS = 60_000
+"""How often a stream that rests is looked at for files that are too old, unless the sink says otherwise."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -68,8 +71,12 @@ class PartFileWriter(SinkWriter):
         assigner: BucketAssigner,
         policy: RollingPolicy,
         names: PartNames,
+        check_interval: int = CHECK_INTERVAL_MS,
     ) -> None:
-        """Take the sink's settings; ``sink_uid`` tells one sink's files from those of other sinks and earlier runs."""
+        """Take the sink's settings; ``sink_uid`` tells one sink's files from those of other sinks and earlier runs.
+
+        ``check_interval`` is how often (ms) to look for files that are too old while no records come.
+        """
         self._context = context
         self._base_path = base_path
         self._uid = str(uuid.uuid5(sink_uid, f"{context.identity}/{context.subtask}"))
@@ -77,6 +84,8 @@ class PartFileWriter(SinkWriter):
         self._assigner = assigner
         self._policy = policy
         self._names = names
+        self._check_interval = check_interval
+        self._checked = 0
         self._parts: dict[str, Part] = {}
         self._next_number = 0
         self._watermark = NO_WATERMARK
@@ -143,7 +152,7 @@ class PartFileWriter(SinkWriter):
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Close the files that are complete."""
         self._savepoint = False
-        now = int(time.time() * 1000)
+        now = self._checked = int(time.time() * 1000)
         for bucket, part in list(self._parts.items()):
             if (
                 end_of_input
@@ -158,6 +167,15 @@ class PartFileWriter(SinkWriter):
         if end_of_input:
             prepared.append(LastOf(self._uid))
         return prepared
+
+    def next_prepare_commit(self) -> int | None:
+        """Return the first check at which a file will be too old; those before it have nothing to do."""
+        rolls = [self._policy.next_roll(part.known.created, part.updated) for part in self._parts.values()]
+        first = min((roll for roll in rolls if roll is not None), default=None)
+        if first is None:
+            return None
+        checks = max(1, -((self._checked - first) // self._check_interval))
+        return self._checked + checks * self._check_interval
 
     def prepare_savepoint(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Close all files: only one writer can go on with a file, and it is this one."""

@@ -19,6 +19,10 @@ class RollingPolicy:
         """Tell whether a file is closed at ``now`` because of its age or of having been left alone (ms)."""
         return False
 
+    def next_roll(self, created: int, updated: int) -> int | None:  # noqa: ARG002
+        """Return when (ms since the epoch) :meth:`rolls_on_time` becomes true of a file, None for never."""
+        return None
+
     def rolls_on_checkpoint(self) -> bool:
         """Tell whether a file is closed at every checkpoint; without checkpointing, at the end of every epoch."""
         return False
@@ -59,7 +63,11 @@ class DefaultRollingPolicy(RollingPolicy):
 
     def rolls_on_time(self, created: int, updated: int, now: int) -> bool:
         """Tell whether the file is too old or too long unchanged."""
-        return now - created >= self.rollover_interval or now - updated >= self.inactivity_interval
+        return now >= self.next_roll(created, updated)
+
+    def next_roll(self, created: int, updated: int) -> int:
+        """Return when the file will be too old or too long unchanged, whichever is first."""
+        return min(created + self.rollover_interval, updated + self.inactivity_interval)
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,15 @@ class SinkWriter(ABC):
         """
         return self.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
 
+    def next_prepare_commit(self) -> int | None:
+        """Return when (ms since the epoch) an epoch should end even if there is no record by then, None for never.
+
+        Asked after each :meth:`prepare_commit`. While a stream rests there are no epochs, so a writer that does
+        something after a while, such as to close a file, has to ask for one. It must lie in the future, or the job
+        never rests; it may come a little later, and earlier when there are records.
+        """
+        return None
+
     def snapshot(self) -> object | None:
         """Return what the writer of the next epoch, perhaps in another process, needs to go on (picklable)."""
         return None

@@ -36,6 +36,7 @@ class SinkOperator(Operator):
         self.restored: object | None = None
         self.recovered: Sequence[Any] = ()
         self.watermark = MIN_TIMESTAMP
+        self.due: int | None = None
 
     def open(self) -> None:
         """Open the writer: even one that gets no records has a state, by which what it leaves behind is found."""
@@ -93,11 +94,16 @@ class SinkOperator(Operator):
             writer = self.writer or self._open_writer()
             prepare = writer.prepare_savepoint if self.savepoint else writer.prepare_commit
             prepared = prepare(end_of_input=end_of_input, checkpoint=checkpoint)
+            self.due = writer.next_prepare_commit()
             if self.saving:
                 writer.sync()
         except Exception as error:
             raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
         return prepared
+
+    def next_processing_time(self) -> int | None:
+        """Return when the writer wants an epoch to end; to do there is nothing before that end."""
+        return self.due
 
     def snapshot(self) -> object | None:
         """Return the writer's state."""

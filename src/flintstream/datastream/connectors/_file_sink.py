@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.buckets import BucketAssigner
 from flintstream.connectors.files import local_path
-from flintstream.connectors.part_files import PartFileCommitter, PartFileWriter
+from flintstream.connectors.part_files import CHECK_INTERVAL_MS, PartFileCommitter, PartFileWriter
 from flintstream.connectors.parts import BulkParts, RowParts
 from flintstream.connectors.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
 from flintstream.datastream.connectors._file_source import NotAvailableError
@@ -150,9 +150,11 @@ class FileSink(Sink, SupportsPreprocessing):
 
     A part file has a hidden name until the checkpoint (without checkpointing: the epoch) that ends it counts. Built by
     :meth:`for_row_format`; unless told otherwise, buckets are hours (``yyyy-MM-dd--HH``) and a file is closed at
-    128 MB, after a minute, or when nothing was written to it for a minute. That is looked at whenever records arrive
-    and at the end of each epoch.
+    128 MB, after a minute, or when nothing was written to it for a minute. That is looked at whenever records arrive,
+    at the end of each epoch and, while the stream rests, at the bucket check interval (60 s).
     """
+
+    _check_interval = CHECK_INTERVAL_MS
 
     def __init__(
         self, base_path: str, file_format: PartFormat, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
@@ -171,7 +173,14 @@ class FileSink(Sink, SupportsPreprocessing):
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer of part files."""
         return PartFileWriter(
-            context, self._base_path, self._uid, self._format, self._assigner, self._policy, self._names
+            context,
+            self._base_path,
+            self._uid,
+            self._format,
+            self._assigner,
+            self._policy,
+            self._names,
+            self._check_interval,
         )
 
     def create_committer(self) -> Committer:
@@ -189,11 +198,13 @@ class FileSink(Sink, SupportsPreprocessing):
             self._policy = policy
             self._assigner = BucketAssigner.date_time_bucket_assigner()
             self._names = PartNames()
+            self._check_interval = CHECK_INTERVAL_MS
 
         def with_bucket_check_interval(self, interval: int) -> Self:
-            """Say how often (ms) Flink looks whether a file is too old; here that is at the end of every epoch."""
+            """Say how often (ms) to look for files that are too old while no records come; the default is 60,000."""
             if interval <= 0:
                 raise PlanError(f"the bucket check interval must be positive, not {interval}")
+            self._check_interval = interval
             return self
 
         def with_bucket_assigner(self, bucket_assigner: BucketAssigner) -> Self:
@@ -230,7 +241,9 @@ class FileSink(Sink, SupportsPreprocessing):
 
         def build(self) -> Any:
             """Return the sink."""
-            return self._made(self._base_path, self._format, self._assigner, self._policy, self._names)
+            sink = self._made(self._base_path, self._format, self._assigner, self._policy, self._names)
+            sink._check_interval = self._check_interval  # noqa: SLF001 - our own
+            return sink
 
     class RowFormatBuilder(BaseBuilder):
         """Builds a sink that encodes record by record."""
