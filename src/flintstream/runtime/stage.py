@@ -126,4 +126,13 @@ def _pickle_report(report: Report) -> bytes:
 
 def instruction_item(level: int, instruction: Instruction) -> Item:
     """Address an instruction to its subtask."""
-    return Item(level, instruction.subtask, INSTRUCTION, 0, 0, 0, pickle.dumps(instruction, 5))
+    return Item(level, instruction.subtask, INSTRUCTION, 0, 0, 0, _pickle_instruction(instruction))
+
+
+def _pickle_instruction(instruction: Instruction) -> bytes:
+    if not instruction.new_splits:
+        return pickle.dumps(instruction, 5)
+    import cloudpickle  # noqa: PLC0415
+
+    # The class of a split may stand in the user's script, where no worker can look it up.
+    return cloudpickle.dumps(instruction, 5)  # type: ignore[no-any-return]
