@@ -19,8 +19,11 @@ from flintstream.connectors.source import (
     StaticEnumerator,
 )
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, RollingPolicy
-from flintstream.datastream.functions import ProcessWindowFunction
+from flintstream.datastream.functions import KeyedProcessFunction, ProcessWindowFunction
+from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TumblingEventTimeWindows
+from flintstream.errors import CheckpointError
+from flintstream.savepoint import Savepoint
 
 QUICK = {"flintstream.epoch.idle-duration": "20"}
 
@@ -277,4 +280,63 @@ def test_a_writer_of_ones_own_is_given_the_epochs_it_asks_for(make_inline_env):
     client = env.execute_async()
     wait_for(lambda: epochs_of(client) >= 3)
     assert comes_to_rest(client) == 3
+    client.cancel().result()
+
+
+class Remembers(KeyedProcessFunction):
+    def __init__(self, ttl_ms):
+        self.ttl_ms = ttl_ms
+
+    def open(self, runtime_context):
+        descriptor = ValueStateDescriptor("last", Types.STRING())
+        if self.ttl_ms is not None:
+            descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(self.ttl_ms)).build())
+        self.last = runtime_context.get_state(descriptor)
+
+    def process_element(self, value, ctx):
+        self.last.update(value)
+        yield value
+
+
+def remembering(env, tmp_path, ttl_ms):
+    env.set_parallelism(2)
+    stream = env.from_source(Rests(["a", "b", "c"]), NO_WATERMARKS, "script").map(str, Types.STRING())
+    stream.key_by(lambda value: value, Types.STRING()).process(Remembers(ttl_ms)).uid("remembers")
+    return env.execute_async()
+
+
+def with_checkpoints(tmp_path, backend):
+    return {
+        **QUICK,
+        "execution.checkpointing.interval": "100 ms",
+        "execution.checkpointing.dir": tmp_path.as_uri(),
+        "state.backend.type": backend,
+    }
+
+
+def remembered(tmp_path):
+    """Return how many entries the newest checkpoint has, None while it changes or there is none."""
+    found = sorted(tmp_path.glob("*/chk-*"), key=lambda path: int(path.name[4:]))
+    try:
+        return len(list(Savepoint.load(str(found[-1])).entries("remembers")))
+    except (IndexError, CheckpointError, OSError):
+        return None
+
+
+@pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
+def test_state_that_has_expired_leaves_the_checkpoint_although_no_record_comes_and_then_the_job_rests(
+    make_env, tmp_path, backend
+):
+    client = remembering(make_env(2, with_checkpoints(tmp_path, backend)), tmp_path, 2000)
+    wait_for(lambda: remembered(tmp_path) == 3)
+    wait_for(lambda: remembered(tmp_path) == 0)
+    assert comes_to_rest(client) < 15
+    client.cancel().result()
+
+
+@pytest.mark.parametrize("ttl_ms", [None, 24 * 3_600_000], ids=["that does not expire", "that lives for long"])
+def test_a_stream_with_state_rests(make_inline_env, tmp_path, ttl_ms):
+    client = remembering(make_inline_env(2, with_checkpoints(tmp_path, "hashmap")), tmp_path, ttl_ms)
+    wait_for(lambda: remembered(tmp_path) == 3)
+    assert comes_to_rest(client) < 10
     client.cancel().result()

@@ -16,7 +16,7 @@ from flintstream.datastream.state import (
     StateTtlConfig,
     ValueStateDescriptor,
 )
-from flintstream.state import ttl
+from flintstream.state import hash_map, rocksdb, ttl
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.tables import restore
 
@@ -310,6 +310,56 @@ def test_cleanup_gets_round_to_every_entry_although_most_of_them_live(backend, c
     for _ in range(20):
         backend.cleanup(clock.now + 1)
     assert len(backend.tables["v", False].values) == 49_990
+
+
+@every_kind
+def test_a_stream_that_rests_is_cleaned_up_when_all_that_is_there_will_have_expired(backend, clock, describe):
+    state = Uniform(backend, describe)
+    assert backend.next_cleanup(clock.now) is None
+    state.write(5)
+    backend.take_delta()
+    backend.cleanup(clock.now)
+    assert backend.next_cleanup(clock.now) == clock.now + 1000, "a time-to-live of 100 ms is no reason to hurry"
+    clock.now += 1000
+    backend.cleanup(clock.now)
+    backend.take_delta()
+    assert backend.next_cleanup(clock.now) is None
+
+
+def test_how_long_a_stream_that_rests_is_not_cleaned_up(backend, clock):
+    def state(name, seconds):
+        descriptor = ValueStateDescriptor(name, LONG)
+        descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.seconds(seconds)).build())
+        return backend.state(descriptor)
+
+    minute, day = state("minute", 60), state("day", 86_400)
+    day.update(1)
+    assert backend.next_cleanup(5) == 5 + 3_600_000, "an hour at most"
+    minute.update(1)
+    assert backend.next_cleanup(5) == 5 + 60_000
+
+
+def test_a_round_of_clean_ups_that_has_begun_goes_on_soon(backend, clock, monkeypatch):
+    monkeypatch.setattr(hash_map, "CLEANED_AT_ONCE", 100)
+    monkeypatch.setattr(rocksdb, "CLEANED_AT_ONCE", 100)
+    descriptor = ValueStateDescriptor("v", LONG)
+    descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.minutes(1)).build())
+    state = backend.state(descriptor)
+    for backend.key in range(250):
+        state.update(0)
+    backend.take_delta()
+    waits = []
+    for _ in range(4):
+        backend.cleanup(clock.now)
+        waits.append(backend.next_cleanup(clock.now) - clock.now)
+    assert waits == [1000, 1000, 60_000, 1000]
+
+
+@pytest.mark.parametrize("settings", [{"background": False}, None], ids=["disabled", "without"])
+def test_a_stream_rests_where_there_is_nothing_to_clean_up(backend, clock, settings):
+    descriptor = ValueStateDescriptor("v", LONG)
+    backend.state(descriptor if settings is None else with_ttl(descriptor, **settings)).update(1)
+    assert backend.next_cleanup(clock.now) is None
 
 
 def test_cleanup_leaves_state_alone_whose_background_cleanup_is_disabled(backend, clock):

@@ -70,6 +70,11 @@ class OperatorContext:
     metrics: dict[str, int] = field(default_factory=dict)
     """Counters of the engine itself, such as ``numLateRecordsDropped``, of this epoch."""
 
+    def next_cleanup(self, now: int) -> int | None:
+        """Return when keyed state is to be cleaned up again even without input (ms), if its backend says so."""
+        ask = getattr(self.state, "next_cleanup", None)
+        return None if ask is None else ask(now)
+
     def take_metrics(self) -> dict[str, Reported]:
         """Return what is to be reported of the engine's counters and the user's metrics since the last time."""
         own: dict[str, Reported] = {name: Counted(count) for name, count in self.metrics.items()}

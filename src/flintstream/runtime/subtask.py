@@ -372,7 +372,9 @@ class Subtask:
         pieces, snapshot_error = self._snapshot(instruction, handles, attempt)
         state_ms = int((time.monotonic() - started) * 1000)
         sources = [o for o in self.operators.values() if isinstance(o, SourceOperator)]
-        due = [t for o in self.operators.values() if (t := o.next_processing_time()) is not None and not self.finished]
+        now = wall_clock()
+        running = () if self.finished else self.operators.values()
+        times = [t for o in running for t in (o.next_processing_time(), o.context.next_cleanup(now))]
         self.version = attempt
         records: dict[int, int] = {}
         for (node, _), node_input in self.inputs.items():
@@ -389,7 +391,7 @@ class Subtask:
             finished=self.finished,
             more=any(s.more for s in sources),
             live_splits=any(s.splits for s in sources),
-            next_processing_time=min(due, default=None),
+            next_processing_time=min((t for t in times if t is not None), default=None),
             watermark=min(watermarks, default=MIN_TIMESTAMP),
             aligned=self._aligned_watermarks(),
             committables=committables,

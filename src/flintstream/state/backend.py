@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from flintstream.datastream.state import StateDescriptor
 
-__all__ = ["PIECE", "Change", "KeyedStateBackend", "NativeSnapshots", "Scope", "TableInfo"]
+__all__ = ["PIECE", "Change", "KeyedStateBackend", "NativeSnapshots", "RestingCleanup", "Scope", "TableInfo"]
 
 PIECE = 4096
 """Entries in one :class:`Change` of a snapshot, so that state larger than memory can be written and read."""
@@ -78,6 +78,17 @@ class KeyedStateBackend(Protocol):
 
     def close(self) -> None:
         """Release files and memory; the backend is not used any more."""
+
+
+class RestingCleanup(Protocol):
+    """What a backend offers whose expired state is to be dropped even while no records come."""
+
+    def next_cleanup(self, now: int) -> int | None:
+        """Return when (ms since the epoch) :meth:`KeyedStateBackend.cleanup` shall be called at the latest.
+
+        Asked at the end of each epoch, after a clean-up at about ``now``. None where there is nothing that could
+        expire: such a stream rests. Any time should be at least a second ahead, as an epoch is run for it.
+        """
 
 
 class NativeSnapshots(Protocol):

@@ -159,6 +159,15 @@ class HashMapStateBackend(Scope):
                 state.expire(key, now)
             del waiting[-CLEANED_AT_ONCE:]
 
+    def next_cleanup(self, now: int) -> int | None:
+        """Return when to clean up again although no records come, None when nothing is there that could expire."""
+        times = [
+            state.next_cleanup(now, begun=bool(self.uncleaned.get(place)))
+            for place, state in self._expiring()
+            if state.background and self.tables[place].values
+        ]
+        return min(times, default=None)
+
     def close(self) -> None:
         """Nothing to release."""
 

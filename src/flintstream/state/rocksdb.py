@@ -326,6 +326,18 @@ class RocksDBStateBackend(Scope):
             if coming is not None:
                 self._uncleaned[place] = coming[0]
 
+    def next_cleanup(self, now: int) -> int | None:
+        """Return when to clean up again although no records come, None when no row is there that could expire."""
+        times = [
+            state.next_cleanup(now, begun=place in self._uncleaned)
+            for place, state in self._expiring()
+            if state.background and self._has_rows(self.tables[place])
+        ]
+        return min(times, default=None)
+
+    def _has_rows(self, table: RocksTable) -> bool:
+        return bool(table.values.unwritten) or next(self._store.rows_of(table.layout.number), None) is not None
+
     def _expiring(self) -> Iterator[tuple[tuple[str, bool], Any]]:
         """Return a state object of each table with a time-to-live."""
         for name, (_, _, by_scope) in self.states.items():

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+CLEANUP_STEP_MS = 1_000
+"""The shortest time between two clean-ups of a stream that rests."""
+
+CLEANUP_REST_MS = 3_600_000
+"""The longest time until the next round of clean-ups of a stream that rests."""
+
+
 def wall_clock() -> int:
     """Return the time in ms since the epoch."""
     return time.time_ns() // 1_000_000
@@ -78,6 +85,14 @@ class _Ttl:
     def _store(self, key: Any, value: Any) -> None:
         self._values[key] = (value, self.clock())
         self._touch(key)
+
+    def next_cleanup(self, now: int, *, begun: bool) -> int:
+        """Return when to clean up again if nothing else makes the stream do so, after a clean-up at ``now`` (ms).
+
+        A round that has begun goes on soon. After a whole one, everything that is there now will have expired once the
+        time-to-live has passed.
+        """
+        return now + (CLEANUP_STEP_MS if begun else min(max(self._ttl, CLEANUP_STEP_MS), CLEANUP_REST_MS))
 
     def expire(self, key: Any, now: int) -> None:
         """Drop the entry of a key if it has expired."""
