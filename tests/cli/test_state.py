@@ -96,7 +96,7 @@ def test_json_has_all_there_is_of_an_entry(path):
     ("options", "message"),
     [
         (["--operator", "x"], "has no operator of uid 'x'; it has 'basket' (baskets), 'total' (total)"),
-        (["--state", "x"], "has no state 'x' there; it has seen, price, sum"),
+        (["--state", "x"], "has no state 'x' there; it has price, seen, sum"),
     ],
 )
 def test_what_does_not_exist_is_answered_with_what_does(options, message, path):

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.engine.tally import expected, ordered, tally
 
+from flintstream.checkpoint import metadata as checkpoint_metadata
+from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.common import JobStatus
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError
@@ -337,6 +339,52 @@ def test_damaged_state_is_an_error_that_names_the_file_and_the_last_good_checkpo
     assert f"the last good checkpoint is {good.parent}" in str(caught.value)
     assert good.exists()
     assert newest.exists()
+
+
+@pytest.mark.parametrize("parallelism", [2, 3])
+@pytest.mark.parametrize("state", ["hashmap", "hashmap-changelog"])
+@pytest.mark.parametrize("swap", ["of another subtask", "of another checkpoint", "of another size"])
+def test_another_good_file_in_the_place_of_one_is_an_error_that_names_it(
+    make_inline_env, tmp_path, state, swap, parallelism
+):
+    more = {
+        "execution.checkpointing.num-retained": "2",
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+        "execution.checkpointing.data-inline-threshold": "0 b",
+    }
+    env = make_inline_env(2, {**settings(tmp_path, state), **more})
+    tally(env, None, 0.002)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    client.cancel().result()
+    good, newest = (
+        checkpoint_metadata.read(file_store(str(path.parent)))
+        for path in sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
+    )
+    job = tmp_path / "checkpoints" / newest.job_id
+
+    def tallied(metadata, subtask):
+        (chain,) = [chain for chain in metadata.chains if "tally" in [operator.uid for operator in chain.operators]]
+        return next(piece for piece in reversed(chain.subtasks[subtask]) if "tally" in piece.operators)
+
+    bad = job / tallied(newest, 0).path
+    before = bad.read_bytes()
+    if swap == "of another subtask":
+        other = tallied(newest, 1)
+    elif swap == "of another checkpoint":
+        other = tallied(good, 0)
+    else:
+        other = next(p for p in newest.pieces() if p.size != tallied(newest, 0).size and p.path)
+    bad.write_bytes((job / other.path).read_bytes())
+    assert bad.read_bytes() != before
+    env = make_inline_env(
+        parallelism, {**settings(tmp_path, state), "execution.state-recovery.path": str(job / f"chk-{newest.number}")}
+    )
+    tally(env, 10)
+    with pytest.raises(CorruptCheckpointError) as caught:
+        env.execute("tally")
+    assert str(bad) in str(caught.value)
+    assert f"the last good checkpoint is {job / f'chk-{good.number}'}" in str(caught.value)
 
 
 def test_starting_from_nowhere_is_an_error(make_env, tmp_path):

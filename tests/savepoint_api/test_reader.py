@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,9 +168,30 @@ def test_a_missing_file_of_the_backend_is_named(written, tmp_path):
         list(Savepoint.load(str(copy / path.name), allow_pickle=True).read("tally", "count"))
 
 
+def test_another_file_in_the_place_of_one_is_named(tmp_path):
+    descriptor = ValueStateDescriptor("count", None)
+
+    def written(name, value):
+        writer = SavepointWriter.new(8).with_state("counts", descriptor, [("a", value)])
+        path = Path(writer.write(str(tmp_path / name)))
+        return path, next(file for file in path.iterdir() if file.name != "_metadata")
+
+    path, file = written("one", 1)
+    _, other = written("other", 2)
+    assert file.stat().st_size == other.stat().st_size
+    shutil.copy(other, file)
+    savepoint = Savepoint.load(str(path))
+    for _ in range(2):
+        with pytest.raises(CorruptCheckpointError, match=f"{file.name}: its content is not what was stored"):
+            list(savepoint.read("counts", "count"))
+    with pytest.raises(CorruptCheckpointError, match=file.name):
+        SavepointWriter.from_existing(str(path)).write(str(tmp_path / "copy"))
+
+
 def piece(*changes):
     log = any(change.appended for change in changes)
-    return StatePiece(inline=to_bytes([("uid", change) for change in changes], log=log))
+    data = to_bytes([("uid", change) for change in changes], log=log)
+    return StatePiece("", len(data), hashlib.sha256(data).hexdigest(), data)
 
 
 def test_changes_replace_and_remove_what_a_changelog_had_before():

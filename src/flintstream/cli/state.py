@@ -144,7 +144,8 @@ def _entries(savepoint: Savepoint, uids: Sequence[str], name: str | None) -> Ite
             if name is None or state == name:
                 yield {"operator": uid, "state": state, **entry._asdict()}
     if name is not None and name not in found:
-        raise CheckpointError(f"{savepoint.where} has no state '{name}' there; it has {', '.join(found) or 'none'}")
+        known = ", ".join(sorted(found)) or "none"
+        raise CheckpointError(f"{savepoint.where} has no state '{name}' there; it has {known}")
 
 
 def _timers(savepoint: Savepoint, uids: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-from flintstream.checkpoint.state_file import StateFile, StateFileWriter
+from flintstream.checkpoint.checked_file import checked_file
+from flintstream.checkpoint.state_file import StateFileWriter
 from flintstream.runtime.keys import key_group
 from flintstream.runtime.protocol import StateHandle
 from flintstream.runtime.timers import InternalTimerService
@@ -43,8 +44,9 @@ def materialize(
             timers = InternalTimerService()
             try:
                 for handle in handles:
-                    with log.open(handle.name) as piece:
-                        for change in StateFile(piece, log.uri(handle.name)).changes(node.uid):
+                    known = log.uri(handle.name), handle.size, handle.checksum
+                    with log.open(handle.name) as piece, checked_file(piece, *known) as file:
+                        for change in file.changes(node.uid):
                             (timers if change.table.kind == "timers" else state).apply((change,))
                 for held in (state, timers):
                     for change in held.take_snapshot():

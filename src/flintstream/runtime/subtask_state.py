@@ -15,8 +15,9 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flintstream.checkpoint.checked_file import checked_file
 from flintstream.checkpoint.metadata import StatePiece
 from flintstream.checkpoint.state_file import StateFile, StateFileWriter
 from flintstream.errors import CheckpointError, CorruptCheckpointError
@@ -204,6 +205,7 @@ class SubtaskState:
     def restore(self, restore: Restore) -> None:
         """Take over the part of a checkpoint that is this subtask's."""
         chain, index = self.subtask.chain, self.subtask.index
+        checked: set[str] = set()
         for number, operator in self.operators.items():
             found = restore.operators.get(number)
             if found is None:
@@ -212,15 +214,17 @@ class SubtaskState:
             old = restore.chains[place]
             parallelism = len(old.subtasks)
             same = parallelism == chain.parallelism
+            large = any(info.keyed for info in old.operators)
             restored = RestoredOperator(uid)
             for position, pieces in enumerate(old.subtasks):
                 if same and position != index:
                     continue
-                keep = None
+                keep, whole = None, True
                 if not same:
                     overlap = _overlap(position, parallelism, index, chain.parallelism, chain.max_parallelism)
                     keep = _belongs_to(index, chain.parallelism, chain.max_parallelism) if overlap else _nothing
-                self._restore_pieces(restore.store, pieces, operator, restored, keep)
+                    whole = overlap or not large  # those that take over its keys read the rest
+                self._restore_pieces(restore.store, pieces, operator, restored, keep, checked if whole else None)
             restored.hand_over(operator, self._valves(number), self.labels, same=same, place=(index, chain.parallelism))
 
     def _restore_pieces(
@@ -230,6 +234,7 @@ class SubtaskState:
         operator: Operator,
         restored: RestoredOperator,
         keep: Any,
+        checked: set[str] | None,
     ) -> None:
         uid = restored.uid
         state, timers = operator.context.state, operator.context.timers
@@ -246,7 +251,7 @@ class SubtaskState:
                             _apply(changes, state, timers, keep)
             if not piece.path and piece.inline is None:
                 continue
-            with open_piece(store, piece) as file:
+            with open_piece(store, piece, checked) as file:
                 if state is not None and keep is not _nothing:
                     _apply(file.changes(uid), state, timers, keep)
                 restored.add(file)
@@ -257,23 +262,43 @@ def _nothing(key: Any) -> bool:  # noqa: ARG001 - takes the place of a choice am
 
 
 @contextmanager
-def open_piece(store: FileStore | None, piece: StatePiece, *, allow_pickle: bool = True) -> Iterator[StateFile]:
-    """Open the state file of a piece; without ``allow_pickle``, objects of classes stay the bytes they were pickled to.
+def open_piece(
+    store: FileStore | None, piece: StatePiece, checked: set[str] | None, *, allow_pickle: bool = True
+) -> Iterator[StateFile]:
+    """Open the state file of a piece, as :func:`~flintstream.checkpoint.checked_file.checked_file` does.
+
+    Args:
+        store: where it is; None if it is within the metadata.
+        piece: what is known of it.
+        checked: the paths of the files whose checksum needs no more be compared; gets this one. None for all of them.
+        allow_pickle: without it, objects of classes stay the bytes they were pickled to.
 
     Raises:
-        CorruptCheckpointError: It is missing or damaged.
+        CorruptCheckpointError: It is missing, damaged, or another file than was stored.
+    """
+    where, stream = open_bytes(store, piece)
+    whole = checked is not None and piece.path not in checked
+    check = checked_file(stream, where, piece.size, piece.checksum, whole=whole, allow_pickle=allow_pickle)
+    with stream, check as file:
+        yield file
+    if checked is not None and piece.path:
+        checked.add(piece.path)
+
+
+def open_bytes(store: FileStore | None, piece: StatePiece) -> tuple[str, BinaryIO]:
+    """Return what messages call the state file of a piece, and its bytes.
+
+    Raises:
+        CorruptCheckpointError: It is missing.
     """
     if piece.inline is not None:
-        yield StateFile(piece.inline, "the metadata", allow_pickle=allow_pickle)
-        return
+        return "the metadata", io.BytesIO(piece.inline)
     assert store is not None  # noqa: S101 - only pieces within the metadata need none
     where = store.uri(piece.path)
     try:
-        stream = store.open(piece.path)
+        return where, store.open(piece.path)
     except FileNotFoundError:
         raise CorruptCheckpointError(where, "the file is missing") from None
-    with stream:
-        yield StateFile(stream, where, allow_pickle=allow_pickle)
 
 
 def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline: float | None = None) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
 from flintstream.runtime.native_state import download, files_of, open_native
-from flintstream.runtime.subtask_state import open_piece
+from flintstream.runtime.subtask_state import open_bytes, open_piece
 from flintstream.runtime.timers import InternalTimerService
 from flintstream.state.backend import Change
 from flintstream.state.settings import StateSettings
@@ -23,9 +23,11 @@ from flintstream.state.tables import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import StatePiece
+    from flintstream.checkpoint.state_file import StateFile
     from flintstream.state.backend import TableInfo
 
 TIMERS = "timers"
@@ -38,6 +40,7 @@ class SubtaskFiles:
     store: FileStore | None
     pieces: tuple[StatePiece, ...]
     allow_pickle: bool = False
+    _checked: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
 
     def states(self, uid: str, chosen: Callable[[TableInfo], bool] = lambda _: True) -> Iterator[Change]:
         """Return the current content of an operator's states, piece by piece, each entry once.
@@ -83,7 +86,7 @@ class SubtaskFiles:
         values: dict[str, Any] = {}
         for piece in self.pieces:
             if not piece.native and _may_hold(piece, uid):
-                with naming(self._where(piece)), open_piece(self.store, piece, allow_pickle=self.allow_pickle) as file:
+                with naming(self._where(piece)), self._open(piece) as file:
                     values.update(file.values(uid))
         return values
 
@@ -95,19 +98,17 @@ class SubtaskFiles:
     def copy_only_piece(self, target: BinaryIO) -> None:
         """Copy the content of the one state file that there is."""
         (piece,) = self.pieces
-        if piece.inline is not None or self.store is None:
-            target.write(piece.inline or b"")
-            return
-        try:
-            with self.store.open(piece.path) as stream:
-                digest = hashlib.sha256()
-                while data := stream.read(1 << 20):
-                    digest.update(data)
-                    target.write(data)
-        except FileNotFoundError:
-            raise CorruptCheckpointError(self._where(piece), "the file is missing") from None
+        where, stream = open_bytes(self.store, piece)
+        digest = hashlib.sha256()
+        with stream:
+            while data := stream.read(1 << 20):
+                digest.update(data)
+                target.write(data)
         if digest.hexdigest() != piece.checksum:
-            raise CorruptCheckpointError(self._where(piece), "its content is not what was stored")
+            raise CorruptCheckpointError(where, "its content is not what was stored")
+
+    def _open(self, piece: StatePiece) -> AbstractContextManager[StateFile]:
+        return open_piece(self.store, piece, self._checked, allow_pickle=self.allow_pickle)
 
     def _where(self, piece: StatePiece) -> str:
         if piece.inline is not None or self.store is None:
@@ -117,7 +118,7 @@ class SubtaskFiles:
     @contextmanager
     def _changes(self, piece: StatePiece, uid: str, chosen: Callable[[TableInfo], bool]) -> Iterator[Iterable[Change]]:
         if not piece.native:
-            with naming(self._where(piece)), open_piece(self.store, piece, allow_pickle=self.allow_pickle) as file:
+            with naming(self._where(piece)), self._open(piece) as file:
                 yield file.changes(uid, chosen)
             return
         assert self.store is not None  # noqa: S101 - files of a backend are never within the metadata
