@@ -15,7 +15,7 @@ from flintstream.datastream import (
     StreamExecutionEnvironment,
 )
 from flintstream.datastream._job_settings import checkpoint_settings, state_settings
-from flintstream.datastream._options import OPTIONS, WITHOUT_EFFECT, table
+from flintstream.datastream._options import GENERAL, OPTIONS, WITHOUT_EFFECT, table
 from flintstream.errors import MissingDependencyError, PlanError
 from flintstream.state.settings import StateSettings
 
@@ -109,7 +109,7 @@ def test_what_is_said_to_have_no_effect_has_none(option, tmp_path):
 
 def test_the_tables_of_the_documentation_are_those_of_the_code():
     text = DOCUMENT.read_text(encoding="utf-8")
-    for options in (OPTIONS, WITHOUT_EFFECT):
+    for options in (GENERAL, OPTIONS, WITHOUT_EFFECT):
         assert table(options) in text, "paste what `python -m flintstream.datastream._options` prints"
 
 

@@ -67,7 +67,7 @@ def retained(tmp_path_factory):
     def make(backend):
         more = {
             "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
-            "execution.checkpointing.fs.memory-threshold": "0",
+            "execution.checkpointing.data-inline-threshold": "0",
             "state.changelog.periodic-materialize.enabled": "false",
         }
         place = tmp_path_factory.mktemp("growing")

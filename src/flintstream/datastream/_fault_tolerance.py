@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.datastream._config_check import check_values, warn_of_idle_changelog, warn_of_unknown_keys
 from flintstream.datastream._job_settings import CHANGELOG, checkpoint_settings, state_settings
 from flintstream.datastream._options import find, spelling_of, spellings
 from flintstream.datastream._settings import check_bool, warn_removed
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from flintstream.datastream.checkpoint_config import CheckpointConfig
     from flintstream.datastream.checkpointing_mode import CheckpointingMode
     from flintstream.state.settings import StateSettings
+
+_STARTS_JOB = 4
+"""How many calls up from :meth:`FaultTolerance._check_configuration` the program calls ``execute()``."""
 
 
 class FaultTolerance:
@@ -140,7 +144,15 @@ class FaultTolerance:
 
     def _state_settings(self, *, batch: bool) -> StateSettings:
         """Return which backend keeps the state of a job."""
-        return state_settings(self._configuration, self._chosen_backend(), batch=batch)
+        settings = state_settings(self._configuration, self._chosen_backend(), batch=batch)
+        if settings.changelog:
+            warn_of_idle_changelog(self._configuration, self._checkpoint_config, stacklevel=_STARTS_JOB + 1)
+        return settings
+
+    def _check_configuration(self) -> None:
+        """Refuse bad values of any key, and warn of keys that nobody knows."""
+        check_values(self._configuration)
+        warn_of_unknown_keys(self._configuration, stacklevel=_STARTS_JOB)
 
     # -- restarts ----------------------------------------------------------------------------------------------------
 

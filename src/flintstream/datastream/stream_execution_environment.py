@@ -16,6 +16,7 @@ from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._defaults import get_defaults
 from flintstream.datastream._fault_tolerance import FaultTolerance
 from flintstream.datastream._older_releases import OlderReleases
+from flintstream.datastream._options import spelling_of
 from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
@@ -182,7 +183,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
 
     def is_chaining_enabled(self) -> bool:
         """Tell whether operators are chained."""
-        return self._configuration.get_string(CHAINING, "true").lower() == "true"
+        return self._configuration.get_string(spelling_of(self._configuration, CHAINING), "true").lower() == "true"
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
         """Tell whether operators of different max parallelism are chained."""
@@ -370,6 +371,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         from flintstream.coordinator.restart import restart_strategy  # noqa: PLC0415
         from flintstream.engine import create_engine  # noqa: PLC0415
 
+        self._check_configuration()
         graph = self._graph()
         name = job_name or self._configuration.get_string(JOB_NAME, "Flink Streaming Job")
         checkpoints = resolve_restore_path(self._checkpoint_settings(batch=graph.batch), self._configuration, name)
