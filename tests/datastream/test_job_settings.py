@@ -190,7 +190,12 @@ def test_with_a_directory_the_drivers_memory_puts_state_into_the_metadata(tmp_pa
     entries = {"execution.checkpointing.storage": "jobmanager", "execution.checkpointing.dir": f"file://{tmp_path}"}
     settings = checkpoints({**INTERVAL, **entries})
     assert settings.storage is not None
-    assert settings.inline_below == 5 << 20
+    assert settings.max_state_size == 5 << 20
+
+
+def test_with_a_directory_alone_state_has_no_limit(tmp_path):
+    settings = checkpoints({**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}"})
+    assert (settings.max_state_size, settings.inline_below) == (None, 20 << 10)
 
 
 def test_a_directory_that_a_file_is_in_the_way_of_is_refused_at_once(tmp_path):

@@ -7,13 +7,15 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.engine.sources import PacedSource
 from tests.engine.tally import expected, ordered, tally
 
 from flintstream.checkpoint import metadata as checkpoint_metadata
 from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA
-from flintstream.common import JobStatus
+from flintstream.common import JobStatus, WatermarkStrategy
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError
+from flintstream.testing import CollectSink
 
 FIXED_DELAY = {
     "restart-strategy.type": "fixed-delay",
@@ -170,6 +172,38 @@ def test_state_that_no_operator_takes_over_is_an_error_unless_allowed(make_env, 
     env.execute("other")
 
 
+@pytest.mark.parametrize("state", STATES)
+def test_keyed_operators_without_state_may_be_taken_out(make_inline_env, tmp_path, state):
+    def program(env, *, key_first):
+        env.set_max_parallelism(8)
+        numbers = env.from_source(PacedSource(None if key_first else 50, 0.005), WatermarkStrategy.no_watermarks(), "n")
+        numbers = numbers.uid("numbers")
+        if key_first:
+            numbers = numbers.key_by(lambda n: n % 3).map(lambda n: n).uid("stateless")
+        numbers.sink_to(CollectSink()).uid("sink")
+
+    more = {
+        **settings(tmp_path, state),
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+        "restart-strategy.type": "none",
+    }
+    env = make_inline_env(1, more)
+    program(env, key_first=True)
+    client = env.execute_async("numbers")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    env = make_inline_env(1, more)
+    program(env, key_first=True)
+    client = env.execute_async("numbers")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    client.cancel().result()
+    (savepoint,) = (tmp_path / "savepoints").iterdir()
+    for path in (savepoint, checkpoints(tmp_path)[-1].parent):
+        env = make_inline_env(1, {**more, "execution.state-recovery.path": str(path)})
+        program(env, key_first=False)
+        env.execute("numbers")
+
+
 def test_another_maximum_parallelism_is_an_error(make_env, tmp_path):
     env = make_env(1, settings(tmp_path)).set_max_parallelism(16)
     tally(env, None, 0.01)
@@ -242,6 +276,36 @@ def test_as_many_checkpoints_are_kept_as_configured(make_env, tmp_path):
     numbers = [int(path.parent.name.removeprefix("chk-")) for path in checkpoints(tmp_path)]
     assert len(numbers) == 3
     assert max(numbers) > 5
+
+
+@pytest.mark.filterwarnings("ignore:'state.changelog.enabled' has no effect")
+@pytest.mark.parametrize("state", STATES)
+def test_state_that_belongs_into_the_metadata_has_the_same_limit_with_any_backend(make_inline_env, tmp_path, state):
+    limit = {
+        **settings(tmp_path, state),
+        "execution.checkpointing.storage": "jobmanager",
+        "flintstream.checkpointing.jobmanager.max-state-size": "100 b",
+        "restart-strategy.type": "none",
+    }
+    env = make_inline_env(1, limit)
+    tally(env, 40)
+    with pytest.raises(CheckpointError, match="but checkpoints in the driver's memory hold 100 at most"):
+        env.execute("tally")
+    more = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+    env = make_inline_env(1, {**limit, **more, "flintstream.checkpointing.jobmanager.max-state-size": "1 mb"})
+    tally(env, None, 0.01)
+    client = env.execute_async("tally")
+    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    client.cancel().result()
+    files = [path.name for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()]
+    assert files == [METADATA], "all state is in there"
+    restored = {"execution.state-recovery.path": str(checkpoints(tmp_path)[-1].parent)}
+    env = make_inline_env(2, {**settings(tmp_path, state), **restored})
+    sink = tally(env, 60)
+    env.execute("tally")
+    rest = sink.get_results(True, False)
+    assert ordered(rest) != expected(range(60)), "some had been counted before"
+    assert all(row in expected(range(60)) for row in rest)
 
 
 def test_state_that_is_too_large_for_the_drivers_memory_fails_the_checkpoint(make_env):

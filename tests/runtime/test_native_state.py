@@ -11,6 +11,8 @@ from flintstream.runtime.protocol import SnapshotRequest
 
 
 class InFiles:
+    tables: tuple[str, ...] = ("count",)
+
     def write_native(self, directory):
         Path(directory, "deep").mkdir(parents=True)
         Path(directory, "a.sst").write_bytes(b"a")
@@ -25,6 +27,15 @@ def test_files_of_an_operator_come_back_under_their_names(uid, tmp_path):
     download(store, files_of(piece, uid), str(tmp_path))
     assert (tmp_path / "a.sst").read_bytes() == b"a"
     assert (tmp_path / "deep" / "b.sst").read_bytes() == b"b"
+
+
+def test_a_backend_without_states_stores_nothing():
+    class Empty(InFiles):
+        tables = ()
+
+    store = MemoryFileStore("native none")
+    assert upload(SnapshotRequest(1, "native", store), "count", Empty()) == ()
+    assert list(store.list("")) == []
 
 
 def test_files_of_another_operator_whose_uid_begins_alike_are_left_alone():

@@ -10,6 +10,7 @@ from tests.simulation.world import ClusterFailure, UserFailure, Violation
 
 from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA
+from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator.recovery import restore_plan
 from flintstream.errors import CheckpointError, CommitError, CorruptCheckpointError, JobCancelledError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
@@ -111,7 +112,7 @@ def check_restorable(coordinator: Coordinator, world: SimWorld) -> None:
 
 def _check_restored(coordinator: Coordinator, completed: Completed, world: SimWorld) -> None:
     plan = coordinator.plan
-    restore = restore_plan(completed, plan, allow_non_restored=False)
+    restore = restore_plan(completed, plan, CheckpointSettings())
     subtasks = []
     for chain in plan.chains:
         for index in range(chain.parallelism):

@@ -306,7 +306,9 @@ def _newest(scenario: Scenario, path: str | None) -> str | None:
     for _ in range(50):
         try:
             found = recovery.newest(SimStore("checkpoints"), "simulated")  # type: ignore[arg-type]
-            before = None if path is None or found is None else recovery.load(path)
+            # A job that was resumed replaces those that it had before.
+            own = path is None or found is None or found.where.rpartition("/")[0] == path.rpartition("/")[0]
+            before = None if own or path is None else recovery.load(path)
         except OSError:
             world.now += 50
         except Crash:

@@ -26,8 +26,8 @@ class CheckpointSettings:
     keep_when_failed: bool = False
     storage: FileStore | None = None
     """Where ``<job id>/chk-<n>`` goes; None for the driver's memory."""
-    max_state_size: int = 5 << 20
-    """Bytes that one subtask's state may have in the driver's memory."""
+    max_state_size: int | None = None
+    """Bytes that a subtask's state may have in the metadata, if all of it belongs there; None if there are files."""
     inline_below: int = 20 << 10
     """State files of no more bytes are stored within the metadata."""
     incremental: bool = False

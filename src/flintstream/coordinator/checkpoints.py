@@ -53,6 +53,10 @@ class Contents:
     finished: bool = False
 
 
+DEFAULT_MAX_STATE_SIZE = 5 << 20
+"""Bytes that one subtask's state may have in the driver's memory, as in Flink."""
+
+
 class Checkpoints:
     """The checkpoints of one job, over all its restarts."""
 
@@ -62,6 +66,8 @@ class Checkpoints:
         self.plan = plan
         self.native = native
         self.store = settings.storage.child(plan.job_id) if settings.storage is not None else None
+        limit = settings.max_state_size
+        self.max_state_size = DEFAULT_MAX_STATE_SIZE if limit is None and self.store is None else limit
         self.completed: list[Completed] = []
         self.number = 0
         self.failures = 0
@@ -99,7 +105,7 @@ class Checkpoints:
         self.started_ms = now_ms
         settings = self.settings
         kind = "full"
-        if self.store is not None:
+        if self.max_state_size is None:
             kind = "log" if self.plan.settings.changelog is not None else "native" if self.native else "full"
         directory = f"chk-{self.number}"
         return SnapshotRequest(
@@ -109,7 +115,8 @@ class Checkpoints:
             directory=directory,
             shared=SHARED if settings.incremental else f"{directory}/files",
             known=frozenset(path for each in self.completed if each.own for path in each.metadata.paths()),
-            inline_below=settings.inline_below if self.store is not None else settings.max_state_size,
+            inline_below=settings.inline_below if self.max_state_size is None else self.max_state_size,
+            in_metadata=self.max_state_size is not None,
             timeout_ms=settings.timeout_ms,
             transfer_threads=settings.transfer_threads,
         )

@@ -122,7 +122,7 @@ class Coordinator:
             start = load(self.job.checkpoints.restore_path)
             self.plan = self.checkpoints.plan = with_key_groups_of(start, self.plan)
             self.chain_of = {node.id: chain for chain in self.plan.chains for node in chain.nodes}
-            restore_plan(start, self.plan, allow_non_restored=self.job.checkpoints.allow_non_restored)
+            restore_plan(start, self.plan, self.job.checkpoints)
             # It fits: if not, trying again would not help.
             if self.resumes:
                 self.checkpoints.take_over(all_checkpoints(start.store), start)
@@ -199,7 +199,7 @@ class Coordinator:
                 self.enumerators[node] = enumerator
             latest = self.checkpoints.latest
             if latest is not None:
-                self.restore = restore_plan(latest, self.plan, allow_non_restored=allow)
+                self.restore = restore_plan(latest, self.plan, self.job.checkpoints)
                 self._restore_enumerators(latest.metadata)
             self.commits.recover(latest.metadata if latest is not None else None, allow_non_restored=allow)
             if latest is not None and latest.metadata.finished:

@@ -228,7 +228,7 @@ def with_key_groups_of(completed: Completed, plan: JobPlan) -> JobPlan:
     return replace(plan, supersteps=tuple(steps))
 
 
-def restore_plan(completed: Completed, plan: JobPlan, *, allow_non_restored: bool) -> Restore:
+def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettings) -> Restore:
     """Match what a checkpoint holds with the operators of a program, by uid.
 
     Raises:
@@ -255,10 +255,10 @@ def restore_plan(completed: Completed, plan: JobPlan, *, allow_non_restored: boo
     stateful = {uid for piece in metadata.pieces() for uid in piece.operators}
     stateful |= {uid for uid, items in metadata.committables.items() if items} | metadata.enumerators.keys()
     lost = sorted(stateful - uids)
-    if lost and not allow_non_restored:
+    if lost and not settings.allow_non_restored:
         names = ", ".join(f"'{old[uid][1].name}' (uid {uid})" if uid in old else uid for uid in lost)
         raise CheckpointError(
             f"{completed.where} holds state of {names}, but the program has no operator of that uid: give operators "
             "the uids they had (DataStream.uid), or allow state to be left behind (--allowNonRestoredState)"
         )
-    return Restore(completed.store, metadata.chains, operators)
+    return Restore(completed.store, metadata.chains, operators, settings.transfer_threads)

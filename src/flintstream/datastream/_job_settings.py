@@ -192,9 +192,7 @@ def _restore_path(read: _Reader, *, batch: bool) -> str | None:
 
 def _sizes(storage: CheckpointStorage | None) -> dict[str, int]:
     if isinstance(storage, JobManagerCheckpointStorage):
-        size = storage.get_max_state_size()
-        # With a directory only the metadata goes there: state is a part of it.
-        return {"max_state_size": size, "inline_below": size}
+        return {"max_state_size": storage.get_max_state_size()}
     if isinstance(storage, FileSystemCheckpointStorage):
         return {"inline_below": storage.get_min_file_size_threshold()}
     return {}

@@ -394,7 +394,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         compat = sys.modules.get("flintstream.compat.pyflink")
         get = self._configuration.get_string
         state = self._state_settings(batch=graph.batch)
-        storage = checkpoints.storage if state.changelog else None
+        storage = checkpoints.storage if state.changelog and checkpoints.max_state_size is None else None
         longest = int(get(MAX_EPOCH, "5000"))
         return JobSettings(
             state=state,

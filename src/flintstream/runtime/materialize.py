@@ -37,6 +37,7 @@ def materialize(
     name = f"{chain.id}-{subtask}-base-{uuid.uuid4().hex}"
     with log.create(name) as stream:
         writer = StateFileWriter(stream)
+        kept = set()
         for node in chain.nodes:
             if not node.keyed:
                 continue
@@ -51,8 +52,9 @@ def materialize(
                 for held in (state, timers):
                     for change in held.take_snapshot():
                         writer.write(node.uid, change)
+                        kept.add(node.uid)
             finally:
                 state.close()
         summary = writer.finish()
     last = handles[-1]
-    return StateHandle(name, last.version, True, summary.size, summary.checksum, last.operators)
+    return StateHandle(name, last.version, True, summary.size, summary.checksum, tuple(sorted(kept)))

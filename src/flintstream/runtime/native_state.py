@@ -32,8 +32,12 @@ def is_native(state: Any) -> bool:
 def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, ...]:
     """Store the files of a backend; those that an earlier checkpoint has stored are only named.
 
+    There are none of a backend that no state was ever declared in.
+
     Files are stored under the hash of their content: what two databases call alike need not be the same.
     """
+    if not state.tables:
+        return ()
     with tempfile.TemporaryDirectory(prefix="flintstream-upload-") as parent:
         directory = Path(parent, "files")
         state.write_native(str(directory))

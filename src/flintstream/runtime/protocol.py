@@ -47,7 +47,7 @@ class SnapshotRequest:
     has it.
     """
     store: FileStore | None
-    """None when all of it is to be kept within the metadata."""
+    """None when there is nowhere to store a file."""
     directory: str = ""
     """Where the files of this checkpoint alone go, below the store's root."""
     shared: str = SHARED
@@ -56,6 +56,8 @@ class SnapshotRequest:
     """Shared files that are there for sure."""
     inline_below: int = 20 * 1024
     """State files of no more bytes travel to the driver and are stored within the metadata."""
+    in_metadata: bool = False
+    """Whether a larger state file is an error."""
     timeout_ms: int | None = None
     """How long a subtask may take before the checkpoint is given up."""
     transfer_threads: int = 4
@@ -70,6 +72,8 @@ class Restore:
     chains: tuple[ChainState, ...]
     operators: dict[int, tuple[str, int]]
     """Node id -> uid in the checkpoint, and which of ``chains`` it was in."""
+    transfer_threads: int = 4
+    """How many files of a backend are fetched at a time."""
 
 
 @dataclass(frozen=True)

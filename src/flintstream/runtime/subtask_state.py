@@ -72,16 +72,17 @@ class SubtaskState:
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
         buffer = io.BytesIO()
         writer = StateFileWriter(buffer, log=not full)
+        kept = set()
         for uid, state, timers in keyed:
             if native:
                 state.write_native(os.path.join(log.directory(name), uid))  # noqa: PTH118
-            else:
-                _write(writer, uid, state.take_snapshot() if full else state.take_delta())
-            _write(writer, uid, timers.take_snapshot() if full else timers.take_delta())
+            elif _write(writer, uid, state.take_snapshot() if full else state.take_delta()):
+                kept.add(uid)
+            if _write(writer, uid, timers.take_snapshot() if full else timers.take_delta()):
+                kept.add(uid)
         summary = writer.finish()
         log.write(name, buffer.getvalue())
-        uids = tuple(uid for uid, _, _ in keyed)
-        handle = StateHandle(name, version, full, summary.size, summary.checksum, uids, native)
+        handle = StateHandle(name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), native)
         return (handle,) if full else (*handles, handle)
 
     @staticmethod
@@ -146,17 +147,19 @@ class SubtaskState:
         buffer = tempfile.SpooledTemporaryFile(max(request.inline_below, 1 << 20))  # noqa: SIM115 - closed below
         with buffer:
             writer = StateFileWriter(buffer)  # type: ignore[arg-type]
+            kept = set()
             for uid, state, timers in self.keyed():
                 if request.kind == "log":
                     continue
                 if request.kind == "native" and is_native(state):
-                    yield StatePiece(native=upload(request, uid, state), operators=(uid,))
-                else:
-                    _write(writer, uid, state.take_snapshot(), deadline)
-                _write(writer, uid, timers.take_snapshot(), deadline)
+                    if files := upload(request, uid, state):
+                        yield StatePiece(native=files, operators=(uid,))
+                elif _write(writer, uid, state.take_snapshot(), deadline):
+                    kept.add(uid)
+                if _write(writer, uid, timers.take_snapshot(), deadline):
+                    kept.add(uid)
             if request.kind == "log":
                 yield from map(self.subtask.log.piece, handles)
-            kept = {uid for uid, _, _ in self.keyed()} if request.kind == "full" else set()
             for number, operator in self.operators.items():
                 uid, values = self.nodes[number].uid, self._values(number)
                 for title, value in values.items():
@@ -169,11 +172,11 @@ class SubtaskState:
             if summary.size <= request.inline_below:
                 yield replace(piece, inline=buffer.read())
                 return
-            if request.store is None:
+            if request.store is None or request.in_metadata:
                 raise CheckpointError(
                     f"the state of subtask {self.subtask.index} of '{self.subtask.chain.name}' has {summary.size} "
                     f"bytes, but checkpoints in the driver's memory hold {request.inline_below} at most; give the "
-                    "checkpoints a directory (execution.checkpointing.dir) or raise max_state_size"
+                    "checkpoints a FileSystemCheckpointStorage (execution.checkpointing.dir) or raise max_state_size"
                 )
             path = f"{request.directory}/{name}" if request.directory else name
             with request.store.create(path) as file:
@@ -224,26 +227,26 @@ class SubtaskState:
                     overlap = _overlap(position, parallelism, index, chain.parallelism, chain.max_parallelism)
                     keep = _belongs_to(index, chain.parallelism, chain.max_parallelism) if overlap else _nothing
                     whole = overlap or not large  # those that take over its keys read the rest
-                self._restore_pieces(restore.store, pieces, operator, restored, keep, checked if whole else None)
+                self._restore_pieces(restore, pieces, operator, restored, keep, checked if whole else None)
             restored.hand_over(operator, self._valves(number), self.labels, same=same, place=(index, chain.parallelism))
 
     def _restore_pieces(
         self,
-        store: FileStore | None,
+        restore: Restore,
         pieces: Iterable[StatePiece],
         operator: Operator,
         restored: RestoredOperator,
         keep: Any,
         checked: set[str] | None,
     ) -> None:
-        uid = restored.uid
+        uid, store = restored.uid, restore.store
         state, timers = operator.context.state, operator.context.timers
         for piece in pieces:
             own = files_of(piece, uid)
             if own and state is not None and keep is not _nothing:
                 with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
                     assert store is not None  # noqa: S101 - native files are never within the metadata
-                    download(store, own, directory)
+                    download(store, own, directory, restore.transfer_threads)
                     if keep is None and is_native(state):
                         state.restore_native(directory)  # type: ignore[attr-defined]
                     else:
@@ -301,10 +304,14 @@ def open_bytes(store: FileStore | None, piece: StatePiece) -> tuple[str, BinaryI
         raise CorruptCheckpointError(where, "the file is missing") from None
 
 
-def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline: float | None = None) -> None:
+def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline: float | None = None) -> bool:
+    """Tell whether there was anything to write: without it nothing of the operator would be lost."""
+    found = False
     for change in changes:
         writer.write(uid, change)
+        found = True
         _check_deadline(deadline)
+    return found
 
 
 def _check_deadline(deadline: float | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flintstream.checkpoint.changes import Change, TableInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from flintstream.datastream.state import StateDescriptor
 
@@ -93,6 +93,9 @@ class RestingCleanup(Protocol):
 
 class NativeSnapshots(Protocol):
     """What a backend offers that keeps its state in files and can hand them out faster than entry by entry."""
+
+    tables: Collection[Any]
+    """The states that there are; the files of a backend without any are not stored."""
 
     def write_native(self, directory: str) -> None:
         """Leave everything in files of ``directory``, which does not exist yet; hard links where that is possible.
