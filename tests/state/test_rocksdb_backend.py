@@ -30,7 +30,7 @@ from tests.state.test_hash_map_backend import (
 )
 from tests.state.test_ttl import TTL, Clock, clock, every_kind  # noqa: F401 - a fixture
 
-from flintstream.common import Row, Time
+from flintstream.common import Duration, Row, Time
 from flintstream.datastream.state import (
     ListStateDescriptor,
     MapStateDescriptor,
@@ -530,6 +530,22 @@ def test_cleanup_goes_on_where_it_stopped(backend, clock, monkeypatch):  # noqa:
     for _ in range(11):
         backend.cleanup(clock.now + 1)
     assert sorted(contents(backend)["v", False]) == list(range(990))
+
+
+@pytest.mark.parametrize(
+    ("period", "wait"),
+    [(None, 3_600_000), (60_000, 60_000), (1, 1000), (0, 3_600_000), (7_200_000, 3_600_000)],
+    ids=["default", "a minute", "a moment", "none", "two hours"],
+)
+def test_a_stream_does_not_rest_longer_than_the_period_of_compactions(backend, clock, period, wait):  # noqa: F811
+    descriptor = ValueStateDescriptor("v", None)
+    descriptor.enable_time_to_live(
+        StateTtlConfig.new_builder(Time.hours(5))
+        .cleanup_in_rocksdb_compact_filter(1000, None if period is None else Duration.of_millis(period))
+        .build()
+    )
+    backend.state(descriptor).update(1)
+    assert backend.next_cleanup(clock.now) == clock.now + wait
 
 
 def test_cleanup_keeps_what_was_changed_since_it_was_written(backend, clock):  # noqa: F811

@@ -340,7 +340,7 @@ def test_how_long_a_stream_that_rests_is_not_cleaned_up(backend, clock):
 
 
 def test_a_round_of_clean_ups_that_has_begun_goes_on_soon(backend, clock, monkeypatch):
-    monkeypatch.setattr(hash_map, "CLEANED_AT_ONCE", 100)
+    monkeypatch.setattr(hash_map, "ACCESSES", 20)  # of which each looks at 5 entries by default
     monkeypatch.setattr(rocksdb, "CLEANED_AT_ONCE", 100)
     descriptor = ValueStateDescriptor("v", LONG)
     descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.minutes(1)).build())
@@ -368,6 +368,52 @@ def test_cleanup_leaves_state_alone_whose_background_cleanup_is_disabled(backend
     clock.now += TTL
     backend.cleanup(clock.now)
     assert state.value() == 5
+
+
+def incremental(builder):
+    return builder.cleanup_incrementally(10, run_cleanup_for_every_record=True)
+
+
+def compact_filter(builder):
+    return builder.cleanup_in_rocksdb_compact_filter(1)
+
+
+def cleaned_up_by(strategy):
+    """Return a state with this strategy and no other one."""
+    descriptor = ValueStateDescriptor("v", LONG)
+    builder = StateTtlConfig.new_builder(Time.milliseconds(TTL))
+    descriptor.enable_time_to_live(strategy(builder).disable_cleanup_in_background().build())
+    return descriptor
+
+
+@pytest.mark.parametrize("strategy", [incremental, compact_filter])
+def test_disabling_the_background_leaves_a_strategy_that_was_asked_for(backend, clock, strategy):
+    own = incremental if isinstance(backend, HashMapStateBackend) else compact_filter
+    backend.state(cleaned_up_by(strategy)).update(5)
+    backend.take_delta()
+    assert (backend.next_cleanup(clock.now) is not None) is (strategy is own), "one of another backend is none"
+    clock.now += TTL
+    backend.cleanup(clock.now)
+    assert backend.keys("v") == ([] if strategy is own else ["a"])
+
+
+def test_a_larger_clean_up_size_looks_at_more_entries_at_once(clock, monkeypatch):
+    monkeypatch.setattr(hash_map, "ACCESSES", 10)
+    left = {}
+    for size in (1, 3):
+        heap = HashMapStateBackend()
+        state = heap.state(cleaned_up_by(lambda builder, size=size: builder.cleanup_incrementally(size, False)))
+        for heap.key in range(100):
+            state.update(0)
+        heap.cleanup(clock.now + TTL)
+        left[size] = len(heap.keys("v"))
+    assert left == {1: 90, 3: 70}
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_clean_up_that_looks_at_nothing_is_an_error(backend, size):
+    with pytest.raises(ValueError, match=f"the state 'v' should look at one entry.*cleanup_size is {size}"):
+        backend.state(cleaned_up_by(lambda builder: builder.cleanup_incrementally(size, False)))
 
 
 def test_cleanup_leaves_state_without_a_time_to_live_alone(backend, clock):

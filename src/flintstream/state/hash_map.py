@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from flintstream.datastream.state import StateDescriptor
     from flintstream.state.backend import Change
 
-CLEANED_AT_ONCE = 10_000
-"""Entries looked at by one incremental clean-up of expired state."""
+ACCESSES = 2_000
+"""How many accesses to state one clean-up stands for: it looks at as many entries as they would together."""
 
 _KINDS: dict[type, tuple[str, type, type]] = {
     ValueStateDescriptor: ("value", HeapValueState, TtlValueState),
@@ -119,7 +119,7 @@ class HashMapStateBackend(Scope):
     def take_snapshot(self) -> Iterator[Change]:
         """Return all entries, without those that have expired where the user asked for that."""
         for place, state in self._expiring():
-            if state.in_full_snapshot:
+            if state.strategies.in_full_snapshot():
                 now = state.clock()
                 for key in list(self.tables[place].values):
                     state.expire(key, now)
@@ -145,31 +145,38 @@ class HashMapStateBackend(Scope):
             table.dirty.clear()
 
     def cleanup(self, now: int) -> None:
-        """Drop what has expired among the next entries of every table that is to be cleaned in the background.
+        """Drop what has expired among the next entries of every table with an incremental strategy.
 
-        How many those are is the same for all tables: a strategy's own number is per access, which this is not.
+        The strategy says how many entries an access looks at. Accesses are not counted, which would cost something for
+        each: ``ACCESSES`` stands for their number.
         """
-        for place, state in self._expiring():
-            if not state.background:
-                continue
+        for place, state, strategy in self._cleaned():
             waiting = self.uncleaned.get(place)
             if not waiting:
                 waiting = self.uncleaned[place] = list(self.tables[place].values)
-            for key in waiting[-CLEANED_AT_ONCE:]:
+            at_once = strategy.get_cleanup_size() * ACCESSES
+            for key in waiting[-at_once:]:
                 state.expire(key, now)
-            del waiting[-CLEANED_AT_ONCE:]
+            del waiting[-at_once:]
 
     def next_cleanup(self, now: int) -> int | None:
         """Return when to clean up again although no records come, None when nothing is there that could expire."""
         times = [
             state.next_cleanup(now, begun=bool(self.uncleaned.get(place)))
-            for place, state in self._expiring()
-            if state.background and self.tables[place].values
+            for place, state, _ in self._cleaned()
+            if self.tables[place].values
         ]
         return min(times, default=None)
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def _cleaned(self) -> Iterator[tuple[tuple[str, bool], Any, Any]]:
+        """Return what :meth:`_expiring` does, and the strategy by which it is cleaned up, where there is one."""
+        for place, state in self._expiring():
+            strategy = state.strategies.get_incremental_cleanup_strategy()
+            if strategy is not None:
+                yield place, state, strategy
 
     def _expiring(self) -> Iterator[tuple[tuple[str, bool], Any]]:
         """Return a state object of each table with a time-to-live."""

@@ -14,7 +14,7 @@ from flintstream.state.rocksdb_states import KINDS
 from flintstream.state.rocksdb_store import Store
 from flintstream.state.rocksdb_tables import RocksTable
 from flintstream.state.tables import check_restored, type_text
-from flintstream.state.ttl import wall_clock
+from flintstream.state.ttl import CLEANUP_REST_MS, wall_clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -188,7 +188,7 @@ class RocksDBStateBackend(Scope):
         self._begin_delta()
         limits = {}
         for place, state in self._expiring():
-            if state.in_full_snapshot:
+            if state.strategies.in_full_snapshot():
                 limits[place] = state.clock() - state._ttl  # noqa: SLF001 - ours
         return self._pieces(limits)
 
@@ -301,14 +301,11 @@ class RocksDBStateBackend(Scope):
     # -- time-to-live ------------------------------------------------------------------------------------------------
 
     def cleanup(self, now: int) -> None:
-        """Remove what has expired among the next rows of every table that is to be cleaned in the background.
+        """Remove what has expired among the next rows of every table with a strategy for RocksDB.
 
-        RocksDB cannot call Python while it compacts, so rows are looked at here. How many those are is the same for all
-        tables: a strategy's own number is per access, which this is not.
+        RocksDB cannot call Python while it compacts, so rows are looked at here.
         """
-        for place, state in self._expiring():
-            if not state.background:
-                continue
+        for place, state, _ in self._cleaned():
             table = self.tables[place]
             layout = table.layout
             limit = now - state._ttl  # noqa: SLF001 - ours
@@ -329,14 +326,21 @@ class RocksDBStateBackend(Scope):
     def next_cleanup(self, now: int) -> int | None:
         """Return when to clean up again although no records come, None when no row is there that could expire."""
         times = [
-            state.next_cleanup(now, begun=place in self._uncleaned)
-            for place, state in self._expiring()
-            if state.background and self._has_rows(self.tables[place])
+            state.next_cleanup(now, begun=place in self._uncleaned, period=_period(strategy))
+            for place, state, strategy in self._cleaned()
+            if self._has_rows(self.tables[place])
         ]
         return min(times, default=None)
 
     def _has_rows(self, table: RocksTable) -> bool:
         return bool(table.values.unwritten) or next(self._store.rows_of(table.layout.number), None) is not None
+
+    def _cleaned(self) -> Iterator[tuple[tuple[str, bool], Any, Any]]:
+        """Return what :meth:`_expiring` does, and the strategy by which it is cleaned up, where there is one."""
+        for place, state in self._expiring():
+            strategy = state.strategies.get_rocksdb_compact_filter_cleanup_strategy()
+            if strategy is not None:
+                yield place, state, strategy
 
     def _expiring(self) -> Iterator[tuple[tuple[str, bool], Any]]:
         """Return a state object of each table with a time-to-live."""
@@ -346,3 +350,8 @@ class RocksDBStateBackend(Scope):
                 state = next((s for scope, s in by_scope.items() if (scope is not self) is namespaced), None)
                 if hasattr(state, "expire"):
                     yield (name, namespaced), state
+
+
+def _period(strategy: Any) -> int:
+    """Return how long a stream may rest between two rounds of clean-ups, in ms; a period of 0 is none, as in Flink."""
+    return strategy.get_periodic_compaction_time().to_millis() or CLEANUP_REST_MS

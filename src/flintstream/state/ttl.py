@@ -41,8 +41,8 @@ class _Ttl:
     _ttl: int
     _on_read: bool
     _return_expired: bool
-    background: bool
-    in_full_snapshot: bool
+    strategies: Any  # CleanupStrategies
+    """How expired state is removed; each backend has a strategy of its own among them."""
 
     _values: dict[Any, Any]
     _dirty: dict[Any, int]
@@ -56,9 +56,13 @@ class _Ttl:
         config = descriptor.ttl_config
         self._ttl = config.get_ttl().to_milliseconds()
         self._on_read = config.get_update_type() == StateTtlConfig.UpdateType.OnReadAndWrite
-        strategies = config.get_cleanup_strategies()
-        self.background = strategies.is_cleanup_in_background()
-        self.in_full_snapshot = strategies.in_full_snapshot()
+        self.strategies = config.get_cleanup_strategies()
+        incremental = self.strategies.get_incremental_cleanup_strategy()
+        if incremental is not None and incremental.get_cleanup_size() <= 0:
+            raise ValueError(
+                f"cleanup_incrementally of the state {descriptor.name!r} should look at one entry at least, "
+                f"but its cleanup_size is {incremental.get_cleanup_size()}"
+            )
         visibility = config.get_state_visibility()
         self._return_expired = visibility == StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
 
@@ -86,13 +90,13 @@ class _Ttl:
         self._values[key] = (value, self.clock())
         self._touch(key)
 
-    def next_cleanup(self, now: int, *, begun: bool) -> int:
+    def next_cleanup(self, now: int, *, begun: bool, period: int = CLEANUP_REST_MS) -> int:
         """Return when to clean up again if nothing else makes the stream do so, after a clean-up at ``now`` (ms).
 
         A round that has begun goes on soon. After a whole one, everything that is there now will have expired once the
-        time-to-live has passed.
+        time-to-live has passed; the next round does not wait longer than ``period`` (ms), though.
         """
-        return now + (CLEANUP_STEP_MS if begun else min(max(self._ttl, CLEANUP_STEP_MS), CLEANUP_REST_MS))
+        return now + (CLEANUP_STEP_MS if begun else max(min(self._ttl, period, CLEANUP_REST_MS), CLEANUP_STEP_MS))
 
     def expire(self, key: Any, now: int) -> None:
         """Drop the entry of a key if it has expired."""
