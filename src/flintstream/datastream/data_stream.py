@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.broadcast import BroadcastConnectedStream, BroadcastStream
+from flintstream.datastream._streams.cached import CachedDataStream
 from flintstream.datastream._streams.collect import CloseableIterator
 from flintstream.datastream._streams.connected import ConnectedStreams
 from flintstream.datastream._streams.keyed import KeyedStream
@@ -14,6 +15,7 @@ __all__ = [
     "AllWindowedStream",
     "BroadcastConnectedStream",
     "BroadcastStream",
+    "CachedDataStream",
     "CloseableIterator",
     "ConnectedStreams",
     "DataStream",

@@ -19,6 +19,7 @@ from flintstream.datastream._older_releases import OlderReleases
 from flintstream.datastream._options import spelling_of
 from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
+from flintstream.datastream._streams.cached import check_batch, prepare_caches
 from flintstream.datastream._streams.functions import as_type
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
     from flintstream.datastream._defaults import ProgressListener
+    from flintstream.datastream._streams.cached import StreamCache
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.graph.stream_graph import StreamGraph
     from flintstream.graph.transformation import Transformation
@@ -54,6 +56,7 @@ WATERMARK_INTERVAL = "pipeline.auto-watermark-interval"
 JOB_NAME = "pipeline.name"
 STATE_BACKEND = "state.backend.type"
 ENGINE = "flintstream.engine"
+STATE_DIRECTORY = "flintstream.state.dir"
 MASTER = "flintstream.master"
 MAX_EPOCH = "flintstream.epoch.max-duration"
 CONTROL = "flintstream.control"
@@ -80,6 +83,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         self._config = ExecutionConfig(self._configuration)
         self._checkpoint_config = CheckpointConfig(self._configuration)
         self._transformations: list[Transformation] = []
+        self._caches: list[StreamCache] = []
         self._cached_files: dict[str, tuple[str, bool]] = {}
         for path in get_defaults().py_files:
             self.add_python_file(path)
@@ -341,8 +345,10 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         return execution_plan(self._graph())
 
     def close(self) -> None:
-        """Forget what was built and not executed. The Spark session stays, for other environments of this process."""
+        """Forget what was built and not executed, and what is cached. The Spark session stays, for other programs."""
         self._transformations.clear()
+        for cache in self._caches:
+            cache.drop()
 
     def _register(self, transformation: Transformation) -> None:
         self._transformations.append(transformation)
@@ -353,7 +359,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
             raise PlanError(f"'{RUNTIME_MODE}' must be STREAMING, BATCH or AUTOMATIC, but is '{mode}'")
         return mode
 
-    def _graph(self) -> StreamGraph:
+    def _graph(self, more: Iterable[Transformation] = ()) -> StreamGraph:
         get = self._configuration.get_string
         settings = GraphSettings(
             parallelism=self.get_parallelism(),
@@ -362,7 +368,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
             chaining=self.is_chaining_enabled(),
             python_chaining=get(PYTHON_CHAINING, "true").lower() == "true",
         )
-        return optimize(build_stream_graph(self._transformations, settings))
+        return optimize(build_stream_graph([*self._transformations, *more], settings))
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
@@ -372,7 +378,10 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         from flintstream.engine import create_engine  # noqa: PLC0415
 
         self._check_configuration()
-        graph = self._graph()
+        cache_directory = self._configuration.get_string(STATE_DIRECTORY, "") or None
+        filling = prepare_caches(self._transformations, self._caches, cache_directory)
+        graph = self._graph(filling.values())
+        check_batch(filling, batch=graph.batch)
         name = job_name or self._configuration.get_string(JOB_NAME, "Flink Streaming Job")
         checkpoints = resolve_restore_path(self._checkpoint_settings(batch=graph.batch), self._configuration, name)
         job_id = checkpoints.resumed_job or uuid.uuid4().hex
@@ -385,6 +394,8 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         listeners = [_shown_on(progress)] if progress is not None else []
         control = self._configuration.get_boolean(CONTROL, True)
         job = RunningJob(Job.of(plan, graph, checkpoints, restart), engine, listeners, control=control)
+        for cache in filling:
+            cache.job = job
         job.start()
         if wait:
             job.wait()

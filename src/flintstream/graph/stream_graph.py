@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
 from flintstream.graph.transformation import (
+    CacheTransformation,
     OperatorTransformation,
     PartitionTransformation,
     SideOutputTransformation,
@@ -165,6 +166,8 @@ def _edges(given: Transformation, target: int, number: int, partitioner: Partiti
             replace(edge, side_tag=given.tag_id, side_type=given.output_type)
             for edge in _edges(given.inputs[0], target, number, partitioner)
         ]
+    if isinstance(given, CacheTransformation):
+        return _edges(given.inputs[0], target, number, partitioner)
     return [StreamEdge(given.id, target, number, partitioner)]
 
 

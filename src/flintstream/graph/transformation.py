@@ -91,6 +91,16 @@ class UnionTransformation(Transformation):
 
 
 @dataclass(eq=False)
+class CacheTransformation(Transformation):
+    """Stands for a step whose records are kept, or for what reads the kept ones: its input is the one or the other."""
+
+    @property
+    def virtual(self) -> bool:
+        """Keeping records is a sink's matter."""
+        return True
+
+
+@dataclass(eq=False)
 class SideOutputTransformation(Transformation):
     """Picks the records that a step sent to a side output."""
 

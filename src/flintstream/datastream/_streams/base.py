@@ -19,7 +19,9 @@ from flintstream.datastream.functions import (
     SinkFunction,
 )
 from flintstream.datastream.output_tag import OutputTag
+from flintstream.errors import PlanError
 from flintstream.graph.transformation import (
+    CacheTransformation,
     OperatorTransformation,
     PartitionTransformation,
     SideOutputTransformation,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.common.watermark_strategy import WatermarkStrategy
     from flintstream.datastream._streams.broadcast import BroadcastStream
+    from flintstream.datastream._streams.cached import CachedDataStream
     from flintstream.datastream._streams.collect import CloseableIterator
     from flintstream.datastream._streams.keyed import KeyedStream
     from flintstream.datastream._streams.windowed import AllWindowedStream
@@ -215,6 +218,24 @@ class DataStream(Settings):
 
     def _values_transformation(self) -> Transformation:
         return self._transformation
+
+    def cache(self) -> CachedDataStream:
+        """Return a stream of the same records that the first job to compute them keeps for those after it.
+
+        Only BATCH jobs can read it; see :class:`~flintstream.datastream.data_stream.CachedDataStream`.
+
+        Raises:
+            PlanError: This is no step that computes something, nor a side output of one.
+        """
+        from flintstream.datastream._streams.cached import CachedDataStream  # noqa: PLC0415
+
+        origin = self._transformation
+        if origin.virtual and not isinstance(origin, SideOutputTransformation):
+            raise PlanError(
+                f"cache() keeps what a step computes, or its side output, but '{origin.name}' only passes records on: "
+                "call it on the stream before",
+            )
+        return CachedDataStream(self._env, CacheTransformation(origin.name, (origin,), origin.output_type))
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
         """Return the records that this step sent to a side output.

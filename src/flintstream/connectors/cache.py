@@ -1,0 +1,137 @@
+"""The records of a cached stream: written to files by the job that computes them, and read by the jobs after it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import tempfile
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import cloudpickle
+
+from flintstream.connectors.sink import Committer, Sink, SinkWriter
+from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator, Timestamped
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from flintstream.connectors.sink import WriterContext
+    from flintstream.connectors.source import Fetch, SplitEnumerator
+
+
+class Cache:
+    """A directory of files that are complete or not there; it is deleted with this object, or when Python ends."""
+
+    def __init__(self, parent: str | None) -> None:
+        """Create the directory below ``parent``, which all workers reach, or below the one for temporary files."""
+        if parent is not None:
+            os.makedirs(parent, exist_ok=True)  # noqa: PTH103
+        self.directory = tempfile.mkdtemp(prefix="flintstream-cache-", dir=parent)
+        self.files: tuple[str, ...] = ()
+        self._delete = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
+
+    def sink(self) -> Sink:
+        """Return what fills it."""
+        return _CacheSink(self)
+
+    def source(self) -> Source:
+        """Return what reads it."""
+        return _CacheSource(self)
+
+    def intact(self) -> bool:
+        """Tell whether all files are there."""
+        return all(os.path.exists(file) for file in self.files)  # noqa: PTH110
+
+    def delete(self) -> None:
+        """Delete all files."""
+        self._delete()
+
+
+class _CacheSink(Sink):
+    def __init__(self, cache: Cache) -> None:
+        self._cache: Cache | None = cache
+        self._directory = cache.directory
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_cache": None, "_directory": self._directory}
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        return _CacheWriter(Path(self._directory, f"{context.subtask:05}-{context.attempt}"))
+
+    def create_committer(self) -> Committer:
+        assert self._cache is not None  # noqa: S101 - committers live where the sink was made
+        return _CacheCommitter(self._cache)
+
+
+class _CacheWriter(SinkWriter):
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: BinaryIO | None = None
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        if self._file is None:
+            self._file = self._path.open("wb")
+        block = values, timestamps
+        try:
+            data = pickle.dumps(block, 5)
+        except Exception:  # noqa: BLE001 - objects of the user's script
+            data = cloudpickle.dumps(block, 5)
+        self._file.write(data)
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        if self._file is None:
+            return ()
+        self._file.close()
+        self._file = None
+        return (str(self._path),)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class _CacheCommitter(Committer):
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        cache.files = ()  # a job that starts again begins anew
+
+    def commit(self, committables: Sequence[Any]) -> None:
+        # In the order of the subtasks: those that read the files are dealt them in this order.
+        self._cache.files = tuple(sorted({*self._cache.files, *committables}, key=os.path.basename))
+
+
+@dataclass
+class _CacheSplit(SourceSplit):
+    position: int = 0
+
+
+class _CacheSource(Source):
+    def __init__(self, cache: Cache) -> None:
+        self._cache: Cache | None = cache
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_cache": None}
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
+        assert self._cache is not None  # noqa: S101 - enumerators live where the source was made
+        return StaticEnumerator([_CacheSplit(file) for file in self._cache.files])
+
+    def create_reader(self) -> SourceReader:
+        return _CacheReader()
+
+
+class _CacheReader(SourceReader):
+    def read(self, split: _CacheSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:  # noqa: ARG002
+        with open(split.split_id, "rb") as file:  # noqa: PTH123
+            file.seek(split.position)
+            while True:
+                try:
+                    values, timestamps = pickle.load(file)
+                except EOFError:
+                    return True
+                split.position = file.tell()
+                yield values if timestamps is None else Timestamped(values, timestamps)
