@@ -8,7 +8,6 @@ import re
 import pytest
 
 from flintstream.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
-from flintstream.errors import UnsupportedByDesignError
 
 MIB = MemorySize.of_mebi_bytes
 
@@ -169,8 +168,7 @@ def test_the_name_must_be_a_text():
         SlotSharingGroup.builder(None)  # type: ignore[arg-type]
 
 
-def test_there_are_no_java_objects():
-    with pytest.raises(UnsupportedByDesignError, match="use get_bytes"):
-        MIB(1).get_java_memory_size()
-    with pytest.raises(UnsupportedByDesignError, match="use the other getters"):
-        sufficient().build().get_java_slot_sharing_group()
+def test_what_stands_for_the_java_object_is_the_object_itself():
+    size, group = MIB(1), sufficient().build()
+    assert size.get_java_memory_size() is size
+    assert group.get_java_slot_sharing_group() is group

@@ -9,9 +9,10 @@ from flintstream.datastream._streams.collect import CloseableIterator
 from flintstream.datastream._streams.connected import ConnectedStreams
 from flintstream.datastream._streams.keyed import KeyedStream
 from flintstream.datastream._streams.settings import DataStreamSink
-from flintstream.datastream._streams.windowed import AllWindowedStream, WindowedStream
+from flintstream.datastream._streams.windowed import WINDOW_STATE_NAME, AllWindowedStream, WindowedStream
 
 __all__ = [
+    "WINDOW_STATE_NAME",
     "AllWindowedStream",
     "BroadcastConnectedStream",
     "BroadcastStream",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NoReturn
 
 from flintstream.datastream._settings import MAX_LONG, Settings, check_integer
-from flintstream.errors import UnsupportedByDesignError
 
 __all__ = ["MemorySize", "SlotSharingGroup"]
 
@@ -85,13 +83,9 @@ class MemorySize:
         """Return the whole tebibytes (1024 GiB)."""
         return self._bytes >> 40
 
-    def get_java_memory_size(self) -> NoReturn:
-        """Not possible here.
-
-        Raises:
-            UnsupportedByDesignError: always; there are no Java objects.
-        """
-        raise UnsupportedByDesignError("get_java_memory_size(): there are no Java objects here; use get_bytes()")
+    def get_java_memory_size(self) -> MemorySize:
+        """Return this object: there is no Java object behind it, and whatever takes one in PyFlink takes this here."""
+        return self
 
     def __eq__(self, other: object) -> bool:
         return self._bytes == other._bytes if isinstance(other, MemorySize) else NotImplemented
@@ -174,15 +168,9 @@ class SlotSharingGroup(Settings):
         """Return the amounts of further resources by name."""
         return dict(self._external_resources)
 
-    def get_java_slot_sharing_group(self) -> NoReturn:
-        """Not possible here.
-
-        Raises:
-            UnsupportedByDesignError: always; there are no Java objects.
-        """
-        raise UnsupportedByDesignError(
-            "get_java_slot_sharing_group(): there are no Java objects here; use the other getters"
-        )
+    def get_java_slot_sharing_group(self) -> SlotSharingGroup:
+        """Return this object: there is no Java object behind it, and whatever takes one in PyFlink takes this here."""
+        return self
 
     class Builder:
         """Collects the resources of a group. Without any, the group only has a name."""

@@ -43,7 +43,14 @@ from flintstream.datastream._window.windows import (
     Window,
 )
 
+MAX_LONG_VALUE = (1 << 63) - 1
+"""The largest Java ``long``: when event time ends."""
+MIN_LONG_VALUE = -(1 << 63)
+"""The smallest Java ``long``: the watermark before there is one."""
+
 __all__ = [
+    "MAX_LONG_VALUE",
+    "MIN_LONG_VALUE",
     "ContinuousEventTimeTrigger",
     "ContinuousProcessingTimeTrigger",
     "CountSlidingWindowAssigner",

@@ -223,7 +223,17 @@ class StateTtlConfig:
         def cleanup_incrementally(
             self, cleanup_size: int, run_cleanup_for_every_record: bool = False
         ) -> StateTtlConfig.Builder:
-            """Look at ``cleanup_size`` entries now and then and remove the expired ones."""
+            """Look at entries of a hash map now and then and remove the expired ones.
+
+            Args:
+                cleanup_size: entries per access in Flink; a sweep at the end of an epoch looks at 2,000 times as many.
+                run_cleanup_for_every_record: has no effect, as every epoch sweeps.
+
+            Raises:
+                ValueError: ``cleanup_size`` is not positive.
+            """
+            if cleanup_size <= 0:
+                raise ValueError(f"cleanup_incrementally() needs a positive cleanup_size, but got {cleanup_size}")
             self._strategies[CleanupStrategies.Strategies.INCREMENTAL_CLEANUP] = (
                 CleanupStrategies.IncrementalCleanupStrategy(cleanup_size, run_cleanup_for_every_record)
             )
@@ -241,7 +251,7 @@ class StateTtlConfig:
             return self
 
         def disable_cleanup_in_background(self) -> StateTtlConfig.Builder:
-            """Remove expired state only when it is met."""
+            """Have no clean-up but those that are asked for; expired state is else removed only when it is met."""
             self._is_cleanup_in_background = False
             return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from flintstream.common.job_status import JobStatus
 from flintstream.connectors.cache import Cache
@@ -15,7 +15,6 @@ from flintstream.runtime.source_operator import SourceOperator
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flintstream.coordinator.client import RunningJob
     from flintstream.datastream.output_tag import OutputTag
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.graph.transformation import CacheTransformation, Transformation
@@ -63,6 +62,13 @@ class CachedDataStream(DataStream):
         )
 
 
+class FillingJob(Protocol):
+    """What is asked of the job that fills a cache."""
+
+    def status(self) -> JobStatus:
+        """Return what the job is doing."""
+
+
 class StreamCache:
     """What is kept of one stream, and the job that is about to fill it."""
 
@@ -70,7 +76,7 @@ class StreamCache:
         self.transformation = transformation
         self.origin = transformation.inputs
         self.cache: Cache | None = None
-        self.job: RunningJob | None = None
+        self.job: FillingJob | None = None
 
     @property
     def _name(self) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flintstream.datastream._streams.keyed import KeyedStream
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
 
-WINDOW_STATE = "window-contents"
+WINDOW_STATE_NAME = "window-contents"
 
 
 class _Windowed:
@@ -86,7 +86,7 @@ class _Windowed:
     ) -> DataStream:
         """Combine the records of a window pairwise as they come; optionally hand the result to a window function."""
         function = as_function(reduce_function, ReduceFunction, "reduce", "reduce")
-        descriptor = ReducingStateDescriptor(WINDOW_STATE, function.reduce, self.get_input_type())
+        descriptor = ReducingStateDescriptor(WINDOW_STATE_NAME, function.reduce, self.get_input_type())
         if window_function is None:
             output_type = self.get_input_type()
         return self._windowed(descriptor, self._checked(window_function, "reduce"), output_type, function)
@@ -105,7 +105,7 @@ class _Windowed:
         """
         if not isinstance(aggregate_function, AggregateFunction):
             raise TypeError(f"aggregate() needs an AggregateFunction, but got {type(aggregate_function).__name__}")
-        descriptor = AggregatingStateDescriptor(WINDOW_STATE, aggregate_function, accumulator_type)
+        descriptor = AggregatingStateDescriptor(WINDOW_STATE_NAME, aggregate_function, accumulator_type)
         checked = self._checked(window_function, "aggregate")
         return self._windowed(descriptor, checked, output_type, aggregate_function)
 
@@ -130,7 +130,7 @@ class _Windowed:
     def _whole(self, function: Any, output_type: TypeInformation | None, operation: str, wanted: type) -> DataStream:
         if not isinstance(function, wanted):
             raise TypeError(f"{operation}() needs a {wanted.__name__}, but got {type(function).__name__}")
-        descriptor = ListStateDescriptor(WINDOW_STATE, self.get_input_type())
+        descriptor = ListStateDescriptor(WINDOW_STATE_NAME, self.get_input_type())
         return self._windowed(descriptor, function, output_type, None)
 
     def _checked(self, function: Any, operation: str) -> Any:

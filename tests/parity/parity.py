@@ -1,0 +1,183 @@
+"""Compares PyFlink's names with ours: what ``docs/parity.md`` is made of."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.parity.statuses import IMPOSSIBLE, JAVA, JAVA_OBJECT, NO_OPS, OTHERWISE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+NAMES = Path(__file__).with_name("names.json")
+"""Read off PyFlink 2.3.0 and off the documentation of its releases 1.15 and later; facts only.
+
+``seeds`` and ``2.3`` map module -> class -> member -> parameters. A parameter that may be left out ends in ``?``, one
+that must be named begins with ``=``; null stands for what is no method, or whose parameters are not known.
+"""
+
+ELSEWHERE = ("pyflink.datastream.connectors", "pyflink.datastream.formats")
+"""Listed on the page of connectors."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """Something that PyFlink has."""
+
+    module: str
+    path: str
+    parameters: str | None
+    in_docs: bool
+    """The documentation of releases 1.15 and later has it, which programs are written by."""
+    in_release: bool
+    """PyFlink 2.3 has it."""
+
+    @property
+    def full(self) -> str:
+        """The name with its module."""
+        return f"{self.module}.{self.path}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A name and what becomes of it here."""
+
+    name: Name
+    status: str
+    note: str = ""
+
+
+@cache
+def names() -> tuple[Name, ...]:
+    """Return all names, those of connectors and formats aside."""
+    content = json.loads(NAMES.read_text(encoding="utf-8"))
+    documented = dict(_documented(content["seeds"]))
+    found: dict[tuple[str, str], Name] = {}
+    for module, classes in content["2.3"].items():
+        for path, what in classes.items():
+            call = what.get("init", what.get("call"))
+            for member, parameters in {"": call, **what.get("members", {})}.items():
+                full = f"{path}.{member}" if member else path
+                found[module, full] = Name(module, full, parameters, full in documented, in_release=True)
+    released = {name.path for name in found.values()}
+    for full, (module, parameters) in documented.items():
+        if full not in released:
+            found[module, full] = Name(module, full, parameters, in_docs=True, in_release=False)
+    return tuple(name for name in found.values() if not name.module.startswith(ELSEWHERE))
+
+
+def _documented(modules: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    for module, classes in modules.items():
+        for path, members in classes.items():
+            yield path, (module, None)
+            for member, parameters in members.items():
+                yield f"{path}.{member}", (module, parameters)
+
+
+def rows() -> list[Row]:
+    """Return what becomes of every name."""
+    return [Row(name, *status(name)) for name in names()]
+
+
+def status(name: Name) -> tuple[str, str]:
+    """Return the status of a name, and a note.
+
+    ``missing`` and ``other parameters`` are what must not be on the page.
+    """
+    for path in _with_parents(name.path):
+        if path in IMPOSSIBLE:
+            return "impossible here", IMPOSSIBLE[path]
+    if JAVA_OBJECT.search(name.path) and name.path not in NO_OPS:
+        return "impossible here", JAVA
+    try:
+        ours = attrgetter(name.path)(import_module(name.module.replace("pyflink", "flintstream", 1)))
+    except (ImportError, AttributeError):
+        return "missing", ""
+    for path in _with_parents(name.path):
+        if path in OTHERWISE:
+            return "supported", OTHERWISE[path]
+    if name.parameters is not None and (refused := unaccepted(ours, name.parameters)):
+        return "other parameters", refused
+    for path in _with_parents(name.path):
+        if path in NO_OPS:
+            return "no-op", NO_OPS[path]
+    return "supported", ""
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    parts = path.split(".")
+    for length in range(len(parts), 0, -1):
+        yield ".".join(parts[:length])
+
+
+def unaccepted(ours: Any, theirs: str) -> str:
+    """Return what of PyFlink's parameters ours does not take; nothing if it takes whatever PyFlink's does."""
+    try:
+        parameters = [p for p in inspect.signature(ours).parameters.values() if p.name not in {"self", "cls"}]
+    except (TypeError, ValueError):
+        return ""
+    kinds = inspect.Parameter
+    named = {p.name: p for p in parameters}
+    takes_any = any(p.kind is kinds.VAR_POSITIONAL for p in parameters)
+    takes_all = any(p.kind is kinds.VAR_KEYWORD for p in parameters)
+    positional = [p for p in parameters if p.kind in {kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD}]
+    given = theirs.split()
+    for place, text in enumerate(given):
+        name = text.strip("=?*")
+        if text.startswith("**"):
+            if not takes_all:
+                return text
+        elif text.startswith("*"):
+            if not takes_any:
+                return text
+        elif name not in named and not takes_all:
+            return name
+        elif (
+            not text.startswith("=") and not takes_any and (place >= len(positional) or positional[place].name != name)
+        ):
+            return f"{name} as parameter {place + 1}"
+        elif text.endswith("?") and name in named and named[name].default is kinds.empty:
+            return f"{name} left out"
+    asked = {text.strip("=?*") for text in given}
+    more = [p.name for p in positional if p.default is kinds.empty and p.name not in asked]
+    return f"without {more[0]}" if more else ""
+
+
+def share(found: list[Row], *, release: bool) -> tuple[int, int]:
+    """Return how many names of the documentation or the release are supported or no-ops, and how many there are."""
+    of = [row for row in found if (row.name.in_release if release else row.name.in_docs)]
+    return sum(row.status in {"supported", "no-op"} for row in of), len(of)
+
+
+def page() -> str:
+    """Return the page."""
+    found = rows()
+    docs, release = share(found, release=False), share(found, release=True)
+    lines = [
+        "# Parity with PyFlink",
+        "",
+        "Made by `python -m tests.parity` from the code and from the names of PyFlink; a test keeps it up to date.",
+        "Connectors and formats are not on it.",
+        "",
+        f"* Names in the documentation of PyFlink 1.15 and later: {docs[0]} of {docs[1]} are there.",
+        f"* Names of PyFlink 2.3: {release[0]} of {release[1]} are there ({release[0] / release[1]:.1%}).",
+        "",
+        "What is not listed below is supported. A *no-op* is accepted and has no effect, because there is nothing here",
+        "that it could have one on.",
+    ]
+    for module in dict.fromkeys(row.name.module for row in found):
+        of_module = [row for row in found if row.name.module == module]
+        other = [row for row in of_module if row.note]
+        supported = sum(row.status == "supported" for row in of_module)
+        lines += ["", f"## {module}", "", f"{supported} of {len(of_module)} names are supported."]
+        if other:
+            lines += ["", "| name | status | note |", "|---|---|---|"]
+            lines += [f"| `{row.name.path}` | {row.status} | {row.note} |" for row in other]
+    return "\n".join(lines) + "\n"

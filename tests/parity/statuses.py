@@ -1,0 +1,85 @@
+"""Names of PyFlink that have no effect here, cannot be here, or take something else; each with the reason."""
+
+from __future__ import annotations
+
+import re
+
+JAVA = "a Java object, of which there are none here"
+JAVA_OBJECT = re.compile(r"(^|\.)(get_java_\w+|to_j_\w+|from_j_\w+|JavaObjectWrapper)(\.|$)")
+"""Whatever is called so has to do with one."""
+
+_JAVA = JAVA
+_INTERNAL = "an internal of PyFlink's Python operators"
+_RECORDS = "records are Python objects: no serializer of the JVM sees them"
+_PLACED = "Spark places tasks"
+_UNALIGNED = "epochs end with nothing in flight, so that there is nothing to align"
+_JARS = "connectors are Python packages"
+_ONE_PARAMETER = "the parameter is called `obj`"
+
+_ITSELF = "there is no Java object: returns the object itself"
+
+NO_OPS: dict[str, str] = {
+    "MemorySize.get_java_memory_size": _ITSELF,
+    "SlotSharingGroup.get_java_slot_sharing_group": _ITSELF,
+    "StreamExecutionEnvironment.add_jars": _JARS,
+    "StreamExecutionEnvironment.add_classpaths": _JARS,
+    "StreamExecutionEnvironment.add_default_kryo_serializer": _RECORDS,
+    "StreamExecutionEnvironment.register_type": _RECORDS,
+    "StreamExecutionEnvironment.register_type_with_kryo_serializer": _RECORDS,
+    "StreamExecutionEnvironment.register_slot_sharing_group": _PLACED,
+    "CheckpointConfig.enable_unaligned_checkpoints": _UNALIGNED,
+    "CheckpointConfig.disable_unaligned_checkpoints": _UNALIGNED,
+    "CheckpointConfig.set_alignment_timeout": _UNALIGNED,
+    "CheckpointConfig.set_aligned_checkpoint_timeout": _UNALIGNED,
+    "CheckpointConfig.set_force_unaligned_checkpoints": _UNALIGNED,
+    "CheckpointConfig.set_max_concurrent_checkpoints": "an epoch has one checkpoint, and epochs follow one another",
+    "ExecutionConfig.enable_force_kryo": _RECORDS,
+    "ExecutionConfig.disable_force_kryo": _RECORDS,
+    "ExecutionConfig.enable_generic_types": _RECORDS,
+    "ExecutionConfig.disable_generic_types": _RECORDS,
+    "ExecutionConfig.enable_force_avro": _RECORDS,
+    "ExecutionConfig.disable_force_avro": _RECORDS,
+    "ExecutionConfig.enable_object_reuse": "records are never copied between functions of a chain",
+    "ExecutionConfig.disable_object_reuse": "records are never copied between functions of a chain",
+}
+
+IMPOSSIBLE: dict[str, str] = {
+    "JavaFunctionWrapper": f"wraps {_JAVA}",
+    "OutputTag.get_java_output_tag": _JAVA,
+    "create_hadoop_configuration": f"makes {_JAVA}",
+    "create_java_properties": f"makes {_JAVA}",
+    "convert_to_python_obj": f"reads {_JAVA}",
+    "pickled_bytes_to_python_obj": f"reads {_JAVA}",
+    "WindowOperationDescriptor": _INTERNAL,
+    "long_to_int_with_bit_mixing": _INTERNAL,
+    "mod_inverse": _INTERNAL,
+    "Min": _INTERNAL,
+    **dict.fromkeys(
+        (
+            "InternalWindowFunction",
+            "InternalSingleValueWindowFunction",
+            "InternalSingleValueAllWindowFunction",
+            "InternalIterableWindowFunction",
+            "InternalIterableAllWindowFunction",
+            "InternalProcessWindowContext",
+            "InternalProcessAllWindowContext",
+            "InternalSingleValueProcessWindowFunction",
+            "InternalSingleValueProcessAllWindowFunction",
+            "InternalIterableProcessWindowFunction",
+            "InternalIterableProcessAllWindowFunction",
+        ),
+        _INTERNAL,
+    ),
+}
+
+OTHERWISE: dict[str, str] = {
+    "MemorySize": "the size must be given; PyFlink fails later without it",
+    "SourceFunction": "is written in Python; the Java object that PyFlink's wraps is not taken",
+    "SinkFunction": "is written in Python; the Java object that PyFlink's wraps is not taken",
+    "DateTypeInfo.to_internal_type": _ONE_PARAMETER,
+    "DateTypeInfo.from_internal_type": _ONE_PARAMETER,
+    "TimeTypeInfo.to_internal_type": _ONE_PARAMETER,
+    "TimeTypeInfo.from_internal_type": _ONE_PARAMETER,
+    "TimestampTypeInfo.to_internal_type": _ONE_PARAMETER,
+    "TimestampTypeInfo.from_internal_type": _ONE_PARAMETER,
+}
