@@ -17,7 +17,7 @@ from flintstream.datastream.state import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
-from flintstream.errors import JobCancelledError
+from flintstream.errors import JobCancelledError, PlanError
 
 NO_WATERMARKS = WatermarkStrategy.no_watermarks()
 
@@ -228,3 +228,42 @@ def test_an_idle_source_does_not_hold_back_event_time(make_env):
     )
     with timers.execute_and_collect() as results:
         assert [next(results) for _ in range(4)] == [0, 10, 20, 30]
+
+
+def epochs_of(env, timeout=None):
+    numbers = env.from_source(PacedSource(40, 0.005), NO_WATERMARKS, "numbers")
+    doubled = numbers.map(lambda n: n * 2)
+    if timeout is not None:
+        doubled.set_buffer_timeout(timeout)
+    doubled.print()
+    return env.execute().get_all_accumulator_results()["numEpochs"]
+
+
+def test_a_buffer_timeout_bounds_epochs(make_inline_env):
+    env = make_inline_env(1)
+    unbounded = epochs_of(env)
+    assert unbounded < 4
+    assert epochs_of(env, 20) > 4
+    assert epochs_of(env, -1) < 4
+    assert env.set_buffer_timeout(20).get_buffer_timeout() == 20
+    assert epochs_of(env) > 4
+    assert epochs_of(env, 10_000) > 4
+
+
+def test_a_buffer_timeout_is_a_number_of_milliseconds(make_inline_env):
+    env = make_inline_env(1)
+    with pytest.raises(ValueError, match=r"-1 \(none\) or more ms, but got -2"):
+        env.set_buffer_timeout(-2)
+    with pytest.raises(ValueError, match=r"timeout of 'Map' must be -1 \(none\) or more ms, got -2"):
+        env.from_collection([1]).map(lambda n: n).set_buffer_timeout(-2)
+
+
+def test_steps_without_a_uid_are_refused_where_none_shall_be_made(make_inline_env):
+    env = make_inline_env(1)
+    env.get_config().disable_auto_generated_uids()
+    numbers = env.from_collection([1]).uid("numbers").map(lambda n: n)
+    numbers.print().uid("out")
+    with pytest.raises(PlanError, match=r"^'Map' must have a uid, as disable_auto_generated_uids"):
+        env.execute()
+    numbers.uid("map")
+    env.execute()

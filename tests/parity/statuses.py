@@ -18,6 +18,9 @@ _ONE_PARAMETER = "the parameter is called `obj`"
 
 _ITSELF = "there is no Java object: returns the object itself"
 
+_CLOSURES = "what a Python function refers to is pickled with it"
+_CANCELLED = "Spark interrupts tasks, and ends their processes"
+
 NO_OPS: dict[str, str] = {
     "MemorySize.get_java_memory_size": _ITSELF,
     "SlotSharingGroup.get_java_slot_sharing_group": _ITSELF,
@@ -27,6 +30,12 @@ NO_OPS: dict[str, str] = {
     "StreamExecutionEnvironment.register_type": _RECORDS,
     "StreamExecutionEnvironment.register_type_with_kryo_serializer": _RECORDS,
     "StreamExecutionEnvironment.register_slot_sharing_group": _PLACED,
+    "ExecutionConfig.enable_closure_cleaner": _CLOSURES,
+    "ExecutionConfig.disable_closure_cleaner": _CLOSURES,
+    "ExecutionConfig.set_latency_tracking_interval": "latency markers do not flow between epochs",
+    "ExecutionConfig.set_task_cancellation_interval": _CANCELLED,
+    "ExecutionConfig.set_task_cancellation_timeout": _CANCELLED,
+    "ExecutionConfig.set_use_snapshot_compression": "state files are not compressed; RocksDB compresses its own",
     "CheckpointConfig.enable_unaligned_checkpoints": _UNALIGNED,
     "CheckpointConfig.disable_unaligned_checkpoints": _UNALIGNED,
     "CheckpointConfig.set_alignment_timeout": _UNALIGNED,

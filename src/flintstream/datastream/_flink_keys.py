@@ -7,7 +7,7 @@ __all__ = ["is_of_flink", "keys_of_flink"]
 _KEYS = {
     "execution.": """
         allow-client-job-configurations attached batch-shuffle-mode batch-state-backend.enabled buffer-timeout
-        buffer-timeout.enabled buffer-timeout.interval job-listeners job-status-changed-listeners mode
+        buffer-timeout.enabled job-listeners job-status-changed-listeners mode
         program-config.enabled program-config.wildcards shutdown-on-application-finish shutdown-on-attached-exit
         sort-keyed-partition.memory sort-partition.memory sorted-inputs.enabled sorted-inputs.memory
         submit-failed-job-on-application-error target terminate-application-on-any-job-terminated-exceptionally
@@ -21,7 +21,7 @@ _KEYS = {
     """,
     "execution.state-recovery.": "approximate-local-recovery from-local without-channel-state.checkpoint-id",
     "pipeline.": """
-        auto-generate-uids cached-files classpaths closure-cleaner-level default-kryo-serializers force-avro force-kryo
+        cached-files classpaths closure-cleaner-level default-kryo-serializers force-avro force-kryo
         force-kryo-avro generic-types jars jobvertex-parallelism-overrides object-reuse
         operator-chaining.chain-operators-with-different-max-parallelism registered-kryo-types registered-pojo-types
         serialization-config sources.pause-until-first-checkpoint vertex-description-mode

@@ -24,6 +24,12 @@ GENERAL = (
     ),
     Option("flintstream.epoch.idle-duration", count(0), "200", "ms after which it ends while its tasks only wait"),
     Option(
+        "execution.buffer-timeout.interval",
+        count(0, also=-1),
+        None,
+        "ms after which an epoch ends at the latest, for low latency; `set_buffer_timeout`",
+    ),
+    Option(
         "flintstream.control",
         FLAG,
         "true",
@@ -47,6 +53,12 @@ GENERAL = (
         count(1, 32768, also=-1),
         None,
         "number of key groups; follows from the parallelism if not set",
+    ),
+    Option(
+        "pipeline.auto-generate-uids",
+        FLAG,
+        "true",
+        "`false`: a step without `uid()` is an error; its state may get lost",
     ),
     Option("pipeline.name", ANY, "Flink Streaming Job", "name of the job"),
     Option("pipeline.auto-watermark-interval", span(0), "200 ms", "how often periodic watermarks are emitted"),

@@ -170,7 +170,14 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> StreamExecutionEnvironment:
-        """Set how long (ms) results may wait before they move on; bounds the length of an epoch."""
+        """Set how long (ms) results may wait before they move on: no epoch takes longer, its own work aside.
+
+        Args:
+            timeout_millis: 0 for epochs as short as possible, which costs throughput; -1 for no such bound.
+
+        Raises:
+            ValueError: ``timeout_millis`` is less than -1.
+        """
         if timeout_millis < -1:
             raise ValueError(f"The buffer timeout must be -1 (none) or more ms, but got {timeout_millis}")
         self._configuration.set_string(BUFFER_TIMEOUT, str(timeout_millis))
@@ -367,6 +374,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
             mode=self._mode(),
             chaining=self.is_chaining_enabled(),
             python_chaining=get(PYTHON_CHAINING, "true").lower() == "true",
+            auto_uids=self._config.has_auto_generated_uids_enabled(),
         )
         return optimize(build_stream_graph([*self._transformations, *more], settings))
 
@@ -406,7 +414,11 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         get = self._configuration.get_string
         state = self._state_settings(batch=graph.batch)
         storage = checkpoints.storage if state.changelog and checkpoints.max_state_size is None else None
-        longest = int(get(MAX_EPOCH, "5000"))
+        longest, idle = int(get(MAX_EPOCH, "5000")), int(get(IDLE_EPOCH, "200"))
+        timeouts = [node.buffer_timeout_ms for node in graph.nodes if node.buffer_timeout_ms is not None]
+        if self._configuration.contains_key(BUFFER_TIMEOUT):
+            timeouts.append(self.get_buffer_timeout())
+        shortest = min((max(timeout, 1) for timeout in timeouts if timeout != -1), default=longest)
         return JobSettings(
             state=state,
             changelog=None if storage is None else storage.child(job_id),
@@ -416,8 +428,8 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
             job_parameters={k: str(v) for k, v in self._config.get_global_job_parameters().items()},
             install_pyflink=compat is not None and compat.is_installed(),
             sys_path=tuple(os.path.abspath(entry) for entry in sys.path),  # noqa: PTH100 - '' is the current directory
-            max_epoch_ms=min(longest, checkpoints.interval_ms or longest),
-            idle_epoch_ms=int(get(IDLE_EPOCH, "200")),
+            max_epoch_ms=min(longest, checkpoints.interval_ms or longest, shortest),
+            idle_epoch_ms=min(idle, shortest),
         )
 
     @staticmethod

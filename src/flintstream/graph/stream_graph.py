@@ -57,6 +57,7 @@ class StreamNode:
     uid_hash: str | None
     description: str | None
     slot_sharing_group: str | None
+    buffer_timeout_ms: int | None
     chaining: str
     keyed: bool
     bounded: bool = True
@@ -80,6 +81,8 @@ class GraphSettings:
     """STREAMING, BATCH or AUTOMATIC."""
     chaining: bool = True
     python_chaining: bool = True
+    auto_uids: bool = True
+    """Whether steps without a uid get one made from their place in the program."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,8 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
     """Resolve the virtual steps of a program into edges.
 
     Raises:
-        PlanError: The program has no operator, or BATCH mode meets an unbounded source.
+        PlanError: The program has no operator, BATCH mode meets an unbounded source, or a step has no uid though it
+            must have one.
     """
     order: list[Transformation] = []
     seen: set[int] = set()
@@ -138,6 +142,12 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
         for number, given in enumerate(transformation.inputs):
             edges.extend(_edges(given, transformation.id, number, None))
     nodes = [_node(t, frozenset(tags.get(t.id, ()))) for t in physical]
+    without = [node.name for node in nodes if node.uid is None and node.uid_hash is None]
+    if without and not settings.auto_uids:
+        names = ", ".join(f"'{name}'" for name in without)
+        raise PlanError(
+            f"{names} must have a uid, as disable_auto_generated_uids() was called: give it with uid('...')"
+        )
     return StreamGraph(tuple(nodes), tuple(edges), batch=_is_batch(nodes, settings), settings=settings)
 
 
@@ -195,6 +205,7 @@ def _node(transformation: Transformation, side_tags: frozenset[str]) -> StreamNo
         uid_hash=transformation.uid_hash,
         description=transformation.description,
         slot_sharing_group=transformation.slot_sharing_group,
+        buffer_timeout_ms=transformation.buffer_timeout_ms,
         chaining=transformation.chaining,
         keyed=keyed,
         bounded=bounded,

@@ -82,7 +82,18 @@ class DataStream(Settings):
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
-        """Set how long (ms) results may wait before they move on; bounds the length of an epoch."""
+        """Set how long (ms) results may wait before they move on, as the environment's ``set_buffer_timeout`` does.
+
+        An epoch is one for all steps: the shortest timeout counts.
+
+        Raises:
+            ValueError: ``timeout_millis`` is less than -1.
+        """
+        if timeout_millis < -1:
+            raise ValueError(
+                f"The buffer timeout of '{self._transformation.name}' must be -1 (none) or more ms, "
+                f"got {timeout_millis}",
+            )
         self._transformation.buffer_timeout_ms = timeout_millis
         return self
 
