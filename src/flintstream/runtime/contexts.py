@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.datastream.functions import KeyedProcessFunction, ProcessFunction, RuntimeContext
 from flintstream.datastream.state import (
     AggregatingStateDescriptor,
@@ -17,7 +18,6 @@ from flintstream.datastream.timerservice import TimerService
 from flintstream.metrics import MetricGroup
 from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operator import MIN_TIMESTAMP
-from flintstream.runtime.watermarks import wall_clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

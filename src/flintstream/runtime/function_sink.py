@@ -33,7 +33,7 @@ class SinkFunctionContext:
 
     def current_processing_time(self) -> int:
         """Return the worker's time in ms since the epoch."""
-        from flintstream.runtime.watermarks import wall_clock  # noqa: PLC0415
+        from flintstream.common._clock import wall_clock  # noqa: PLC0415
 
         return wall_clock()
 

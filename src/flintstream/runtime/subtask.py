@@ -9,6 +9,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.exchange import ACTIVE, IDLE, open_item
 from flintstream.runtime.failure import OperatorFailure
@@ -21,7 +22,7 @@ from flintstream.runtime.sink_operator import SinkOperator
 from flintstream.runtime.source_operator import SourceOperator
 from flintstream.runtime.subtask_state import SubtaskState
 from flintstream.runtime.typed import typed_outputs
-from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve, wall_clock
+from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve
 from flintstream.runtime.wiring import Fan, NodeInput, create_context
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.runtime.operator import MIN_TIMESTAMP
-from flintstream.runtime.watermarks import wall_clock
 from flintstream.state.backend import PIECE, Change, TableInfo
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
@@ -92,11 +92,6 @@ class Valve:
         self.watermarks.update({c: w for c, w in watermarks.items() if c in self.watermarks})
         self.idle_channels = {c for c in idle_channels if c in self.watermarks}
         self._restored(self.combined)
-
-
-def wall_clock() -> int:
-    """Return the time in ms since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 class _Collected:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.datastream.state import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -27,7 +28,6 @@ from flintstream.state.ttl import (
     TtlMapState,
     TtlReducingState,
     TtlValueState,
-    wall_clock,
 )
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.state.backend import PIECE, Change, Scope, TableInfo
 from flintstream.state.rocksdb_directories import new_directory
 from flintstream.state.rocksdb_lists import RowNumbers
@@ -14,7 +15,7 @@ from flintstream.state.rocksdb_states import KINDS
 from flintstream.state.rocksdb_store import Store
 from flintstream.state.rocksdb_tables import RocksTable
 from flintstream.state.tables import check_restored, type_text
-from flintstream.state.ttl import CLEANUP_REST_MS, wall_clock
+from flintstream.state.ttl import CLEANUP_REST_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,9 +6,9 @@ value is removed when it is met; with ``ReturnExpiredIfNotCleanedUp`` it is hand
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.datastream.state import StateTtlConfig
 from flintstream.state.heap_states import (
     HeapAggregatingState,
@@ -27,11 +27,6 @@ CLEANUP_STEP_MS = 1_000
 
 CLEANUP_REST_MS = 3_600_000
 """The longest time until the next round of clean-ups of a stream that rests."""
-
-
-def wall_clock() -> int:
-    """Return the time in ms since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 class _Ttl:

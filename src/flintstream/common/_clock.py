@@ -1,0 +1,34 @@
+"""The clock of processing time."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_substitute: ContextVar[Callable[[], int] | None] = ContextVar("flintstream clock", default=None)
+
+
+def wall_clock() -> int:
+    """Return the time in ms since the epoch."""
+    substitute = _substitute.get()
+    return time.time_ns() // 1_000_000 if substitute is None else substitute()
+
+
+@contextmanager
+def another_clock(clock: Callable[[], int]) -> Iterator[None]:
+    """Let ``clock`` tell this thread the time (ms since the epoch).
+
+    >>> with another_clock(lambda: 42):
+    ...     wall_clock()
+    42
+    """
+    token = _substitute.set(clock)
+    try:
+        yield
+    finally:
+        _substitute.reset(token)
