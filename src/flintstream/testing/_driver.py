@@ -1,0 +1,275 @@
+"""Runs the operators of a test harness as the inline engine runs a job: each thing that happens is an epoch."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import uuid
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flintstream.checkpoint.settings import CheckpointSettings
+from flintstream.common._clock import another_clock
+from flintstream.connectors.source import Boundedness
+from flintstream.coordinator.checkpoints import Checkpoints, Contents
+from flintstream.coordinator.coordinator import raise_failure
+from flintstream.coordinator.metrics import JobMetrics
+from flintstream.coordinator.recovery import load, restore_plan, with_key_groups_of
+from flintstream.datastream.data_stream import DataStream
+from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+from flintstream.engine.inline.engine import InlineEngine
+from flintstream.graph.planner import plan_job
+from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
+from flintstream.runtime.failure import FailureReport, OperatorFailure
+from flintstream.runtime.operator import MIN_TIMESTAMP
+from flintstream.runtime.protocol import Instruction, SnapshotRequest
+from flintstream.runtime.sink_operator import SinkOperator
+from flintstream.runtime.stage import instruction_item
+from flintstream.testing._ends import Input, Mailbox, Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.coordinator.checkpoints import Completed
+    from flintstream.datastream.output_tag import OutputTag
+    from flintstream.graph.transformation import Transformation
+    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.protocol import Report, Restore
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the operators of a harness held, for another harness to start from."""
+
+    completed: Completed
+    watermarks: tuple[int, ...]
+    """How far the event time of each input was (ms)."""
+    processing_time: int
+    """Ms since the epoch."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """In what surroundings the operators run."""
+
+    parallelism: int = 1
+    max_parallelism: int | None = None
+    side_outputs: Sequence[OutputTag] = ()
+    configuration: Mapping[str, str] | None = None
+
+
+class Driver:
+    """A program between mailboxes, and its clock."""
+
+    def __init__(
+        self, build: Callable[..., DataStream], types: Sequence[TypeInformation | None], setting: Setting
+    ) -> None:
+        """Build the program and plan it as a job."""
+        self.inputs = [Mailbox() for _ in types]
+        self.watermarks = [MIN_TIMESTAMP for _ in types]
+        self.output = Mailbox()
+        self.sides = {tag.tag_id: Mailbox() for tag in setting.side_outputs}
+        self.now = 0
+        self.closed = False
+        self.failure = ""
+        self.engine: InlineEngine | None = None
+        self._reports: dict[tuple[int, int], Report] = {}
+        self._restore: Restore | None = None
+        self._epochs = 0
+        env = _environment(setting)
+        self.tested = self._build(env, build, types, setting)
+        env._check_configuration()  # noqa: SLF001 - as execute() does
+        graph = env._graph()  # noqa: SLF001
+        job_id = uuid.uuid4().hex
+        settings = env._job_settings(graph, job_id, env._checkpoint_settings(batch=False))  # noqa: SLF001
+        self.plan = plan_job(graph, "test harness", job_id, settings)
+        self.chain = next(c for c in self.plan.chains if any(node.id == self.tested.id for node in c.nodes))
+        self.metrics = JobMetrics({node.id: node.name for chain in self.plan.chains for node in chain.nodes})
+
+    def _build(
+        self,
+        env: StreamExecutionEnvironment,
+        build: Callable[..., DataStream],
+        types: Sequence[TypeInformation | None],
+        setting: Setting,
+    ) -> OperatorTransformation:
+        """Put the program between inputs and recorders; return its last step."""
+        sources = [
+            SourceTransformation(
+                f"Input {number}", (), declared, operator=Input(mailbox), parallelism=1,
+                boundedness=Boundedness.CONTINUOUS_UNBOUNDED,
+            )
+            for number, (mailbox, declared) in enumerate(zip(self.inputs, types, strict=True), start=1)
+        ]  # fmt: skip
+        result = build(*(DataStream(env, source) for source in sources))
+        if not isinstance(result, DataStream):
+            raise TypeError(f"what a harness tests must return the DataStream it builds, but got {result!r}")
+        tested = _last_step(result._transformation)  # noqa: SLF001
+        if not isinstance(tested, OperatorTransformation):
+            raise TypeError("what a harness tests must apply an operation to its input stream, but returns it as it is")
+        _record(env, tested, result, Recorder(self.output))
+        for tag in setting.side_outputs:
+            _record(env, tested, result.get_side_output(tag), Recorder(self.sides[tag.tag_id], records_only=True))
+        return tested
+
+    # -- epochs ------------------------------------------------------------------------------------------------------
+
+    def run(self, *, snapshot: SnapshotRequest | None = None, drain: bool = False) -> list[Report]:
+        """Run an epoch: take in what is in the mailboxes, fire what is due.
+
+        Raises:
+            Exception: What a user's function raised.
+        """
+        self.check_usable()
+        engine = self._started()
+        self._epochs += 1
+        try:
+            with self.clock():
+                items = engine.run_epoch(list(self._instructions(snapshot, drain=drain)))
+            reports: list[Report] = [pickle.loads(item.payload) for item in items]
+            for report in reports:
+                if report.failure is not None:
+                    raise_failure(report.failure)
+        except BaseException as error:
+            self.failure = f"{type(error).__name__}: {error}"
+            raise
+        for report in reports:
+            self._reports[report.chain, report.subtask] = report
+            self.metrics.add(report)
+        return reports
+
+    def _instructions(self, snapshot: SnapshotRequest | None, *, drain: bool) -> Iterator[Item]:
+        for chain in self.plan.chains:
+            for subtask in range(chain.parallelism):
+                before = self._reports.get((chain.id, subtask))
+                if before is None or not before.finished:
+                    instruction = Instruction(
+                        epoch=self._epochs,
+                        chain=chain.id,
+                        subtask=subtask,
+                        attempt=0,
+                        version=None if before is None else before.version,
+                        restore=self._restore,
+                        snapshot=snapshot,
+                        drain=drain,
+                        keep_state=False,
+                    )
+                    yield instruction_item(chain.level, instruction)
+
+    def _started(self) -> InlineEngine:
+        if self.engine is None:
+            self.engine = InlineEngine()
+            self.engine.start(self.plan)
+        return self.engine
+
+    @property
+    def opened(self) -> bool:
+        """Whether an epoch was run."""
+        return self._epochs > 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether all input has ended, for what is tested at least."""
+        report = self._reports.get((self.chain.id, 0))
+        return report is not None and report.finished
+
+    def check_usable(self) -> None:
+        """Refuse to go on.
+
+        Raises:
+            RuntimeError: The harness is closed, its input has ended, or a function has failed.
+        """
+        if self.closed:
+            raise RuntimeError("the harness is closed: make another one")
+        if self.failure:
+            raise RuntimeError(
+                f"a function has failed before ({self.failure}), which ends a job: to go on as after a restart, make "
+                "another harness and call initialize_state() with a snapshot"
+            )
+        if self.ended:
+            raise RuntimeError("the input of the harness has ended: nothing can follow, and its state is gone")
+
+    def clock(self) -> AbstractContextManager[None]:
+        """Let the time of the harness be that of this thread."""
+        return another_clock(lambda: self.now)
+
+    # -- what the operators hold -------------------------------------------------------------------------------------
+
+    def operators(self) -> list[Operator]:
+        """Return the operator that is tested, in each of its subtasks."""
+        self.check_usable()
+        if not self.opened:
+            self.run()
+        subtasks = self._started().runtime.subtasks
+        return [subtasks[self.chain.id, n].operators[self.tested.id] for n in range(self.chain.parallelism)]
+
+    def snapshot(self) -> Snapshot:
+        """Return what the operators hold, as a savepoint has it."""
+        request = SnapshotRequest(self._epochs, "full", None, inline_below=sys.maxsize)
+        reports = self.run(snapshot=request)
+        checkpoints = Checkpoints(CheckpointSettings(), self.plan, self.now)
+        completed = checkpoints.complete_savepoint(request, reports, Contents({}, {}), self.now)
+        return Snapshot(completed, tuple(self.watermarks), self.now)
+
+    def restore(self, snapshot: Snapshot | str) -> None:
+        """Start from a snapshot, or from the savepoint of a job at a path: operators with the same uid take over."""
+        self.check_usable()
+        if self.opened:
+            raise RuntimeError("initialize_state() comes before open() and before anything is processed")
+        if isinstance(snapshot, str):
+            completed, settings = load(snapshot), CheckpointSettings(allow_non_restored=True)
+        else:
+            completed, settings = snapshot.completed, CheckpointSettings()
+            self.now = max(self.now, snapshot.processing_time)
+            if len(snapshot.watermarks) == len(self.watermarks):
+                self.watermarks = list(snapshot.watermarks)
+        self.plan = with_key_groups_of(completed, self.plan)
+        self.chain = next(chain for chain in self.plan.chains if chain.id == self.chain.id)
+        self._restore = restore_plan(completed, self.plan, settings)
+
+    def close(self) -> None:
+        """Close the functions and let go of everything."""
+        if self.closed:
+            return
+        self.closed = True
+        if self.engine is None:
+            return
+        try:
+            with ExitStack() as stack:
+                stack.callback(self.engine.stop)
+                stack.enter_context(self.clock())
+                for subtask in self.engine.runtime.subtasks.values():
+                    for operator in subtask.operators.values():
+                        if not isinstance(operator, SinkOperator):  # which is closed when it is let go of
+                            stack.callback(operator.close)
+        except OperatorFailure as failure:
+            raise_failure(FailureReport.of(failure))
+
+
+def _environment(setting: Setting) -> StreamExecutionEnvironment:
+    env = StreamExecutionEnvironment.get_execution_environment(setting.configuration)
+    env.set_parallelism(setting.parallelism)
+    if setting.max_parallelism is not None:
+        env.set_max_parallelism(setting.max_parallelism)
+    return env
+
+
+def _record(
+    env: StreamExecutionEnvironment, tested: OperatorTransformation, stream: DataStream, recorder: Recorder
+) -> None:
+    end = stream._values_transformation()  # noqa: SLF001
+    env._register(  # noqa: SLF001
+        OperatorTransformation(
+            "Output", (end,), end.output_type, operator=recorder, kind="ENGINE", parallelism=tested.parallelism
+        )
+    )
+
+
+def _last_step(transformation: Transformation) -> Transformation:
+    while transformation.virtual:
+        transformation = transformation.inputs[0]
+    return transformation

@@ -1,0 +1,266 @@
+"""Test harnesses: drive a function record by record, without Spark and without a job (like those of Flink in Java).
+
+A test gives a harness the piece of its program that it wants to test, from the input stream on. The harness runs it on
+the real operators, state backends and exchanges, and does nothing by itself: records, watermarks and processing time
+come when the test says so, and after each call everything that follows from it has happened.
+
+>>> with KeyedHarness(lambda words: words.key_by(lambda w: w[0]).reduce(lambda a, b: (a[0], a[1] + b[1]))) as harness:
+...     harness.process_element(("to", 1))
+...     harness.process_element(("be", 1))
+...     harness.process_element(("to", 1))
+...     harness.extract_output_values()
+[('to', 1), ('be', 1), ('to', 2)]
+
+=============================================  ======================================================================
+:class:`OneInputHarness`                       ``map``, ``flat_map``, ``filter``, ``process``, async functions
+:class:`KeyedHarness`                          operations on a keyed stream, windows included
+:class:`TwoInputHarness`                       connected streams
+:class:`KeyedTwoInputHarness`                  connected keyed streams
+:class:`BroadcastHarness`                      a stream connected with a broadcast stream
+:class:`KeyedBroadcastHarness`                 a keyed stream connected with a broadcast stream
+=============================================  ======================================================================
+
+Functions are pickled on their way into a harness, as on their way to a worker: what they keep in attributes cannot be
+seen from outside, and a function that cannot be pickled is found out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.testing._driver import Snapshot
+from flintstream.testing._ends import StreamRecord, Watermark, WatermarkStatus
+from flintstream.testing._harness import Harness, KeyedState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.datastream.data_stream import DataStream
+    from flintstream.datastream.state import MapStateDescriptor
+
+__all__ = [
+    "BroadcastHarness",
+    "KeyedBroadcastHarness",
+    "KeyedHarness",
+    "KeyedTwoInputHarness",
+    "OneInputHarness",
+    "Snapshot",
+    "StreamRecord",
+    "TwoInputHarness",
+    "Watermark",
+    "WatermarkStatus",
+]
+
+
+class OneInputHarness(Harness):
+    """Drives operations on one stream.
+
+    >>> with OneInputHarness(lambda lines: lines.flat_map(lambda line: line.split())) as harness:
+    ...     harness.process_element("to be", 100)
+    ...     harness.process_watermark(99)
+    ...     for event in harness.get_output():
+    ...         print(event)
+    StreamRecord(value='to', timestamp=100)
+    StreamRecord(value='be', timestamp=100)
+    Watermark(timestamp=99)
+
+    An async function's results are there when :meth:`process_element` returns; the records of one call of
+    :meth:`process_elements` are worked on at once. Its timeouts and the pauses between retries are of real time.
+    """
+
+    def __init__(
+        self, build: Callable[[DataStream], DataStream], *, type_info: TypeInformation | None = None, **settings: Any
+    ) -> None:
+        """Build what is to be tested.
+
+        Args:
+            build: gets the input stream and returns the result.
+            type_info: the type of the records that come in.
+            settings: see :class:`~flintstream.testing._harness.Harness`.
+        """
+        super().__init__(build, [type_info], **settings)
+
+    def process_element(self, value: Any, timestamp: int | None = None) -> None:
+        """Process a record.
+
+        Raises:
+            RuntimeError: The harness is closed, its input has ended, or a function has failed.
+            Exception: What the function raises; its notes name operator and record.
+        """
+        self._send(0, [value], timestamp)
+
+    def process_elements(self, values: Iterable[Any], timestamp: int | None = None) -> None:
+        """Process several records, all of the same timestamp (ms)."""
+        self._send(0, values, timestamp)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Move event time on (ms), and fire what is due.
+
+        Raises:
+            ValueError: It would move back, or to the end of time, for which there is :meth:`end_input`.
+        """
+        self._advance(timestamp, 0)
+
+    def process_watermark_status(self, *, idle: bool) -> None:
+        """Declare the input idle, or active again."""
+        self._set_idle(0, idle=idle)
+
+
+class KeyedHarness(KeyedState, OneInputHarness):
+    """Drives operations on a keyed stream: ``process``, ``reduce``, windows and so on.
+
+    >>> from flintstream.common import Time
+    >>> from flintstream.datastream.window import TumblingEventTimeWindows
+    >>> def sums(readings):
+    ...     windows = readings.key_by(lambda r: r[0]).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+    ...     return windows.reduce(lambda a, b: (a[0], a[1] + b[1]))
+    >>> with KeyedHarness(sums) as harness:
+    ...     for value, timestamp in [(("a", 1), 0), (("a", 2), 999), (("a", 5), 1000)]:
+    ...         harness.process_element(value, timestamp)
+    ...     harness.process_watermark(999)
+    ...     harness.get_output(), harness.num_event_time_timers()
+    ([StreamRecord(value=('a', 3), timestamp=999), Watermark(timestamp=999)], 1)
+    """
+
+
+class TwoInputHarness(Harness):
+    """Drives operations on two connected streams.
+
+    >>> from flintstream.datastream import CoMapFunction
+    >>> class Label(CoMapFunction):
+    ...     def map1(self, value):
+    ...         return ("left", value)
+    ...
+    ...     def map2(self, value):
+    ...         return ("right", value)
+    >>> with TwoInputHarness(lambda first, second: first.connect(second).map(Label())) as harness:
+    ...     harness.process_element1(1)
+    ...     harness.process_element2(2)
+    ...     harness.process_watermark1(10)
+    ...     harness.process_watermark2(5)  # the slower one counts
+    ...     harness.extract_output_values(), harness.extract_watermarks()
+    ([('left', 1), ('right', 2)], [5])
+    """
+
+    def __init__(
+        self,
+        build: Callable[[DataStream, DataStream], DataStream],
+        *,
+        type_info1: TypeInformation | None = None,
+        type_info2: TypeInformation | None = None,
+        **settings: Any,
+    ) -> None:
+        """Build what is to be tested.
+
+        Args:
+            build: gets the two input streams and returns the result.
+            type_info1: the type of the first input's records.
+            type_info2: the type of the second input's records.
+            settings: see :class:`~flintstream.testing._harness.Harness`.
+        """
+        super().__init__(build, [type_info1, type_info2], **settings)
+
+    def process_element1(self, value: Any, timestamp: int | None = None) -> None:
+        """Process a record of the first input."""
+        self._send(0, [value], timestamp)
+
+    def process_element2(self, value: Any, timestamp: int | None = None) -> None:
+        """Process a record of the second input."""
+        self._send(1, [value], timestamp)
+
+    def process_watermark1(self, timestamp: int) -> None:
+        """Move the event time of the first input on (ms); the operator's is the slower one's."""
+        self._advance(timestamp, 0)
+
+    def process_watermark2(self, timestamp: int) -> None:
+        """Move the event time of the second input on (ms)."""
+        self._advance(timestamp, 1)
+
+    def process_both_watermarks(self, timestamp: int) -> None:
+        """Move the event time of both inputs on (ms)."""
+        self._advance(timestamp, 0, 1)
+
+    def process_watermark_status1(self, *, idle: bool) -> None:
+        """Declare the first input idle, so that its watermark holds nobody back, or active again."""
+        self._set_idle(0, idle=idle)
+
+    def process_watermark_status2(self, *, idle: bool) -> None:
+        """Declare the second input idle or active again."""
+        self._set_idle(1, idle=idle)
+
+
+class KeyedTwoInputHarness(KeyedState, TwoInputHarness):
+    """Drives operations on two connected keyed streams, with their common state and timers."""
+
+
+class BroadcastHarness(Harness):
+    """Drives a function on a stream and a broadcast stream.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import BroadcastProcessFunction
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> names = MapStateDescriptor("names", Types.INT(), Types.STRING())
+    >>> class Name(BroadcastProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         yield ctx.get_broadcast_state(names).get(value) or "unknown"
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         ctx.get_broadcast_state(names).put(*value)
+    >>> with BroadcastHarness(lambda ids, known: ids.connect(known.broadcast(names)).process(Name())) as harness:
+    ...     harness.process_element(1)
+    ...     harness.process_broadcast_element((1, "one"))
+    ...     harness.process_element(1)
+    ...     harness.extract_output_values(), harness.get_broadcast_state(names)
+    (['unknown', 'one'], {1: 'one'})
+    """
+
+    def __init__(
+        self,
+        build: Callable[[DataStream, DataStream], DataStream],
+        *,
+        type_info: TypeInformation | None = None,
+        broadcast_type_info: TypeInformation | None = None,
+        **settings: Any,
+    ) -> None:
+        """Build what is to be tested.
+
+        Args:
+            build: gets the stream and the one that it is to broadcast, and returns the result.
+            type_info: the type of the records that are not broadcast.
+            broadcast_type_info: the type of the records that are broadcast.
+            settings: see :class:`~flintstream.testing._harness.Harness`.
+        """
+        super().__init__(build, [type_info, broadcast_type_info], **settings)
+
+    def process_element(self, value: Any, timestamp: int | None = None) -> None:
+        """Process a record that is not broadcast."""
+        self._send(0, [value], timestamp)
+
+    def process_broadcast_element(self, value: Any, timestamp: int | None = None) -> None:
+        """Process a broadcast record, in every subtask."""
+        self._send(1, [value], timestamp)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Move the event time of both inputs on (ms)."""
+        self._advance(timestamp, 0, 1)
+
+    def get_broadcast_state(self, descriptor: MapStateDescriptor) -> dict[Any, Any]:
+        """Return what is in a broadcast state.
+
+        Raises:
+            ValueError: The stream was not broadcast with this state, or the subtasks do not agree on what is in it.
+        """
+        operators: list[Any] = self._driver.operators()
+        first, *others = (dict(operator.states.read_only(descriptor).items()) for operator in operators)
+        for number, other in enumerate(others, start=2):
+            if other != first:
+                raise ValueError(
+                    f"subtasks 1 and {number} differ in the broadcast state '{descriptor.get_name()}', {first} and "
+                    f"{other}: process_broadcast_element() must do the same in all of them"
+                )
+        return first
+
+
+class KeyedBroadcastHarness(KeyedState, BroadcastHarness):
+    """Drives a function on a keyed stream and a broadcast stream."""
