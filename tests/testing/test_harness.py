@@ -175,7 +175,12 @@ def test_what_builds_nothing_is_refused(build, said):
 
 def test_what_is_no_tag_is_refused():
     with pytest.raises(TypeError, match="side_outputs needs OutputTags, but got 'big'"):
-        OneInputHarness(lambda s: s.map(str), side_outputs=["big"])
+        OneInputHarness(lambda s: s.map(str), side_outputs=["big"])  # type: ignore[list-item]
+
+
+def test_a_setting_that_there_is_not_is_refused():
+    with pytest.raises(TypeError, match=r"no setting 'paralelism', only \[.*'parallelism'"):
+        OneInputHarness(lambda s: s.map(str), paralelism=2)  # type: ignore[call-arg]
 
 
 def test_types_convert_and_refuse_as_in_a_job():

@@ -7,7 +7,7 @@ import sys
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.common._clock import another_clock
@@ -17,8 +17,10 @@ from flintstream.coordinator.coordinator import raise_failure
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.coordinator.recovery import load, restore_plan, with_key_groups_of
 from flintstream.datastream.data_stream import DataStream
+from flintstream.datastream.output_tag import OutputTag
 from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
 from flintstream.engine.inline.engine import InlineEngine
+from flintstream.errors import CheckpointError
 from flintstream.graph.planner import plan_job
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.runtime.failure import FailureReport, OperatorFailure
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.checkpoints import Completed
-    from flintstream.datastream.output_tag import OutputTag
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.exchange import Item
     from flintstream.runtime.operator import Operator
@@ -52,27 +53,38 @@ class Snapshot:
     """Ms since the epoch."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """In what surroundings the operators run."""
+class HarnessSettings(TypedDict, total=False):
+    """In what surroundings the operators of a harness run."""
 
-    parallelism: int = 1
-    max_parallelism: int | None = None
-    side_outputs: Sequence[OutputTag] = ()
-    configuration: Mapping[str, str] | None = None
+    parallelism: int
+    """In how many subtasks (1 unless said otherwise); records are dealt to them as in a job."""
+    max_parallelism: int
+    """The number of key groups."""
+    side_outputs: Sequence[OutputTag]
+    """The tags whose records ``get_side_output`` is to return."""
+    configuration: Mapping[str, str]
+    """Settings of the environment, such as ``{"state.backend.type": "rocksdb"}``."""
 
 
 class Driver:
     """A program between mailboxes, and its clock."""
 
     def __init__(
-        self, build: Callable[..., DataStream], types: Sequence[TypeInformation | None], setting: Setting
+        self, build: Callable[..., DataStream], types: Sequence[TypeInformation | None], settings: HarnessSettings
     ) -> None:
         """Build the program and plan it as a job."""
+        if unknown := settings.keys() - HarnessSettings.__annotations__.keys():
+            raise TypeError(
+                f"a harness has no setting {min(unknown)!r}, only {sorted(HarnessSettings.__annotations__)}"
+            )
+        tags = settings.get("side_outputs", ())
+        for tag in tags:
+            if not isinstance(tag, OutputTag):
+                raise TypeError(f"side_outputs needs OutputTags, but got {tag!r}")
         self.inputs = [Mailbox() for _ in types]
         self.watermarks = [MIN_TIMESTAMP for _ in types]
         self.output = Mailbox()
-        self.sides = {tag.tag_id: Mailbox() for tag in setting.side_outputs}
+        self.sides = {tag.tag_id: Mailbox() for tag in tags}
         self.now = 0
         self.closed = False
         self.failure = ""
@@ -80,13 +92,13 @@ class Driver:
         self._reports: dict[tuple[int, int], Report] = {}
         self._restore: Restore | None = None
         self._epochs = 0
-        env = _environment(setting)
-        self.tested = self._build(env, build, types, setting)
+        env = _environment(settings)
+        self.tested = self._build(env, build, types, tags)
         env._check_configuration()  # noqa: SLF001 - as execute() does
         graph = env._graph()  # noqa: SLF001
         job_id = uuid.uuid4().hex
-        settings = env._job_settings(graph, job_id, env._checkpoint_settings(batch=False))  # noqa: SLF001
-        self.plan = plan_job(graph, "test harness", job_id, settings)
+        checkpoints = env._checkpoint_settings(batch=False)  # noqa: SLF001
+        self.plan = plan_job(graph, "test harness", job_id, env._job_settings(graph, job_id, checkpoints))  # noqa: SLF001
         self.chain = next(c for c in self.plan.chains if any(node.id == self.tested.id for node in c.nodes))
         self.metrics = JobMetrics({node.id: node.name for chain in self.plan.chains for node in chain.nodes})
 
@@ -95,12 +107,12 @@ class Driver:
         env: StreamExecutionEnvironment,
         build: Callable[..., DataStream],
         types: Sequence[TypeInformation | None],
-        setting: Setting,
+        tags: Sequence[OutputTag],
     ) -> OperatorTransformation:
         """Put the program between inputs and recorders; return its last step."""
         sources = [
             SourceTransformation(
-                f"Input {number}", (), declared, operator=Input(mailbox), parallelism=1,
+                f"Input {number}", (), declared, operator=Input(mailbox), parallelism=1, uid=f"harness input {number}",
                 boundedness=Boundedness.CONTINUOUS_UNBOUNDED,
             )
             for number, (mailbox, declared) in enumerate(zip(self.inputs, types, strict=True), start=1)
@@ -112,7 +124,7 @@ class Driver:
         if not isinstance(tested, OperatorTransformation):
             raise TypeError("what a harness tests must apply an operation to its input stream, but returns it as it is")
         _record(env, tested, result, Recorder(self.output))
-        for tag in setting.side_outputs:
+        for tag in tags:
             _record(env, tested, result.get_side_output(tag), Recorder(self.sides[tag.tag_id], records_only=True))
         return tested
 
@@ -230,6 +242,14 @@ class Driver:
         self.plan = with_key_groups_of(completed, self.plan)
         self.chain = next(chain for chain in self.plan.chains if chain.id == self.chain.id)
         self._restore = restore_plan(completed, self.plan, settings)
+        if not self._restore.operators:
+            there = ", ".join(
+                sorted(f"'{info.name}' (uid {uid})" for uid, (_, info) in completed.metadata.operators().items())
+            )
+            raise CheckpointError(
+                f"{completed.where} has no operator of the uid that '{self.tested.name}' has, only {there}: give it "
+                "the uid it had (DataStream.uid)"
+            )
 
     def close(self) -> None:
         """Close the functions and let go of everything."""
@@ -250,11 +270,11 @@ class Driver:
             raise_failure(FailureReport.of(failure))
 
 
-def _environment(setting: Setting) -> StreamExecutionEnvironment:
-    env = StreamExecutionEnvironment.get_execution_environment(setting.configuration)
-    env.set_parallelism(setting.parallelism)
-    if setting.max_parallelism is not None:
-        env.set_max_parallelism(setting.max_parallelism)
+def _environment(settings: HarnessSettings) -> StreamExecutionEnvironment:
+    env = StreamExecutionEnvironment.get_execution_environment(settings.get("configuration"))
+    env.set_parallelism(settings.get("parallelism", 1))
+    if "max_parallelism" in settings:
+        env.set_max_parallelism(settings["max_parallelism"])
     return env
 
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from flintstream.datastream.output_tag import OutputTag
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from flintstream.errors import PlanError
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.snapshot import snapshot as copied
 from flintstream.state.backend import Scope
-from flintstream.testing._driver import Driver, Setting
+from flintstream.testing._driver import Driver
 from flintstream.testing._ends import StreamRecord, Watermark, WatermarkStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream.data_stream import DataStream
+    from flintstream.datastream.output_tag import OutputTag
     from flintstream.datastream.state import StateDescriptor
     from flintstream.datastream.window import Window
     from flintstream.runtime.timers import InternalTimerService
-    from flintstream.testing._driver import Snapshot
+    from flintstream.testing._driver import HarnessSettings, Snapshot
     from flintstream.testing._ends import Event
 
 
@@ -33,32 +33,25 @@ class Harness:
         self,
         build: Callable[..., DataStream],
         types: Sequence[TypeInformation | None],
-        *,
-        parallelism: int = 1,
-        max_parallelism: int | None = None,
-        side_outputs: Sequence[OutputTag] = (),
-        configuration: Mapping[str, str] | None = None,
+        **settings: Unpack[HarnessSettings],
     ) -> None:
         """Build what is to be tested.
 
         Args:
             build: gets the input stream, or streams, and returns the result, as in a program.
             types: the type of each input's records, None for any.
-            parallelism: in how many subtasks the operator runs; records are dealt to them as in a job.
-            max_parallelism: the number of key groups.
-            side_outputs: tags whose records :meth:`get_side_output` is to return.
-            configuration: settings of the environment, such as ``{"state.backend.type": "rocksdb"}``.
+            settings: see :class:`HarnessSettings`.
 
         Raises:
             TypeError: ``build`` returns no stream, or its input.
             PlanError: The program cannot be run, or a function not be pickled.
         """
-        for tag in side_outputs:
-            if not isinstance(tag, OutputTag):
-                raise TypeError(f"side_outputs needs OutputTags, but got {tag!r}")
-        setting = Setting(parallelism, max_parallelism, side_outputs, configuration)
-        self._driver = Driver(build, types, setting)
+        self._driver = Driver(build, types, settings)
+        self._check()
         self._converters = [None if declared is None else declared.converter() for declared in types]
+
+    def _check(self) -> None:
+        """Refuse what this kind of harness is not for."""
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 
@@ -194,13 +187,7 @@ class Harness:
 class KeyedState(Harness):
     """What harnesses of keyed operators have beside: keyed state and timers."""
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        """See :class:`Harness`.
-
-        Raises:
-            PlanError: The last operation is not on a keyed stream.
-        """
-        super().__init__(*args, **settings)
+    def _check(self) -> None:
         tested = self._driver.tested
         if not tested.keyed:
             raise PlanError(

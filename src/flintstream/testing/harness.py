@@ -26,9 +26,9 @@ seen from outside, and a function that cannot be pickled is found out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from flintstream.testing._driver import Snapshot
+from flintstream.testing._driver import HarnessSettings, Snapshot
 from flintstream.testing._ends import StreamRecord, Watermark, WatermarkStatus
 from flintstream.testing._harness import Harness, KeyedState
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BroadcastHarness",
+    "HarnessSettings",
     "KeyedBroadcastHarness",
     "KeyedHarness",
     "KeyedTwoInputHarness",
@@ -70,14 +71,18 @@ class OneInputHarness(Harness):
     """
 
     def __init__(
-        self, build: Callable[[DataStream], DataStream], *, type_info: TypeInformation | None = None, **settings: Any
+        self,
+        build: Callable[[DataStream], DataStream],
+        *,
+        type_info: TypeInformation | None = None,
+        **settings: Unpack[HarnessSettings],
     ) -> None:
         """Build what is to be tested.
 
         Args:
             build: gets the input stream and returns the result.
             type_info: the type of the records that come in.
-            settings: see :class:`~flintstream.testing._harness.Harness`.
+            settings: see :class:`HarnessSettings`.
         """
         super().__init__(build, [type_info], **settings)
 
@@ -149,7 +154,7 @@ class TwoInputHarness(Harness):
         *,
         type_info1: TypeInformation | None = None,
         type_info2: TypeInformation | None = None,
-        **settings: Any,
+        **settings: Unpack[HarnessSettings],
     ) -> None:
         """Build what is to be tested.
 
@@ -157,7 +162,7 @@ class TwoInputHarness(Harness):
             build: gets the two input streams and returns the result.
             type_info1: the type of the first input's records.
             type_info2: the type of the second input's records.
-            settings: see :class:`~flintstream.testing._harness.Harness`.
+            settings: see :class:`HarnessSettings`.
         """
         super().__init__(build, [type_info1, type_info2], **settings)
 
@@ -221,7 +226,7 @@ class BroadcastHarness(Harness):
         *,
         type_info: TypeInformation | None = None,
         broadcast_type_info: TypeInformation | None = None,
-        **settings: Any,
+        **settings: Unpack[HarnessSettings],
     ) -> None:
         """Build what is to be tested.
 
@@ -229,7 +234,7 @@ class BroadcastHarness(Harness):
             build: gets the stream and the one that it is to broadcast, and returns the result.
             type_info: the type of the records that are not broadcast.
             broadcast_type_info: the type of the records that are broadcast.
-            settings: see :class:`~flintstream.testing._harness.Harness`.
+            settings: see :class:`HarnessSettings`.
         """
         super().__init__(build, [type_info, broadcast_type_info], **settings)
 
