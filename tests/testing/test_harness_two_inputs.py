@@ -146,6 +146,13 @@ def test_two_inputs_without_keys_have_no_state():
         KeyedTwoInputHarness(lambda a, b: a.connect(b).flat_map(Both()))
 
 
+def test_two_inputs_without_a_broadcast_stream_are_refused():
+    with pytest.raises(
+        PlanError, match=r"BroadcastHarness is for .* but 'Co-Flat Map' is none.* or use TwoInputHarness"
+    ):
+        BroadcastHarness(lambda a, b: a.connect(b).flat_map(Both()))
+
+
 # -- broadcast -------------------------------------------------------------------------------------------------------
 
 

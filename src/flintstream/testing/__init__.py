@@ -1,4 +1,4 @@
-"""Help for tests of programs that run on flintstream."""
+"""Help for tests of programs that run on flintstream; those of single functions: :mod:`flintstream.testing.harness`."""
 
 from __future__ import annotations
 

@@ -188,6 +188,7 @@ class KeyedState(Harness):
     """What harnesses of keyed operators have beside: keyed state and timers."""
 
     def _check(self) -> None:
+        super()._check()
         tested = self._driver.tested
         if not tested.keyed:
             raise PlanError(

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
+from flintstream.errors import PlanError
 from flintstream.testing._driver import HarnessSettings, Snapshot
 from flintstream.testing._ends import StreamRecord, Watermark, WatermarkStatus
 from flintstream.testing._harness import Harness, KeyedState
@@ -237,6 +238,15 @@ class BroadcastHarness(Harness):
             settings: see :class:`HarnessSettings`.
         """
         super().__init__(build, [type_info, broadcast_type_info], **settings)
+
+    def _check(self) -> None:
+        super()._check()
+        tested = self._driver.tested
+        if tested.kind != "BROADCAST":
+            raise PlanError(
+                f"{type(self).__name__} is for functions on a broadcast stream, but '{tested.name}' is none: connect "
+                "the first stream with broadcast(descriptor) of the second one, or use TwoInputHarness"
+            )
 
     def process_element(self, value: Any, timestamp: int | None = None) -> None:
         """Process a record that is not broadcast."""
