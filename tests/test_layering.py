@@ -54,6 +54,9 @@ LAZY_UPWARD = {
     # A savepoint as a DataFrame.
     ("flintstream.savepoint.reader", "flintstream.engine"),
     ("flintstream.savepoint.writer", "flintstream.engine"),
+    # A DataFrame as a stream, a stream as a DataFrame.
+    ("flintstream.datastream._dataframes", "flintstream.engine"),
+    ("flintstream.datastream.connectors.data_frame", "flintstream.engine"),
     # A task must know the module names that its pickled functions use.
     ("flintstream.runtime.stage", "flintstream.compat.pyflink"),
     # PyFlink re-exports the row formats from its common package.

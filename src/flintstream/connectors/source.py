@@ -127,6 +127,9 @@ class Source(ABC):
     def create_reader(self) -> SourceReader:
         """Return a reader; called once per subtask, in the task."""
 
+    def finished(self) -> None:
+        """Release, in the driver, what outlives failures: the job has come to its end, all was read and committed."""
+
 
 class StaticEnumerator(SplitEnumerator):
     """Hands out a fixed list of splits once."""

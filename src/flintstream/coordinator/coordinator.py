@@ -154,6 +154,9 @@ class Coordinator:
             else:
                 self.refuse_savepoints(CheckpointError("the job has finished"))
                 self.checkpoints.end(finished=True, cancelled=False)
+                if not self.stopped:  # else somebody may start from the savepoint
+                    for source in self.job.sources.values():
+                        source.finished()
                 return self.progress
 
     def _restart(self, error: Exception, delay_ms: int) -> None:

@@ -13,6 +13,7 @@ from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.watermark_strategy import NoWatermarksGenerator, WatermarkStrategy
 from flintstream.connectors.collection import CollectionSource
 from flintstream.connectors.source import Boundedness, Source
+from flintstream.datastream._dataframes import DataFrames
 from flintstream.datastream._defaults import get_defaults
 from flintstream.datastream._fault_tolerance import FaultTolerance
 from flintstream.datastream._older_releases import OlderReleases
@@ -65,7 +66,7 @@ IDLE_EPOCH = "flintstream.epoch.idle-duration"
 _default_local_parallelism: int | None = None
 
 
-class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleases):
+class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleases, DataFrames):
     """Builds a program and executes it on Spark.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})

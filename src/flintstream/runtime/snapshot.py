@@ -7,6 +7,8 @@ import decimal
 import pickle
 from typing import Any
 
+from flintstream.common.types import Row, _make_row
+
 ATOMS: frozenset[type] = frozenset(
     {
         int, str, float, bool, bytes, type(None), complex,
@@ -51,6 +53,10 @@ def snapshot(value: Any) -> Any:
         return {key: snapshot(item) for key, item in value.items()}
     if kind is set and _all_atoms(map(type, value)):
         return set(value)
+    if kind is Row:
+        values = value._values  # noqa: SLF001 - ours
+        copies = values[:] if _all_atoms(map(type, values)) else list(map(snapshot, values))
+        return _make_row(value._fields, copies, value._row_kind)  # noqa: SLF001
     copy = getattr(kind, "__snapshot__", None)
     if copy is not None:
         return copy(value)

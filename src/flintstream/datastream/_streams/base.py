@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from flintstream.common.typeinfo import TupleTypeInfo, Types
 from flintstream.connectors.sink import Sink
+from flintstream.datastream._dataframes import AsDataFrame
 from flintstream.datastream._streams.functions import as_function, as_selector, as_type, is_plain
 from flintstream.datastream._streams.settings import DataStreamSink, Settings
 from flintstream.datastream.functions import (
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.operator import Operator
 
 
-class DataStream(Settings):
+class DataStream(Settings, AsDataFrame):
     """A stream of records (PyFlink's ``DataStream``)."""
 
     def __init__(self, env: StreamExecutionEnvironment, transformation: Transformation) -> None:

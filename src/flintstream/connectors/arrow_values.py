@@ -1,0 +1,200 @@
+"""Columns of Arrow as lists of the values a program sees, and back; whole columns at a time, and exact.
+
+A struct is a ``Row`` with names, a map a dict, a list a list; a timestamp with a time zone is an ``Instant``, one
+without a ``datetime``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.time import Instant
+from flintstream.common.types import _make_row
+from flintstream.errors import FlintstreamError, MissingDependencyError, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from flintstream.common.types import Row
+
+_MICROS = 1_000_000
+
+
+def arrow() -> Any:
+    """Return the module ``pyarrow``.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        raise MissingDependencyError("pyarrow", extra="dataframes", purpose="exchanging data with DataFrames") from None
+
+
+# -- from Arrow ------------------------------------------------------------------------------------------------------
+
+
+def rows_of(batch: Any, names: tuple[str, ...]) -> list[Row]:
+    """Return the rows of a record batch, under the given names.
+
+    >>> import pyarrow as pa
+    >>> rows_of(pa.RecordBatch.from_pydict({"a": [1, None], "b": [["x"], []]}), ("a", "b"))
+    [Row(a=1, b=['x']), Row(a=None, b=[])]
+    """
+    return _rows(map(values_of, batch.columns), names, len(batch))
+
+
+def values_of(array: Any) -> list[Any]:
+    """Return the values of an array."""
+    convert = _FROM.get(_kind(array.type))
+    return array.to_pylist() if convert is None else convert(array)
+
+
+def _rows(columns: Iterable[list[Any]], names: tuple[str, ...], length: int) -> list[Row]:
+    if not names:
+        return [_make_row(names, []) for _ in range(length)]
+    return [_make_row(names, list(values)) for values in zip(*columns, strict=True)]
+
+
+def _present(array: Any, values: list[Any]) -> list[Any]:
+    """Put None where the array has no value."""
+    if not array.null_count:
+        return values
+    return [value if valid else None for value, valid in zip(values, array.is_valid().to_pylist(), strict=True)]
+
+
+def _from_instants(array: Any) -> list[Any]:
+    micros = array.cast(arrow().int64()).to_pylist()
+    return [None if m is None else Instant(m // _MICROS, m % _MICROS * 1000) for m in micros]
+
+
+def _from_structs(array: Any) -> list[Any]:
+    names = tuple(field.name for field in array.type)
+    return _present(array, _rows(map(values_of, array.flatten()), names, len(array)))
+
+
+def _slices(array: Any, values: list[Any]) -> list[list[Any]]:
+    """Cut what the offsets of an array count from ``values``, which begin at the first offset."""
+    offsets = array.offsets.to_pylist()
+    first = offsets[0]
+    return [values[start - first : end - first] for start, end in pairwise(offsets)]
+
+
+def _inside(array: Any, inner: Any) -> list[Any]:
+    """Return the values of ``inner`` that belong to ``array``, which may be a part of a longer one."""
+    start, end = array.offsets[0].as_py(), array.offsets[-1].as_py()
+    return values_of(inner[start:end])
+
+
+def _from_lists(array: Any) -> list[Any]:
+    return _present(array, _slices(array, _inside(array, array.values)))
+
+
+def _from_maps(array: Any) -> list[Any]:
+    pairs = list(zip(_inside(array, array.keys), _inside(array, array.items), strict=True))
+    return _present(array, [dict(entries) for entries in _slices(array, pairs)])
+
+
+# -- to Arrow --------------------------------------------------------------------------------------------------------
+
+
+def batch_of(rows: Sequence[Any], schema: Any) -> Any:
+    """Return the record batch of rows or tuples, which have as many fields as the schema.
+
+    >>> import pyarrow as pa
+    >>> from flintstream.common import Row
+    >>> batch_of([Row(a=1), Row(a=None)], pa.schema({"a": pa.int8()})).to_pylist()
+    [{'a': 1}, {'a': None}]
+
+    Raises:
+        FlintstreamError: A value does not fit its column; the message names the column.
+    """
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return arrow().record_batch(
+        [_column(list(values), field) for values, field in zip(columns, schema, strict=True)], schema=schema
+    )
+
+
+def _column(values: list[Any], field: Any) -> Any:
+    try:
+        return array_of(values, field.type)
+    except (arrow().ArrowException, TypeError, ValueError, OverflowError) as error:
+        wrong = next((value for value in values if not _fits(value, field.type)), None)
+        raise FlintstreamError(f"column '{field.name}': {shorten(wrong)} does not fit {field.type}: {error}") from error
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        array_of([value], kind)
+    except (arrow().ArrowException, TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def array_of(values: list[Any], kind: Any) -> Any:
+    """Return the array of an Arrow type that has these values."""
+    convert = _TO.get(_kind(kind))
+    return arrow().array(values, kind) if convert is None else convert(values, kind)
+
+
+def _to_instants(values: list[Any], kind: Any) -> Any:
+    micros = [None if v is None else v.seconds * _MICROS + v.nanos // 1000 for v in values]
+    return arrow().array(micros, kind)
+
+
+def _mask(values: list[Any]) -> Any:
+    return arrow().array([value is None for value in values], arrow().bool_())
+
+
+def _to_structs(values: list[Any], kind: Any) -> Any:
+    empty = (None,) * kind.num_fields
+    parts = zip(*(empty if value is None else value for value in values), strict=True) if values else [()] * len(empty)
+    fields = list(kind)
+    arrays = [array_of(list(part), field.type) for part, field in zip(parts, fields, strict=True)]
+    return arrow().StructArray.from_arrays(arrays, fields=fields, mask=_mask(values))
+
+
+def _offsets(values: list[Any]) -> Any:
+    """Return where each value begins; None for one that is missing."""
+    offsets: list[int | None] = []
+    end = 0
+    for value in values:
+        offsets.append(None if value is None else end)
+        end += 0 if value is None else len(value)
+    return arrow().array([*offsets, end], arrow().int32())
+
+
+def _to_lists(values: list[Any], kind: Any) -> Any:
+    inner = array_of(list(chain.from_iterable(value for value in values if value is not None)), kind.value_type)
+    return arrow().ListArray.from_arrays(_offsets(values), inner, type=kind)
+
+
+def _to_maps(values: list[Any], kind: Any) -> Any:
+    present = [value for value in values if value is not None]
+    keys = array_of(list(chain.from_iterable(present)), kind.key_type)
+    items = array_of(list(chain.from_iterable(value.values() for value in present)), kind.item_type)
+    return arrow().MapArray.from_arrays(_offsets(values), keys, items, type=kind)
+
+
+def _kind(arrow_type: Any) -> str:
+    types = arrow().types
+    if types.is_timestamp(arrow_type):
+        return "instant" if arrow_type.tz is not None else ""
+    return next((name for name in ("struct", "map", "list") if getattr(types, f"is_{name}")(arrow_type)), "")
+
+
+_FROM: dict[str, Callable[[Any], list[Any]]] = {
+    "instant": _from_instants,
+    "struct": _from_structs,
+    "list": _from_lists,
+    "map": _from_maps,
+}
+_TO: dict[str, Callable[[list[Any], Any], Any]] = {
+    "instant": _to_instants,
+    "struct": _to_structs,
+    "list": _to_lists,
+    "map": _to_maps,
+}

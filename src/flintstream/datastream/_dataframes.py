@@ -1,0 +1,159 @@
+"""DataFrames of Spark as streams, and streams as DataFrames: the methods of environments and streams."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint.file_store import LocalFileStore
+from flintstream.common.typeinfo import RowTypeInfo
+from flintstream.common.watermark_strategy import WatermarkStrategy
+from flintstream.connectors.files import local_path
+from flintstream.connectors.source import Boundedness
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from flintstream.checkpoint.settings import CheckpointSettings
+    from flintstream.common.configuration import Configuration
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.source import Source
+    from flintstream.datastream._streams.base import DataStream
+    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from flintstream.graph.transformation import Transformation
+
+STATE_DIRECTORY = "flintstream.state.dir"
+DAY_MS = 86_400_000
+
+
+class DataFrames:
+    """The part of an environment that reads DataFrames."""
+
+    _configuration: Configuration
+
+    def _checkpoint_settings(self, *, batch: bool) -> CheckpointSettings:
+        raise NotImplementedError
+
+    def from_source(
+        self,
+        source: Source,
+        watermark_strategy: WatermarkStrategy,
+        source_name: str,
+        type_info: TypeInformation | None = None,
+    ) -> DataStream:
+        """Create a stream from a source."""
+        raise NotImplementedError
+
+    def from_dataframe(
+        self,
+        df: Any,
+        type_info: TypeInformation | None = None,
+        watermark_strategy: WatermarkStrategy | None = None,
+        name: str = "DataFrame",
+        *,
+        directory: str | None = None,
+        trigger: str = "1 second",
+        retention_ms: int | None = DAY_MS,
+    ) -> DataStream:
+        """Create a stream of the rows of a Spark DataFrame: named ``Row``s with its columns.
+
+        A batch DataFrame is computed once, when the job starts, and is a bounded stream. A streaming one runs as a
+        query of Spark beside the job, which takes over each of its micro-batches exactly once, over restarts, too.
+
+        Args:
+            df: The DataFrame, of this process's Spark session.
+            type_info: Brings the rows to another type, such as a tuple. By default it is the one of the columns.
+            watermark_strategy: By default there are no watermarks.
+            name: The name of the source.
+            directory: Where to keep the data until they are read, for all workers to reach. By default
+                ``dataframes`` below the checkpoints' directory if there is one, else ``flintstream.state.dir``, else a
+                temporary directory.
+            trigger: How long Spark waits between micro-batches, in its own words ("0 seconds": not at all).
+            retention_ms: How long the data of a micro-batch are kept; None for ever. A job that is farther behind, or
+                starts from an older savepoint, fails.
+
+        Raises:
+            PlanError: A column has a type that has no counterpart; the message names both.
+            TypeError: ``df`` is no DataFrame.
+            MissingDependencyError: pyarrow is not installed.
+        """
+        from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
+
+        source = data_frames.source_of(df, lambda: self._data_directory(directory), trigger, retention_ms)
+        names = source.produced_type.get_field_names()
+        if isinstance(type_info, RowTypeInfo) and type_info.get_field_names() != names:
+            raise PlanError(
+                f"the rows of the DataFrame have the fields {', '.join(names)}, which type_info must name, too; it has "
+                f"{', '.join(type_info.get_field_names())}"
+            )
+        return self.from_source(source, watermark_strategy or WatermarkStrategy.no_watermarks(), name, type_info)
+
+    def _data_directory(self, given: str | None) -> str | None:
+        """Return below which directory data of DataFrames are kept, None for a temporary one."""
+        if given is not None:
+            return given
+        settings = self._checkpoint_settings(batch=False)
+        if settings.interval_ms is not None and isinstance(settings.storage, LocalFileStore):
+            return os.path.join(settings.storage.root, "dataframes")  # noqa: PTH118
+        return self._configuration.to_dict().get(STATE_DIRECTORY)
+
+
+class AsDataFrame:
+    """The part of a stream that makes a DataFrame of it."""
+
+    _env: StreamExecutionEnvironment
+    _transformation: Transformation
+
+    def to_dataframe(
+        self: Any, schema: Any = None, *, directory: str | None = None, job_name: str = "DataStream to DataFrame"
+    ) -> Any:
+        """Run the program and return this stream's records as a Spark DataFrame; the stream must be bounded.
+
+        The tasks write Parquet files, which the DataFrame reads.
+
+        Args:
+            schema: A ``StructType``, or a text such as ``"name string, n decimal(10, 2)"``. By default that of the
+                stream's declared type, which must be one of rows or tuples (columns ``f0``, ``f1``, ...).
+            directory: Where the files go and stay: a directory that is empty or does not exist, and that all workers
+                can reach. By default a temporary one, which is deleted at the end of this process.
+            job_name: The name of the job.
+
+        Raises:
+            PlanError: The stream is unbounded, has no type, or a field has a type that Spark has no counterpart of.
+            MissingDependencyError: pyarrow is not installed.
+            Exception: What made the job fail.
+        """
+        from flintstream.datastream.connectors.data_frame import DataFrameSink  # noqa: PLC0415
+        from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
+
+        unbounded = _unbounded(self._transformation)
+        if unbounded is not None:
+            raise PlanError(
+                f"to_dataframe() needs an end, but the source '{unbounded}' has none: write the stream with "
+                "sink_to(DataFrameSink(directory, schema)) and read that with Spark"
+            )
+        configuration = self._env._configuration.to_dict()  # noqa: SLF001 - ours
+        data_frames.check_spark(configuration)
+        columns = data_frames.frame_schema(schema, self._transformation.output_type)
+        delete = None
+        if directory is None:
+            directory, delete = data_frames.new_directory(configuration.get(STATE_DIRECTORY))
+        else:
+            directory = local_path(directory)
+            if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208
+                raise PlanError(f"to_dataframe() needs a directory of its own, but there are files in {directory}")
+        self.sink_to(DataFrameSink(directory, columns)).name("DataFrame")
+        try:
+            self._env.execute(job_name)
+        except BaseException:
+            if delete is not None:
+                delete()
+            raise
+        os.makedirs(directory, exist_ok=True)  # noqa: PTH103 - a stream without records writes nothing
+        return data_frames.read(directory, columns, None)
+
+
+def _unbounded(transformation: Transformation) -> str | None:
+    """Return the name of a source before this that does not end."""
+    if getattr(transformation, "boundedness", None) is Boundedness.CONTINUOUS_UNBOUNDED:
+        return transformation.name
+    return next(filter(None, map(_unbounded, transformation.inputs)), None)

@@ -1,0 +1,175 @@
+"""The type of a program's rows for the schema of a DataFrame, and the schema for the type: exact, or an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ListTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TupleTypeInfo,
+    Types,
+)
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql.types import DataType, StructType
+
+    from flintstream.common.typeinfo import TypeInformation
+
+_LOCAL = LocalTimeTypeInfo.TimeType
+
+_SIMPLE = {
+    "BooleanType": Types.BOOLEAN(),
+    "ByteType": Types.BYTE(),
+    "ShortType": Types.SHORT(),
+    "IntegerType": Types.INT(),
+    "LongType": Types.LONG(),
+    "FloatType": Types.FLOAT(),
+    "DoubleType": Types.DOUBLE(),
+    "StringType": Types.STRING(),
+    "CharType": Types.STRING(),
+    "VarcharType": Types.STRING(),
+    "NullType": Types.STRING(),
+    "BinaryType": Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    "DecimalType": Types.BIG_DEC(),
+    "DateType": Types.SQL_DATE(),
+    "TimestampType": Types.INSTANT(),
+    "TimestampNTZType": LocalTimeTypeInfo(_LOCAL.LOCAL_DATE_TIME),
+}
+"""By the name of Spark's class: importing them is slow, and some are not there in every release."""
+
+_BASIC: dict[BasicType, tuple[Any, ...]] = {
+    BasicType.STRING: ("StringType",),
+    BasicType.CHAR: ("StringType",),
+    BasicType.BYTE: ("ByteType",),
+    BasicType.SHORT: ("ShortType",),
+    BasicType.INT: ("IntegerType",),
+    BasicType.LONG: ("LongType",),
+    BasicType.FLOAT: ("FloatType",),
+    BasicType.DOUBLE: ("DoubleType",),
+    BasicType.BOOLEAN: ("BooleanType",),
+    BasicType.BIG_INT: ("DecimalType", 38, 0),
+    BasicType.BIG_DEC: ("DecimalType", 38, 18),
+    BasicType.INSTANT: ("TimestampType",),
+}
+
+
+# -- from Spark ------------------------------------------------------------------------------------------------------
+
+
+def row_type(schema: StructType, where: str = "") -> RowTypeInfo:
+    """Return the type of rows with the columns of a schema.
+
+    Raises:
+        PlanError: A column has a type that has no counterpart, or two columns have one name.
+    """
+    names = schema.fieldNames()
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise PlanError(f"{_named(where)} has two columns '{twice[0]}': rename one of them")
+    return Types.ROW_NAMED(names, [type_of(field.dataType, _path(where, field.name)) for field in schema.fields])
+
+
+def type_of(kind: DataType, where: str) -> TypeInformation:
+    """Return the type of the values of a column."""
+    from pyspark.sql import types as spark  # noqa: PLC0415 - slow to import
+
+    if isinstance(kind, spark.StructType):
+        return row_type(kind, where)
+    if isinstance(kind, spark.ArrayType):
+        return Types.OBJECT_ARRAY(type_of(kind.elementType, f"{where}[]"))
+    if isinstance(kind, spark.MapType):
+        if holds(kind.keyType, "ArrayType", "MapType"):
+            raise PlanError(
+                f"{_named(where)} is of type {kind.simpleString()}: arrays and maps cannot be keys of a dict"
+            )
+        return Types.MAP(type_of(kind.keyType, f"{where}.key"), type_of(kind.valueType, f"{where}.value"))
+    found = _SIMPLE.get(type(kind).__name__)
+    if found is None:
+        raise PlanError(
+            f"{_named(where)} is of type {kind.simpleString()}, which programs have no counterpart of: "
+            f"cast it, for instance to a string"
+        )
+    return found
+
+
+def holds(kind: DataType, *names: str) -> bool:
+    """Tell whether a type of Spark is one of these classes, or has one inside."""
+    inside = [getattr(kind, part, None) for part in ("elementType", "keyType", "valueType")]
+    inside += [field.dataType for field in getattr(kind, "fields", ())]
+    return type(kind).__name__ in names or any(each is not None and holds(each, *names) for each in inside)
+
+
+def _path(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def _named(where: str) -> str:
+    return f"column '{where}'" if where else "the DataFrame"
+
+
+# -- to Spark --------------------------------------------------------------------------------------------------------
+
+
+def schema_of(declared: TypeInformation) -> StructType:
+    """Return the schema for a stream of rows or tuples of a type; the columns of a tuple are ``f0``, ``f1``, ...
+
+    Raises:
+        PlanError: It is another type, or a field has one without a counterpart.
+    """
+    if isinstance(declared, RowTypeInfo):
+        return _struct(declared.get_field_names(), declared.get_field_types(), "")
+    if isinstance(declared, TupleTypeInfo):
+        types = declared.get_field_types()
+        return _struct([f"f{index}" for index in range(len(types))], types, "")
+    raise PlanError(
+        f"a DataFrame needs records of rows or tuples, but those of this stream are of type {declared}: declare "
+        "output_type=Types.ROW_NAMED([...], [...]) where they are made, or pass a schema"
+    )
+
+
+def _struct(names: Sequence[str], types: Sequence[TypeInformation], where: str) -> StructType:
+    from pyspark.sql import types as spark  # noqa: PLC0415
+
+    fields = zip(names, types, strict=True)
+    return spark.StructType([spark.StructField(name, spark_type(each, _path(where, name))) for name, each in fields])
+
+
+def spark_type(kind: TypeInformation, where: str) -> DataType:
+    """Return Spark's type of a field."""
+    from pyspark.sql import types as spark  # noqa: PLC0415
+
+    if isinstance(kind, BasicTypeInfo):
+        name, *arguments = _BASIC[kind._basic_type]  # noqa: SLF001 - ours
+        return getattr(spark, name)(*arguments)  # type: ignore[no-any-return]
+    if isinstance(kind, RowTypeInfo):
+        return _struct(kind.get_field_names(), kind.get_field_types(), where)
+    if isinstance(kind, TupleTypeInfo):
+        types = kind.get_field_types()
+        return _struct([f"f{index}" for index in range(len(types))], types, where)
+    if isinstance(kind, MapTypeInfo):
+        key = spark_type(kind._key_type_info, f"{where}.key")  # noqa: SLF001
+        return spark.MapType(key, spark_type(kind._value_type_info, f"{where}.value"))  # noqa: SLF001
+    if kind == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+        return spark.BinaryType()
+    if isinstance(kind, (ListTypeInfo, PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)):
+        return spark.ArrayType(spark_type(kind._element_type, f"{where}[]"))  # noqa: SLF001
+    if isinstance(kind, DateTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE):
+        return spark.DateType()
+    if isinstance(kind, TimestampTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE_TIME):
+        return spark.TimestampNTZType()
+    raise PlanError(
+        f"column '{where}' is of type {kind}, which Spark has no counterpart of: make a text or number of it"
+    )
