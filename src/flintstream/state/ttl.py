@@ -52,12 +52,6 @@ class _Ttl:
         self._ttl = config.get_ttl().to_milliseconds()
         self._on_read = config.get_update_type() == StateTtlConfig.UpdateType.OnReadAndWrite
         self.strategies = config.get_cleanup_strategies()
-        incremental = self.strategies.get_incremental_cleanup_strategy()
-        if incremental is not None and incremental.get_cleanup_size() <= 0:
-            raise ValueError(
-                f"cleanup_incrementally of the state {descriptor.name!r} should look at one entry at least, "
-                f"but its cleanup_size is {incremental.get_cleanup_size()}"
-            )
         visibility = config.get_state_visibility()
         self._return_expired = visibility == StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
 
