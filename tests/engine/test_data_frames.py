@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+import sys
 import time
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
 from tests.engine.tally import FailOnce
 from tests.engine.test_recovery import settings, wait_for
 
@@ -17,7 +21,7 @@ from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.datastream.connectors.data_frame import DataFrameSink
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
 from flintstream.datastream.functions import ProcessFunction
-from flintstream.errors import FlintstreamError, PlanError
+from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 
 pytestmark = pytest.mark.spark
 
@@ -31,6 +35,7 @@ VALUES = (
     *(Decimal("-12345678.25"), dt.date(1000, 1, 2), dt.datetime(1969, 12, 31, 23, 59, 59, 1, dt.UTC)),
     *(dt.datetime(1900, 1, 1, 0, 0, 0, 123456), [1, None], {"k": [Decimal("1.5"), None]}, (1, ("q",)), "dotted"),
 )
+PAGE = Path(__file__).parents[2] / "docs" / "dataframes.md"
 FIXED_DELAY = {"restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "1 ms"}
 
 
@@ -184,7 +189,6 @@ def running(env, spark, tmp_path, *functions, **options):
         stream = stream.map(function).uid(type(function).__name__)
     sink = DataFrameSink(str(tmp_path / "out"), Types.TUPLE([Types.INT()]))
     stream.map(lambda n: (n,)).uid("tuple").sink_to(sink).uid("sink")
-    (tmp_path / "out").mkdir(exist_ok=True)
     return env.execute_async(), lambda: sorted(row.f0 for row in sink.read().collect())
 
 
@@ -305,6 +309,33 @@ def test_a_stream_without_an_end_is_refused(make_inline_env, spark, tmp_path):
     frame = spark.readStream.format("rate").load()
     with pytest.raises(PlanError, match=r"the source 'clock' has none: .*DataFrameSink"):
         make_inline_env().from_dataframe(frame, name="clock").map(number).to_dataframe("n int")
+
+
+def test_without_spark_the_inline_engine_makes_no_frame(make_inline_env, monkeypatch):
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    stream = make_inline_env().from_collection([(1,)], Types.TUPLE([Types.INT()]))
+    with pytest.raises(PlanError, match=r"needs Spark, but the program runs on the inline engine"):
+        stream.to_dataframe()
+
+
+def test_without_pyarrow_the_message_says_what_to_install(make_inline_env, spark, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=r"needs the package pyarrow: .*flintstream\[dataframes\]"):
+        make_inline_env().from_dataframe(spark.range(1))
+
+
+def test_the_examples_of_the_documentation_run(spark, tmp_path, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    code = "".join(block for block in blocks if "kafka" not in block)
+    assert len(blocks) == 4
+    names: dict = {}
+    exec(compile(code.replace("/shared", str(tmp_path)), "dataframes.md", "exec"), names)  # noqa: S102 - our own page
+    printed = capsys.readouterr().out
+    assert "+I[ann,8]" in printed
+    assert "|     3|    1|" in printed
+    wait_for(lambda: names["sink"].read().count() == 4)
+    for query in spark.streams.active:
+        query.stop()
 
 
 def test_spark_reads_the_sink_as_a_stream(make_env, spark, tmp_path):

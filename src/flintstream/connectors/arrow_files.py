@@ -53,6 +53,8 @@ def arrow_splits(store: FileStore, files: Sequence[ArrowFile], parallelism: int)
 class ArrowReader(SourceReader):
     """Reads splits one after the other, in the order in which they were found."""
 
+    gives_away = True
+
     def __init__(self, names: tuple[str, ...]) -> None:
         """Take the names of the columns."""
         self._names = names

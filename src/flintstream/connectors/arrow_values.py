@@ -7,7 +7,7 @@ without a ``datetime``.
 from __future__ import annotations
 
 import importlib
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.time import Instant
@@ -56,7 +56,7 @@ def values_of(array: Any) -> list[Any]:
 def _rows(columns: Iterable[list[Any]], names: tuple[str, ...], length: int) -> list[Row]:
     if not names:
         return [_make_row(names, []) for _ in range(length)]
-    return [_make_row(names, list(values)) for values in zip(*columns, strict=True)]
+    return list(map(_make_row, repeat(names), map(list, zip(*columns, strict=True))))
 
 
 def _present(array: Any, values: list[Any]) -> list[Any]:

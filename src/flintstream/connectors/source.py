@@ -70,6 +70,9 @@ class Fetch:
 class SourceReader(ABC):
     """Reads splits inside a task."""
 
+    gives_away: bool = False
+    """Whether the reader holds no object that it has yielded, so that records that can change need no copies."""
+
     def open(self, runtime_context: RuntimeContext) -> None:
         """Prepare the reader; called once per subtask and worker."""
 

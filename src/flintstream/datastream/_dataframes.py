@@ -148,7 +148,6 @@ class AsDataFrame:
             if delete is not None:
                 delete()
             raise
-        os.makedirs(directory, exist_ok=True)  # noqa: PTH103 - a stream without records writes nothing
         return data_frames.read(directory, columns, None)
 
 

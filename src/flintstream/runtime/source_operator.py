@@ -130,7 +130,8 @@ class SourceOperator(Operator):
         start = 0
         while start < len(values):
             end = start + self.fetch.size
-            yield snapshot_block(values[start:end]), None if timestamps is None else timestamps[start:end]
+            block = values[start:end] if self.reader.gives_away else snapshot_block(values[start:end])
+            yield block, None if timestamps is None else timestamps[start:end]
             start = end
 
     def _adapt(self, seconds: float) -> None:

@@ -57,7 +57,7 @@ class DataFrameSink(FileSink):
         return data_frames.read(self._directory, self._schema, spark)
 
     def read_stream(self, spark: Any = None) -> Any:
-        """Return the streaming DataFrame of what was and will be committed; the directory must exist.
+        """Return the streaming DataFrame of what was and will be committed.
 
         Args:
             spark: As for :meth:`read`.

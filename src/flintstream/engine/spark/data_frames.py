@@ -385,9 +385,11 @@ def parquet_rows(schema: StructType) -> ParquetRows:
 
 def read(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
     """Return the DataFrame of all files in a directory."""
+    Path(directory).mkdir(parents=True, exist_ok=True)  # there may be no records yet
     return session(spark).read.schema(schema).parquet(Path(directory).as_uri())
 
 
 def read_stream(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
     """Return the streaming DataFrame of the files that appear in a directory."""
+    Path(directory).mkdir(parents=True, exist_ok=True)
     return session(spark).readStream.schema(schema).parquet(Path(directory).as_uri())
