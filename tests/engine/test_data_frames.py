@@ -335,6 +335,7 @@ def test_the_examples_of_the_documentation_run(spark, tmp_path, capsys):
     assert "|     3|    1|" in printed
     wait_for(lambda: names["sink"].read().count() == 4)
     for query in spark.streams.active:
+        query.processAllAvailable()  # in peace, else Spark logs errors
         query.stop()
 
 

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import time
 import uuid
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,9 +166,10 @@ class DataFrameSource(Source):
 
     def finished(self) -> None:
         """Delete the data: the job has read them all."""
-        if self.store is not None:
-            self.store.delete_tree("")
-            self.store = None
+        store, self.store = self.store, None
+        if store is not None:
+            with suppress(OSError):  # the job itself is fine
+                store.delete_tree("")
 
 
 class BatchSource(DataFrameSource):
