@@ -45,7 +45,7 @@ def checked_file(
     >>> with checked_file(io.BytesIO(to_bytes()), "chk-1/0-0", 99, "..."):
     ...     pass
     Traceback (most recent call last):
-    flintstream.errors.CorruptCheckpointError: chk-1/0-0: it has 90 bytes, but 99 were stored
+    flintstream.errors.CorruptCheckpointError: chk-1/0-0: it has 69 bytes, but 99 were stored
     """
     found = stream.seek(0, io.SEEK_END)
     if found != size:
