@@ -15,6 +15,7 @@ from msgpack import ExtType
 
 from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - registers what is always there
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
+from flintstream.common._pickling import dumps
 from flintstream.errors import CheckpointError, CorruptDataError, shorten
 
 if TYPE_CHECKING:
@@ -147,16 +148,11 @@ _COLLECTIONS: dict[type, int] = {tuple: TUPLE, set: SET, frozenset: FROZENSET}
 
 def _pickled(value: Any) -> ExtType:
     try:
-        return ExtType(PICKLED, pickle.dumps(value, 5))
-    except Exception:  # noqa: BLE001 - classes of the user's script, lambdas, or what cannot be pickled at all
-        import cloudpickle  # noqa: PLC0415 - costs 20 ms, and is rarely needed
-
-        try:
-            return ExtType(PICKLED, cloudpickle.dumps(value, 5))
-        except Exception as error:
-            raise CheckpointError(
-                f"{shorten(value)} of type {type(value).__qualname__} cannot be kept as state: {error}"
-            ) from error
+        return ExtType(PICKLED, dumps(value))
+    except Exception as error:
+        raise CheckpointError(
+            f"{shorten(value)} of type {type(value).__qualname__} cannot be kept as state: {error}"
+        ) from error
 
 
 @cache

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import cloudpickle
-
+from flintstream.common._pickling import dumps
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator, Timestamped
 
@@ -75,12 +74,7 @@ class _CacheWriter(SinkWriter):
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         if self._file is None:
             self._file = self._path.open("wb")
-        block = values, timestamps
-        try:
-            data = pickle.dumps(block, 5)
-        except Exception:  # noqa: BLE001 - objects of the user's script
-            data = cloudpickle.dumps(block, 5)
-        self._file.write(data)
+        self._file.write(dumps((values, timestamps)))
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
         if self._file is None:
@@ -125,6 +119,8 @@ class _CacheSource(Source):
 
 
 class _CacheReader(SourceReader):
+    gives_away = True
+
     def read(self, split: _CacheSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:  # noqa: ARG002
         with open(split.split_id, "rb") as file:  # noqa: PTH123
             file.seek(split.position)

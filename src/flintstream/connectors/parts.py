@@ -8,6 +8,8 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flintstream.common._pickling import dumps
+
 if TYPE_CHECKING:
     from flintstream.common.serialization import BulkWriterFactory, Encoder
     from flintstream.common.typeinfo import TypeInformation
@@ -225,7 +227,7 @@ class _SpooledPart(_RowPart):
         self._factory = factory
 
     def append(self, records: list[Any], now: int) -> None:
-        super().append([_dumps(records)], now)
+        super().append([dumps(records)], now)
 
     def prepare(self) -> PreparedFile:
         self.state()
@@ -236,12 +238,3 @@ class _SpooledPart(_RowPart):
             while spool.tell() < self.length:
                 whole.append(pickle.load(spool), self.updated)
         return replace(whole.prepare(), spool=self.known.path)
-
-
-def _dumps(records: list[Any]) -> bytes:
-    try:
-        return pickle.dumps(records, 5)
-    except Exception:  # noqa: BLE001 - objects of the user's script
-        import cloudpickle  # noqa: PLC0415
-
-        return cloudpickle.dumps(records, 5)  # type: ignore[no-any-return]

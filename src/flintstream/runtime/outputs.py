@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-import pickle
 import random
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._pickling import dumps
 from flintstream.runtime.exchange import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.keys import freeze_key, is_plain, key_group, stable_hash, subtask_of_key_group, thaw_key
@@ -108,9 +108,10 @@ class ExchangeOutput:
         """Turn one buffer into an item; its lists are emptied in place, as routes hold their ``append``."""
         block = (buffer.values, buffer.timestamps, buffer.marks, self.plain_keys)
         try:
-            payload = pickle.dumps(block, 5)
-        except Exception:  # noqa: BLE001 - lambdas and classes of the user's script need more than pickle
-            payload = self._pickle_slowly(block)
+            payload = dumps(block)
+        except Exception as error:
+            self._blame(buffer.values, error)
+            raise
         edge = self.edge
         self.outbox.append(
             Item(edge.target_level, buffer.target, edge.id, self.channel, buffer.sequence, buffer.bucket, payload),
@@ -121,20 +122,13 @@ class ExchangeOutput:
         if buffer.timestamps is not None:
             buffer.timestamps.clear()
 
-    def _pickle_slowly(self, block: tuple[Any, ...]) -> bytes:
-        import cloudpickle  # noqa: PLC0415 - rarely needed
-
-        try:
-            return cloudpickle.dumps(block, 5)  # type: ignore[no-any-return]
-        except Exception as error:
-            for value in block[0]:
-                try:
-                    cloudpickle.dumps(value, 5)
-                except Exception as culprit:  # noqa: BLE001
-                    raise OperatorFailure(
-                        self.name, self.channel, culprit, current_record([value], iter(()))
-                    ) from error
-            raise
+    def _blame(self, values: list[Any], error: Exception) -> None:
+        """Name the record that cannot be pickled."""
+        for value in values:
+            try:
+                dumps(value)
+            except Exception as culprit:  # noqa: BLE001
+                raise OperatorFailure(self.name, self.channel, culprit, current_record([value], iter(()))) from error
 
 
 class _OneTarget(ExchangeOutput):

@@ -7,6 +7,7 @@ import decimal
 import pickle
 from typing import Any
 
+from flintstream.common._pickling import dumps
 from flintstream.common.types import Row, _make_row
 
 ATOMS: frozenset[type] = frozenset(
@@ -60,12 +61,7 @@ def snapshot(value: Any) -> Any:
     copy = getattr(kind, "__snapshot__", None)
     if copy is not None:
         return copy(value)
-    try:
-        return pickle.loads(pickle.dumps(value, 5))
-    except (pickle.PicklingError, TypeError, AttributeError):
-        import cloudpickle  # noqa: PLC0415 - only for classes defined in a user's script
-
-        return pickle.loads(cloudpickle.dumps(value, 5))
+    return pickle.loads(dumps(value))
 
 
 def snapshot_block(values: list[Any]) -> list[Any]:

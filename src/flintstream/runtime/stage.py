@@ -6,6 +6,7 @@ import pickle
 import sys
 from typing import TYPE_CHECKING
 
+from flintstream.common._pickling import dumps
 from flintstream.errors import JobFailedError
 from flintstream.runtime.exchange import InputGate, Item, open_item
 from flintstream.runtime.failure import FailureReport, OperatorFailure
@@ -112,16 +113,7 @@ class JobRuntime:
         return materialize(self.plan.settings.state, self.log, self.chains[chain], subtask, handles)
 
     def _report_item(self, report: Report) -> Item:
-        return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, _pickle_report(report))
-
-
-def _pickle_report(report: Report) -> bytes:
-    try:
-        return pickle.dumps(report, 5)
-    except Exception:  # noqa: BLE001 - committables and metrics may hold objects of the user's script
-        import cloudpickle  # noqa: PLC0415
-
-        return cloudpickle.dumps(report, 5)  # type: ignore[no-any-return]
+        return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, dumps(report))
 
 
 def instruction_item(level: int, instruction: Instruction) -> Item:

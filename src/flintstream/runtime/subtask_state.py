@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from flintstream.checkpoint.checked_file import checked_file
 from flintstream.checkpoint.metadata import StatePiece
 from flintstream.checkpoint.state_file import StateFile, StateFileWriter
+from flintstream.common._pickling import dumps
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.native_state import download, files_of, is_native, open_native, upload
@@ -362,13 +363,3 @@ def _overlap(old: int, old_parallelism: int, new: int, parallelism: int, max_par
         and subtask_of_key_group(group, parallelism, max_parallelism) == new
         for group in range(max_parallelism)
     )
-
-
-def dumps(value: object) -> bytes:
-    """Pickle what goes to the driver and comes back."""
-    try:
-        return pickle.dumps(value, 5)
-    except Exception:  # noqa: BLE001 - objects of the user's script
-        import cloudpickle  # noqa: PLC0415
-
-        return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]
