@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.source import Boundedness, Fetch, Timestamped
@@ -30,19 +31,37 @@ BUSY_SHARE = 0.2
 """A process that computes less than this share of the time is waiting for something."""
 
 
-class SourceOperator(Operator):
-    """Reads splits and emits their records. It has no input; the subtask calls :meth:`run`."""
+class InputOperator(Operator, ABC):
+    """An operator that has no input: where records come into a job. The subtask calls :meth:`run`."""
+
+    def __init__(self) -> None:
+        """Begin with nothing to read."""
+        self.splits: list[Any] = []
+        self.finished = False
+        """Whether the end of the input was passed on."""
+        self.more = False
+        """Whether the last epoch left some of the splits unread."""
+        self.records = 0
+        """Records of the last epoch."""
+
+    @abstractmethod
+    def run(self, settings: JobSettings, *, last: bool, ahead: Callable[[], bool] = lambda: False) -> Iterator[None]:
+        """Emit records until there are no more or the epoch is over; yields when something can be sent.
+
+        ``last`` tells that no further splits will come, ``ahead`` whether to wait for other sources.
+        """
+
+
+class SourceOperator(InputOperator):
+    """Reads splits and emits their records."""
 
     keeps_state = True
 
     def __init__(self, source: Source, converter: Callable[[Any], Any] | None = None) -> None:
         """Take the source and, for a typed stream, what brings a record to its type."""
+        super().__init__()
         self.source = source
         self.converter = converter
-        self.splits: list[Any] = []
-        self.finished = False
-        self.more = False
-        self.records = 0
         self.fetch = Fetch(size=1)
 
     def open(self) -> None:
@@ -58,10 +77,7 @@ class SourceOperator(Operator):
         self.reader.close()
 
     def run(self, settings: JobSettings, *, last: bool, ahead: Callable[[], bool] = lambda: False) -> Iterator[None]:
-        """Read until the splits are used up or the epoch is over; yields after each batch, so that it can be sent.
-
-        ``last`` tells that no further splits will come, ``ahead`` whether to wait for other sources.
-        """
+        """Read until the splits are used up or the epoch is over; yields after each batch."""
         started, cpu_started = time.monotonic(), time.process_time()
         self.more = False
         self.records = 0

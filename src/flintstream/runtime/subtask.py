@@ -13,13 +13,14 @@ from flintstream.common._clock import wall_clock
 from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.exchange import ACTIVE, IDLE, open_item
 from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.flow import Flow
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.outputs import exchange_output
 from flintstream.runtime.partitioners import KeyGroupPartitioner
 from flintstream.runtime.protocol import Report
 from flintstream.runtime.sink_operator import SinkOperator
-from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.source_operator import InputOperator
 from flintstream.runtime.subtask_state import SubtaskState
 from flintstream.runtime.typed import typed_outputs
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve
@@ -53,6 +54,7 @@ class Subtask:
         self.outbox: list[Item] = []
         self.exchanges: list[ExchangeOutput] = []
         self.inputs: dict[tuple[int, int], NodeInput] = {}
+        self.flows: dict[int, Flow] = {}
         self._wire()
         self.state = SubtaskState(self)
 
@@ -93,6 +95,10 @@ class Subtask:
                     self.exchanges.append(end)
                     outputs[exchange.side_tag].append(end)
             everywhere = [output for several in outputs.values() for output in several]
+            node_input = self.inputs.get((node.id, 0))
+            # Each consumer of an output gets all of it, so that one of them shows how much it was.
+            ends: Any = [several[0] for several in outputs.values() if several]
+            self.flows[node.id] = Flow(ends, None if node_input is None else node_input.valve)
             main = Fan.of(outputs.pop(None), everywhere)
             sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
             operator.setup(context, *typed_outputs(operator, context, main, sides))
@@ -129,7 +135,7 @@ class Subtask:
                 operator.open()
         for node, splits in instruction.new_splits.items():
             source = self.operators[node]
-            assert isinstance(source, SourceOperator)  # noqa: S101
+            assert isinstance(source, InputOperator)  # noqa: S101
             source.splits.extend(splits)
         for _ in self._consume(instruction, gate):
             yield from self.outbox
@@ -148,7 +154,7 @@ class Subtask:
             yield from self._consume_batch(gate)
         else:
             yield from self._consume_streaming(gate)
-        sources = [(n, o) for n, o in self.operators.items() if isinstance(o, SourceOperator)]
+        sources = [(n, o) for n, o in self.operators.items() if isinstance(o, InputOperator)]
         runs = [self._read(number, source, instruction) for number, source in sources]
         while runs:
             for run in list(runs):
@@ -158,7 +164,7 @@ class Subtask:
                     self._tick()
                     yield
 
-    def _read(self, number: int, source: SourceOperator, instruction: Instruction) -> Iterator[None]:
+    def _read(self, number: int, source: InputOperator, instruction: Instruction) -> Iterator[None]:
         """Run one source; one that others must be able to wait for does not go unobserved for long."""
         reached = {number}
         for edge in self.chain.local_edges:
@@ -336,7 +342,7 @@ class Subtask:
     def _inputs_ended(self) -> bool:
         for node in self.chain.nodes:
             operator = self.operators[node.id]
-            if isinstance(operator, SourceOperator) and not operator.finished:
+            if isinstance(operator, InputOperator) and not operator.finished:
                 return False
         return all(node_input.valve.ended for node_input in self.inputs.values())
 
@@ -372,7 +378,7 @@ class Subtask:
             handles = self.state.log(instruction, attempt)  # the last time: the checkpoint refers to it
         pieces, snapshot_error = self._snapshot(instruction, handles, attempt)
         state_ms = int((time.monotonic() - started) * 1000)
-        sources = [o for o in self.operators.values() if isinstance(o, SourceOperator)]
+        sources = [o for o in self.operators.values() if isinstance(o, InputOperator)]
         now = wall_clock()
         running = () if self.finished else self.operators.values()
         times = [t for o in running for t in (o.next_processing_time(), o.context.next_cleanup(now))]
@@ -381,7 +387,7 @@ class Subtask:
         for (node, _), node_input in self.inputs.items():
             if node_input.records:
                 records[node] = records.get(node, 0) + node_input.records
-        records.update((n, o.records) for n, o in self.operators.items() if isinstance(o, SourceOperator))
+        records.update((n, o.records) for n, o in self.operators.items() if isinstance(o, InputOperator))
         watermarks = [i.valve.combined for i in self.inputs.values()]
         return Report(
             chain=self.chain.id,
@@ -397,7 +403,7 @@ class Subtask:
             aligned=self._aligned_watermarks(),
             committables=committables,
             records=records,
-            metrics={n: m for n, o in self.operators.items() if (m := o.context.take_metrics())},
+            metrics={n: self.flows[n].take(records.get(n, 0)) | o.context.take_metrics() for n, o in self.operators.items()},
             pieces=pieces,
             state_ms=state_ms,
             snapshot_error=snapshot_error,

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from flintstream.connectors.source import Boundedness, Source
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
-from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.source_operator import InputOperator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from flintstream.connectors.source import SourceReader, SplitEnumerator
     from flintstream.runtime.plan import JobSettings
 
 
@@ -61,33 +59,13 @@ def _mailbox(name: str) -> Mailbox:
     return _mailboxes[name]
 
 
-class _NoSource(Source):
-    """The source that :class:`Input` has none of."""
-
-    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
-
-    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        raise NotImplementedError
-
-    def create_reader(self) -> SourceReader:
-        raise NotImplementedError
-
-
-class Input(SourceOperator):
+class Input(InputOperator):
     """Emits what a test has put into a mailbox: records, watermarks and idleness, in that order."""
-
-    keeps_state = False
 
     def __init__(self, mailbox: Mailbox) -> None:
         """Empty ``mailbox`` in every epoch."""
-        super().__init__(_NoSource())
+        super().__init__()
         self.mailbox = mailbox
-
-    def open(self) -> None:
-        """There is no reader to open."""
-
-    def close(self) -> None:
-        """There is no reader to close."""
 
     def run(
         self,
@@ -111,13 +89,6 @@ class Input(SourceOperator):
             self.finished = True
             self.output.emit_watermark(MAX_TIMESTAMP)
             yield
-
-    def snapshot(self) -> object | None:
-        """Keep nothing: a restored harness gets new input."""
-        return None
-
-    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
-        """Take nothing over."""
 
 
 class Recorder(Operator):
