@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 _LOCAL = LocalTimeTypeInfo.TimeType
 
+ARRAYS = (ListTypeInfo, PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)
+
+DIGITS = 38
+SCALE = 18
+"""Of the decimals that a program's are: it does not say how many digits they have."""
+
 _SIMPLE = {
     "BooleanType": Types.BOOLEAN(),
     "ByteType": Types.BYTE(),
@@ -60,8 +66,8 @@ _BASIC: dict[BasicType, tuple[Any, ...]] = {
     BasicType.FLOAT: ("FloatType",),
     BasicType.DOUBLE: ("DoubleType",),
     BasicType.BOOLEAN: ("BooleanType",),
-    BasicType.BIG_INT: ("DecimalType", 38, 0),
-    BasicType.BIG_DEC: ("DecimalType", 38, 18),
+    BasicType.BIG_INT: ("DecimalType", DIGITS, 0),
+    BasicType.BIG_DEC: ("DecimalType", DIGITS, SCALE),
     BasicType.INSTANT: ("TimestampType",),
 }
 
@@ -140,36 +146,46 @@ def schema_of(declared: TypeInformation) -> StructType:
     )
 
 
-def _struct(names: Sequence[str], types: Sequence[TypeInformation], where: str) -> StructType:
+def _struct(
+    names: Sequence[str], types: Sequence[TypeInformation], where: str, otherwise: DataType | None = None
+) -> StructType:
     from pyspark.sql import types as spark  # noqa: PLC0415
 
     fields = zip(names, types, strict=True)
-    return spark.StructType([spark.StructField(name, spark_type(each, _path(where, name))) for name, each in fields])
+    return spark.StructType(
+        [spark.StructField(name, spark_type(each, _path(where, name), otherwise)) for name, each in fields]
+    )
 
 
-def spark_type(kind: TypeInformation, where: str) -> DataType:
-    """Return Spark's type of a field."""
+def spark_type(kind: TypeInformation | None, where: str, otherwise: DataType | None = None) -> DataType:
+    """Return Spark's type of a field, ``otherwise`` for what has no counterpart.
+
+    Raises:
+        PlanError: It has none, and no other is given.
+    """
     from pyspark.sql import types as spark  # noqa: PLC0415
 
     if isinstance(kind, BasicTypeInfo):
         name, *arguments = _BASIC[kind._basic_type]  # noqa: SLF001 - ours
         return getattr(spark, name)(*arguments)  # type: ignore[no-any-return]
     if isinstance(kind, RowTypeInfo):
-        return _struct(kind.get_field_names(), kind.get_field_types(), where)
+        return _struct(kind.get_field_names(), kind.get_field_types(), where, otherwise)
     if isinstance(kind, TupleTypeInfo):
         types = kind.get_field_types()
-        return _struct([f"f{index}" for index in range(len(types))], types, where)
+        return _struct([f"f{index}" for index in range(len(types))], types, where, otherwise)
     if isinstance(kind, MapTypeInfo):
-        key = spark_type(kind._key_type_info, f"{where}.key")  # noqa: SLF001
-        return spark.MapType(key, spark_type(kind._value_type_info, f"{where}.value"))  # noqa: SLF001
+        key = spark_type(kind._key_type_info, f"{where}.key", otherwise)  # noqa: SLF001
+        return spark.MapType(key, spark_type(kind._value_type_info, f"{where}.value", otherwise))  # noqa: SLF001
     if kind == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return spark.BinaryType()
-    if isinstance(kind, (ListTypeInfo, PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)):
-        return spark.ArrayType(spark_type(kind._element_type, f"{where}[]"))  # noqa: SLF001
+    if isinstance(kind, ARRAYS):
+        return spark.ArrayType(spark_type(kind._element_type, f"{where}[]", otherwise))  # noqa: SLF001
     if isinstance(kind, DateTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE):
         return spark.DateType()
     if isinstance(kind, TimestampTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE_TIME):
         return spark.TimestampNTZType()
+    if otherwise is not None:
+        return otherwise
     raise PlanError(
         f"column '{where}' is of type {kind}, which Spark has no counterpart of: make a text or number of it"
     )

@@ -7,20 +7,17 @@ from decimal import ROUND_DOWN, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.typeinfo import (
-    BasicArrayTypeInfo,
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,
-    ListTypeInfo,
     LocalTimeTypeInfo,
     MapTypeInfo,
-    ObjectArrayTypeInfo,
-    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TimestampTypeInfo,
     TupleTypeInfo,
     Types,
 )
+from flintstream.engine.spark.frame_types import ARRAYS, DIGITS, SCALE, spark_type
 from flintstream.errors import CheckpointError
 from flintstream.savepoint.text import to_json
 
@@ -32,55 +29,41 @@ if TYPE_CHECKING:
     from flintstream.common.time import Instant
     from flintstream.common.typeinfo import TypeInformation
 
-    Mapped = tuple[DataType, Callable[[Any], Any]]
-
-_DIGITS = 38
-_SCALE = 18
-_EXACT = Context(prec=_DIGITS + _SCALE, rounding=ROUND_DOWN)
-
-_BASIC = {
-    BasicType.STRING: "StringType",
-    BasicType.CHAR: "StringType",
-    BasicType.BYTE: "ByteType",
-    BasicType.SHORT: "ShortType",
-    BasicType.INT: "IntegerType",
-    BasicType.LONG: "LongType",
-    BasicType.FLOAT: "FloatType",
-    BasicType.DOUBLE: "DoubleType",
-    BasicType.BOOLEAN: "BooleanType",
-}
+_EXACT = Context(prec=DIGITS + SCALE, rounding=ROUND_DOWN)
 
 
-def mapped(type_info: TypeInformation | None) -> Mapped:
+def mapped(type_info: TypeInformation | None) -> tuple[DataType, Callable[[Any], Any]]:
     """Return the type of Spark for a type, and the function that makes a value of Spark of one of the program's.
 
     What has no counterpart is a text: JSON. Dates and times without a time zone stay so; rows and tuples become
     structs, the fields of a tuple ``f0``, ``f1`` and so on.
     """
-    from pyspark.sql import types as spark  # noqa: PLC0415 - slow to import
+    from pyspark.sql.types import StringType  # noqa: PLC0415 - slow to import
 
+    return spark_type(type_info, "state", otherwise=StringType()), _converter(type_info)
+
+
+def _converter(type_info: TypeInformation | None) -> Callable[[Any], Any]:
     if isinstance(type_info, BasicTypeInfo):
-        return _basic(type_info._basic_type)  # noqa: SLF001 - ours
-    if isinstance(type_info, RowTypeInfo):
-        return _struct(type_info.get_field_names(), type_info.get_field_types())
-    if isinstance(type_info, TupleTypeInfo):
-        fields = type_info.get_field_types()
-        return _struct([f"f{index}" for index in range(len(fields))], fields)
+        return _BASIC.get(type_info._basic_type, _same)  # noqa: SLF001 - ours
+    if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
+        fields = [_converter(each) for each in type_info.get_field_types()]
+        return lambda row: tuple(map(nullable, fields, row))
     if isinstance(type_info, MapTypeInfo):
-        key_type, key = mapped(type_info._key_type_info)  # noqa: SLF001
-        value_type, value = mapped(type_info._value_type_info)  # noqa: SLF001
-        return spark.MapType(key_type, value_type), lambda d: {key(k): nullable(value, v) for k, v in d.items()}
-    if isinstance(type_info, PrimitiveArrayTypeInfo) and type_info._element_type == Types.BYTE():  # noqa: SLF001
-        return spark.BinaryType(), bytearray
-    if isinstance(type_info, (ListTypeInfo, PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)):
-        element_type, element = mapped(type_info._element_type)  # noqa: SLF001
-        return spark.ArrayType(element_type), lambda items: [nullable(element, item) for item in items]
+        key = _converter(type_info._key_type_info)  # noqa: SLF001
+        value = _converter(type_info._value_type_info)  # noqa: SLF001
+        return lambda entries: {key(k): nullable(value, v) for k, v in entries.items()}
+    if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+        return bytearray
+    if isinstance(type_info, ARRAYS):
+        element = _converter(type_info._element_type)  # noqa: SLF001
+        return lambda items: [nullable(element, item) for item in items]
     local = LocalTimeTypeInfo.TimeType
     if isinstance(type_info, DateTypeInfo) or type_info == LocalTimeTypeInfo(local.LOCAL_DATE):
-        return spark.DateType(), _same
+        return _same
     if isinstance(type_info, TimestampTypeInfo) or type_info == LocalTimeTypeInfo(local.LOCAL_DATE_TIME):
-        return spark.TimestampNTZType(), lambda value: value.replace(tzinfo=None)
-    return spark.StringType(), to_json
+        return lambda value: value.replace(tzinfo=None)
+    return to_json
 
 
 def nullable(convert: Callable[[Any], Any], value: Any) -> Any:
@@ -114,25 +97,13 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _basic(basic: BasicType) -> Mapped:
-    from pyspark.sql import types as spark  # noqa: PLC0415
-
-    if basic is BasicType.BIG_INT:
-        return spark.DecimalType(_DIGITS, 0), lambda number: _decimal(Decimal(number), 0)
-    if basic is BasicType.BIG_DEC:
-        return spark.DecimalType(_DIGITS, _SCALE), lambda number: _decimal(number, _SCALE)
-    if basic is BasicType.INSTANT:
-        return spark.TimestampType(), _instant
-    return getattr(spark, _BASIC[basic])(), _same
-
-
 def _decimal(number: Decimal, scale: int) -> Decimal:
     """Refuse what Spark would round or turn into null."""
-    if number.is_finite() and abs(number) < Decimal(10) ** (_DIGITS - scale):
+    if number.is_finite() and abs(number) < Decimal(10) ** (DIGITS - scale):
         exact = number.quantize(Decimal(1).scaleb(-scale), context=_EXACT)
         if exact == number:
             return exact
-    raise CheckpointError(f"{number} does not fit Spark's decimal({_DIGITS}, {scale}): read it as JSON")
+    raise CheckpointError(f"{number} does not fit Spark's decimal({DIGITS}, {scale}): read it as JSON")
 
 
 def _instant(instant: Instant) -> dt.datetime:
@@ -140,10 +111,8 @@ def _instant(instant: Instant) -> dt.datetime:
     return moment + dt.timedelta(seconds=instant.seconds, microseconds=instant.nanos // 1000)
 
 
-def _struct(names: Sequence[str], types: Sequence[TypeInformation]) -> Mapped:
-    from pyspark.sql import types as spark  # noqa: PLC0415
-
-    parts = [mapped(each) for each in types]
-    fields = [spark.StructField(name, kind) for name, (kind, _) in zip(names, parts, strict=True)]
-    converts = [convert for _, convert in parts]
-    return spark.StructType(fields), lambda row: tuple(map(nullable, converts, row))
+_BASIC: dict[BasicType, Callable[[Any], Any]] = {
+    BasicType.BIG_INT: lambda number: _decimal(Decimal(number), 0),
+    BasicType.BIG_DEC: lambda number: _decimal(number, SCALE),
+    BasicType.INSTANT: _instant,
+}
