@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +17,6 @@ from flintstream.connectors.arrow_files import ArrowFile, ArrowReader, arrow_spl
 from flintstream.connectors.arrow_values import array_of, batch_of, rows_of, values_of
 from flintstream.connectors.source import Fetch
 from flintstream.errors import FlintstreamError
-
-pa = pytest.importorskip("pyarrow")
 
 MICROS = st.integers(-(10**15), 10**15)
 

@@ -367,20 +367,26 @@ def test_a_damaged_checkpoint_is_an_error_that_names_the_last_good_one(make_env,
     assert good.exists()
 
 
-@pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
-@pytest.mark.parametrize("state", ["hashmap", "hashmap-changelog", "rocksdb"])
-def test_damaged_state_is_an_error_that_names_the_file_and_the_last_good_checkpoint(make_env, tmp_path, state, damage):
-    more = {
-        "execution.checkpointing.num-retained": "2",
-        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
-        "execution.checkpointing.data-inline-threshold": "0 b",
-    }
-    env = make_env(1, {**settings(tmp_path, state), **more})
-    tally(env, None, 0.01)
+RETAIN_TWO = {
+    "execution.checkpointing.num-retained": "2",
+    "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+    "execution.checkpointing.data-inline-threshold": "0 b",
+}
+
+
+def latest_two(env, directory, pause):
+    """Run a job until it has some checkpoints, and return where its last two are, the older one first."""
+    tally(env, None, pause)
     client = env.execute_async("tally")
     wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
     client.cancel().result()
-    good, newest = sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
+    return sorted(checkpoints(directory), key=lambda path: int(path.parent.name.removeprefix("chk-")))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
+@pytest.mark.parametrize("state", ["hashmap", "hashmap-changelog", "rocksdb"])
+def test_damaged_state_is_an_error_that_names_the_file_and_the_last_good_checkpoint(make_env, tmp_path, state, damage):
+    good, newest = latest_two(make_env(1, {**settings(tmp_path, state), **RETAIN_TWO}), tmp_path, 0.01)
     job = newest.parent.parent
     files = [path for path in job.rglob("*") if path.is_file() and path.name != METADATA]
     (bad, *_) = [
@@ -411,20 +417,8 @@ def test_damaged_state_is_an_error_that_names_the_file_and_the_last_good_checkpo
 def test_another_good_file_in_the_place_of_one_is_an_error_that_names_it(
     make_inline_env, tmp_path, state, swap, parallelism
 ):
-    more = {
-        "execution.checkpointing.num-retained": "2",
-        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
-        "execution.checkpointing.data-inline-threshold": "0 b",
-    }
-    env = make_inline_env(2, {**settings(tmp_path, state), **more})
-    tally(env, None, 0.002)
-    client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
-    client.cancel().result()
-    good, newest = (
-        checkpoint_metadata.read(file_store(str(path.parent)))
-        for path in sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
-    )
+    env = make_inline_env(2, {**settings(tmp_path, state), **RETAIN_TWO})
+    good, newest = (checkpoint_metadata.read(file_store(str(p.parent))) for p in latest_two(env, tmp_path, 0.002))
     job = tmp_path / "checkpoints" / newest.job_id
 
     def tallied(metadata, subtask):

@@ -9,6 +9,13 @@ if TYPE_CHECKING:
     from flintstream.checkpoint.file_store import FileStore
 
 
+STATE_DIRECTORY = "flintstream.state.dir"
+"""The key of the configuration that says where workers hand keyed state, and other data, to one another."""
+
+DEFAULT_MAX_STATE_SIZE = 5 << 20
+"""Bytes that one subtask's state may have where checkpoints are in the driver's memory, as in Flink."""
+
+
 @dataclass(frozen=True)
 class CheckpointSettings:
     """Times are in ms. Without an interval there are no checkpoints but the savepoints that are asked for."""

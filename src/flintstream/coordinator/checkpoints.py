@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream import __version__
 from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
+from flintstream.checkpoint.settings import DEFAULT_MAX_STATE_SIZE
 from flintstream.errors import CheckpointError
 from flintstream.runtime.protocol import SHARED, SnapshotRequest
 
@@ -51,10 +52,6 @@ class Contents:
     committables: Mapping[str, Sequence[Any]]
     """Sink uid -> what is prepared and not committed."""
     finished: bool = False
-
-
-DEFAULT_MAX_STATE_SIZE = 5 << 20
-"""Bytes that one subtask's state may have in the driver's memory, as in Flink."""
 
 
 class Checkpoints:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.file_store import LocalFileStore
+from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.files import local_path
@@ -13,38 +14,19 @@ from flintstream.connectors.source import Boundedness
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from flintstream.checkpoint.settings import CheckpointSettings
-    from flintstream.common.configuration import Configuration
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.source import Source
     from flintstream.datastream._streams.base import DataStream
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
 
-STATE_DIRECTORY = "flintstream.state.dir"
 DAY_MS = 86_400_000
 
 
 class DataFrames:
     """The part of an environment that reads DataFrames."""
 
-    _configuration: Configuration
-
-    def _checkpoint_settings(self, *, batch: bool) -> CheckpointSettings:
-        raise NotImplementedError
-
-    def from_source(
-        self,
-        source: Source,
-        watermark_strategy: WatermarkStrategy,
-        source_name: str,
-        type_info: TypeInformation | None = None,
-    ) -> DataStream:
-        """Create a stream from a source."""
-        raise NotImplementedError
-
     def from_dataframe(
-        self,
+        self: Any,
         df: Any,
         type_info: TypeInformation | None = None,
         watermark_strategy: WatermarkStrategy | None = None,
@@ -78,30 +60,29 @@ class DataFrames:
         """
         from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
 
-        source = data_frames.source_of(df, lambda: self._data_directory(directory), trigger, retention_ms)
+        env: StreamExecutionEnvironment = self
+        source = data_frames.source_of(df, lambda: _data_directory(env, directory), trigger, retention_ms)
         names = source.produced_type.get_field_names()
         if isinstance(type_info, RowTypeInfo) and type_info.get_field_names() != names:
             raise PlanError(
                 f"the rows of the DataFrame have the fields {', '.join(names)}, which type_info must name, too; it has "
                 f"{', '.join(type_info.get_field_names())}"
             )
-        return self.from_source(source, watermark_strategy or WatermarkStrategy.no_watermarks(), name, type_info)
+        return env.from_source(source, watermark_strategy or WatermarkStrategy.no_watermarks(), name, type_info)
 
-    def _data_directory(self, given: str | None) -> str | None:
-        """Return below which directory data of DataFrames are kept, None for a temporary one."""
-        if given is not None:
-            return given
-        settings = self._checkpoint_settings(batch=False)
-        if settings.interval_ms is not None and isinstance(settings.storage, LocalFileStore):
-            return os.path.join(settings.storage.root, "dataframes")  # noqa: PTH118
-        return self._configuration.to_dict().get(STATE_DIRECTORY)
+
+def _data_directory(env: StreamExecutionEnvironment, given: str | None) -> str | None:
+    """Return below which directory data of DataFrames are kept, None for a temporary one."""
+    if given is not None:
+        return given
+    settings = env._checkpoint_settings(batch=False)  # noqa: SLF001 - ours
+    if settings.interval_ms is not None and isinstance(settings.storage, LocalFileStore):
+        return os.path.join(settings.storage.root, "dataframes")  # noqa: PTH118
+    return env._configuration.to_dict().get(STATE_DIRECTORY)  # noqa: SLF001
 
 
 class AsDataFrame:
     """The part of a stream that makes a DataFrame of it."""
-
-    _env: StreamExecutionEnvironment
-    _transformation: Transformation
 
     def to_dataframe(
         self: Any, schema: Any = None, *, directory: str | None = None, job_name: str = "DataStream to DataFrame"
@@ -125,15 +106,17 @@ class AsDataFrame:
         from flintstream.datastream.connectors.data_frame import DataFrameSink  # noqa: PLC0415
         from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
 
-        unbounded = _unbounded(self._transformation)
+        stream: DataStream = self
+        transformation, env = stream._transformation, stream._env  # noqa: SLF001 - ours
+        unbounded = _unbounded(transformation)
         if unbounded is not None:
             raise PlanError(
                 f"to_dataframe() needs an end, but the source '{unbounded}' has none: write the stream with "
                 "sink_to(DataFrameSink(directory, schema)) and read that with Spark"
             )
-        configuration = self._env._configuration.to_dict()  # noqa: SLF001 - ours
+        configuration = env._configuration.to_dict()  # noqa: SLF001 - ours
         data_frames.check_spark(configuration)
-        columns = data_frames.frame_schema(schema, self._transformation.output_type)
+        columns = data_frames.frame_schema(schema, transformation.output_type)
         delete = None
         if directory is None:
             directory, delete = data_frames.new_directory(configuration.get(STATE_DIRECTORY))
@@ -141,9 +124,9 @@ class AsDataFrame:
             directory = local_path(directory)
             if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208
                 raise PlanError(f"to_dataframe() needs a directory of its own, but there are files in {directory}")
-        self.sink_to(DataFrameSink(directory, columns)).name("DataFrame")
+        stream.sink_to(DataFrameSink(directory, columns)).name("DataFrame")
         try:
-            self._env.execute(job_name)
+            env.execute(job_name)
         except BaseException:
             if delete is not None:
                 delete()

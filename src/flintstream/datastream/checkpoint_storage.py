@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import cloudpickle
 
+from flintstream.checkpoint import settings
 from flintstream.datastream._options import find, spellings
 from flintstream.datastream._settings import MAX_INT, Settings, check_integer, is_java, load_callable
 from flintstream.datastream.slot_sharing_group import MemorySize
@@ -182,7 +183,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
     1024
     """
 
-    DEFAULT_MAX_STATE_SIZE = 5 * 1024 * 1024
+    DEFAULT_MAX_STATE_SIZE = settings.DEFAULT_MAX_STATE_SIZE
     """How many bytes the state of one operator may have, unless set: 5 MiB."""
 
     def __init__(self, checkpoint_path: str | None = None, max_state_size: int | None = None) -> None:

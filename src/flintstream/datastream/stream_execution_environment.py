@@ -8,6 +8,7 @@ import uuid
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.watermark_strategy import NoWatermarksGenerator, WatermarkStrategy
@@ -57,7 +58,6 @@ WATERMARK_INTERVAL = "pipeline.auto-watermark-interval"
 JOB_NAME = "pipeline.name"
 STATE_BACKEND = "state.backend.type"
 ENGINE = "flintstream.engine"
-STATE_DIRECTORY = "flintstream.state.dir"
 MASTER = "flintstream.master"
 MAX_EPOCH = "flintstream.epoch.max-duration"
 CONTROL = "flintstream.control"

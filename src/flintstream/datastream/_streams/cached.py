@@ -140,7 +140,8 @@ def check_batch(caches: Iterable[StreamCache], *, batch: bool) -> None:
     Raises:
         PlanError: There is one.
     """
-    for cache in () if batch else caches:
+    cache = next(iter(caches), None)
+    if cache is not None and not batch:
         raise PlanError(
             f"the stream '{cache.transformation.name}' is cached, which only BATCH jobs can do: call "
             "env.set_runtime_mode(RuntimeExecutionMode.BATCH)"

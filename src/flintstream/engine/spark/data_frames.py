@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.file_store import file_store
+from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.connectors.arrow_files import ArrowFile, ArrowReader, arrow_splits
 from flintstream.connectors.arrow_values import arrow
 from flintstream.connectors.parquet import ParquetRows
 from flintstream.connectors.source import Boundedness, Source, SplitEnumerator
-from flintstream.engine.spark.engine import STATE_DIRECTORY, _one_machine
+from flintstream.engine.spark.engine import one_machine
 from flintstream.engine.spark.frame_types import holds, row_type, schema_of
 from flintstream.engine.spark.savepoint_frames import session
 from flintstream.engine.spark.session import spark_context
@@ -83,7 +84,7 @@ def new_directory(parent: str | None, spark: SparkSession | None = None) -> tupl
         directory = f"{parent}/{uuid.uuid4().hex}"
         return directory, lambda: file_store(directory).delete_tree("")
     master = str(session(spark).sparkContext.master)
-    if not _one_machine(master):
+    if not one_machine(master):
         raise PlanError(
             f"on the cluster {master} data of DataFrames are handed over in files: pass a directory that all workers "
             f"can reach, or set '{STATE_DIRECTORY}' to one"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
     from flintstream.runtime.statelog import StateLog
-
-STATE_DIRECTORY = "flintstream.state.dir"
 
 
 class SparkEngine:
@@ -60,7 +59,7 @@ class SparkEngine:
 
     def _create_state_directory(self) -> str:
         parent = self.configuration.get(STATE_DIRECTORY)
-        if parent is None and not _one_machine(self.context.master):
+        if parent is None and not one_machine(self.context.master):
             raise FlintstreamError(
                 f"on the cluster {self.context.master} workers hand keyed state to one another through files: "
                 f"set '{STATE_DIRECTORY}' to a directory that all of them can reach",
@@ -132,5 +131,6 @@ class SparkEngine:
             self.lane = None
 
 
-def _one_machine(master: str) -> bool:
+def one_machine(master: str) -> bool:
+    """Tell whether all workers of a master share this machine's directories."""
     return master.startswith("local") or any(host in master for host in ("//127.0.0.1", "//localhost"))
