@@ -7,6 +7,7 @@ import pytest
 
 from flintstream.common import CompletableFuture, JobClient, JobExecutionResult, JobID, JobStatus
 from flintstream.errors import JobCancelledError, JobFailedError
+from flintstream.metrics.subtask import SubtaskMetrics
 
 
 class Handle:
@@ -37,7 +38,10 @@ class Handle:
         self.over.wait(10)
         if self.failure:
             raise self.failure
-        return JobExecutionResult(self.job_id, 5, {"n": 2})
+        return JobExecutionResult(self.job_id, 5, {"n": 2}, self.metrics())
+
+    def metrics(self):
+        return [SubtaskMetrics("op", 1, 0, {"n": 2})]
 
 
 def test_a_client_asks_its_job():
@@ -46,6 +50,7 @@ def test_a_client_asks_its_job():
     assert client.get_job_id() == handle.job_id
     assert client.get_job_status().result(10) is JobStatus.RUNNING
     assert client.get_accumulators().result(10) == {"n": 1}
+    assert client.get_metrics().result(10) == handle.metrics()
     assert client.trigger_savepoint("dir").result(10) == "dir/savepoint"
     assert client.stop_with_savepoint(True, "dir").result(10) == "dir/True"
     assert client.get_job_status().result(10) is JobStatus.FINISHED
@@ -58,6 +63,7 @@ def test_awaiting_a_job_does_not_block_until_its_result_is_asked_for():
     assert not result.done()
     client.cancel().result(10)
     assert result.result(10).get_net_runtime() == 5
+    assert result.result(10).get_metrics() == handle.metrics()
     assert result.done()
     assert result.exception() is None
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.metrics import Meter, MetricGroup
+from flintstream.metrics.subtask import SubtaskMetrics
 from flintstream.runtime.protocol import Report
 
 
@@ -76,3 +77,46 @@ def test_operators_of_the_same_name_are_shown_as_one():
     epoch(job, [first], node=1)
     epoch(job, [second], node=2)
     assert job.values() == {"op": {"c": 2, "x": 7}}
+
+
+def test_each_subtask_is_shown_by_itself():
+    job, groups = JobMetrics({1: "op", 2: "op"}), [MetricGroup(), MetricGroup()]
+    for number, group in enumerate(groups):
+        group.counter("c").inc(number + 1)
+        group.gauge("g", partial(int, str(10 * number)))
+    epoch(job, groups)
+    epoch(job, groups[:1], node=2)
+    assert job.by_subtask() == [
+        SubtaskMetrics("op", 1, 0, {"c": 1, "g": 0}),
+        SubtaskMetrics("op", 1, 1, {"c": 2, "g": 10}),
+        SubtaskMetrics("op", 2, 0, {"c": 0, "g": 0}),
+    ]
+
+
+def test_what_is_done_again_after_a_checkpoint_counts_once():
+    job, group = JobMetrics({1: "op"}), MetricGroup()
+    group.counter("c").inc(1)
+    epoch(job, [group])
+    job.keep(7)
+    group.counter("c").inc(10)
+    group.counter("later").inc()
+    epoch(job, [group])
+    job.go_back_to(7)
+    assert job.values() == {"op": {"c": 1}}
+    group.counter("c").inc(100)
+    epoch(job, [group])
+    job.go_back_to(7)
+    assert job.values() == {"op": {"c": 1}}
+    job.go_back_to(None)
+    assert job.values() == {}
+
+
+def test_a_gauge_that_cannot_be_read_is_told_once(caplog):
+    job, group = JobMetrics({1: "op"}), MetricGroup()
+    group.gauge("broken", lambda: 1 // 0)
+    epoch(job, [group])
+    epoch(job, [group])
+    assert job.values() == {"op": {"broken": [None]}}
+    messages = [record.message for record in caplog.records]
+    expected = "gauge 'broken' of operator 'op' cannot be read in subtask 1: ZeroDivisionError: integer division or mod"
+    assert [message[: len(expected)] for message in messages] == [expected]

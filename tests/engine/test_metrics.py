@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from tests.engine.sources import PacedSource
 
-from flintstream.common import WatermarkStrategy
-from flintstream.datastream.functions import MapFunction
+from flintstream.common import Duration, Time, Types, WatermarkStrategy
+from flintstream.common.watermark_strategy import TimestampAssigner
+from flintstream.datastream import OutputTag, RuntimeExecutionMode
+from flintstream.datastream.functions import MapFunction, ProcessFunction
+from flintstream.datastream.window import TumblingEventTimeWindows
 
 
 class Measured(MapFunction):
@@ -42,3 +48,89 @@ def test_metrics_count_everything_once_over_many_epochs(make_env):
     assert metrics["measured.distribution.mean"] == 11.5
     assert len(metrics["measured.gauge"]) == 2
     assert sum(metrics["measured.gauge"]) <= 24
+
+
+def shown(result):
+    """Return the values of the operators' subtasks by operator, the subtasks in order."""
+    operators: dict[str, list[dict[str, Any]]] = {}
+    for each in result.get_metrics():
+        operators.setdefault(each.operator, []).append(dict(each.values))
+    return operators
+
+
+def summed(result, operator, name):
+    return sum(values[name] for values in shown(result)[operator])
+
+
+ODD = OutputTag("odd", Types.INT())
+
+
+class Split(ProcessFunction):
+    def process_element(self, value, ctx):
+        if value % 2:
+            yield ODD, value
+        yield value
+        yield value
+
+
+@pytest.mark.parametrize("mode", list(RuntimeExecutionMode)[:2])
+def test_every_operator_tells_how_many_records_came_and_went(make_env, mode):
+    env = make_env(2)
+    env.set_runtime_mode(mode)
+    split = env.from_collection(list(range(10)), Types.INT()).rebalance().process(Split(), Types.INT()).name("split")
+    split.get_side_output(ODD).map(lambda i: i).name("odd").print()
+    split.key_by(lambda i: i % 3).map(lambda i: i).name("keyed")
+    split.filter(lambda i: i > 7).name("filter").print()
+    result = env.execute()
+    assert len(shown(result)["split"]) == 2
+    assert (summed(result, "split", "numRecordsIn"), summed(result, "split", "numRecordsOut")) == (10, 25)
+    assert (summed(result, "odd", "numRecordsIn"), summed(result, "odd", "numRecordsOut")) == (5, 5)
+    assert (summed(result, "filter", "numRecordsIn"), summed(result, "filter", "numRecordsOut")) == (20, 4)
+    accumulators = result.get_all_accumulator_results()
+    assert (accumulators["split.numRecordsIn"], accumulators["split.numRecordsOut"]) == (10, 25)
+
+
+class Stamp(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value
+
+
+def test_windows_tell_what_was_late_and_how_far_event_time_is(make_env):
+    env = make_env(1, {"flintstream.epoch.idle-duration": "20", "pipeline.auto-watermark-interval": "1"})
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(0)).with_timestamp_assigner(Stamp())
+    times = env.from_source(PacedSource(12, 0.02), WatermarkStrategy.no_watermarks(), "paced").map(
+        lambda i: 5000 if i < 6 else 100, Types.LONG()
+    )
+    stamped = times.assign_timestamps_and_watermarks(strategy)
+    windows = stamped.key_by(lambda _: 0).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+    windows.reduce(lambda x, _: x).name("window").print()
+    result = env.execute()
+    window = shown(result)["window"][0]
+    assert window["numRecordsIn"] == 12
+    assert window["numLateRecordsDropped"] > 0
+    assert window["currentInputWatermark"] == 2**63 - 1
+
+
+class Shaky(MapFunction):
+    """Counts; its gauge cannot be read, and neither can a counter under the name of another kind of metric."""
+
+    def open(self, runtime_context):
+        group = runtime_context.get_metrics_group()
+        self.counter = group.add_group("inner").add_group("key", "value").counter("seen")
+        self.halves = group.counter("halves")
+        group.gauge("broken", lambda: 1 // 0)
+        group.meter("halves").mark_event()
+
+    def map(self, value):
+        self.counter.inc()
+        self.halves.inc(0.5)
+        return value
+
+
+def test_metrics_that_fail_do_not_disturb_the_job(make_env):
+    env = make_env(2)
+    env.from_collection(list(range(8)), Types.INT()).rebalance().map(Shaky()).name("shaky").print()
+    result = env.execute()
+    assert summed(result, "shaky", "inner.key.value.seen") == 8
+    assert summed(result, "shaky", "halves") == 4.0
+    assert [values["broken"] for values in shown(result)["shaky"]] == [None, None]

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.metrics import Counter, Distribution, Meter, Metric, MetricGroup
+from flintstream.metrics.reported import Gauged
 
 
 class Clock:
@@ -20,16 +23,21 @@ def test_the_same_name_gives_the_same_metric():
     assert group.add_group("g").meter("m") is group.add_group("g").meter("m")
 
 
-def test_one_name_cannot_be_two_kinds_of_metric():
+def test_a_name_that_is_taken_by_another_kind_gives_a_metric_that_is_not_reported(caplog):
     group = MetricGroup()
-    group.counter("x")
+    group.counter("x").inc()
     group.gauge("g", lambda: 1)
-    with pytest.raises(ValueError, match="'x' belongs to a Counter"):
-        group.meter("x")
-    with pytest.raises(ValueError, match="'x' belongs to a Counter"):
-        group.gauge("x", lambda: 1)
-    with pytest.raises(ValueError, match="'g' belongs to a Gauge"):
-        group.counter("g")
+    meter = group.meter("x")
+    meter.mark_event(5)
+    assert meter.get_count() == 5
+    group.gauge("x", lambda: 7)
+    group.counter("g").inc(9)
+    assert group.values() == {"x": 1, "g": 1}
+    assert [record.message for record in caplog.records] == [
+        "the name 'x' belongs to a Counter: the Meter of that name is not reported",
+        "the name 'x' belongs to a Counter: the Gauge of that name is not reported",
+        "the name 'g' belongs to a Gauge: the Counter of that name is not reported",
+    ]
 
 
 def test_values_are_flat_and_carry_the_names_of_the_groups():
@@ -46,6 +54,23 @@ def test_a_gauge_that_raises_is_left_out_of_the_values():
     group.counter("c").inc()
     group.gauge("broken", lambda: 1 // 0)
     assert group.values() == {"c": 1}
+    assert group.take()["broken"] == Gauged([None], "ZeroDivisionError: integer division or modulo by zero")
+
+
+@pytest.mark.parametrize("value", [1, 0.5, True, "open", None])
+def test_a_gauge_shows_numbers_and_texts(value: object):
+    group = MetricGroup()
+    group.gauge("g", lambda: value)  # type: ignore[arg-type, return-value]
+    assert group.take() == {"g": Gauged([value])}
+
+
+def test_a_gauge_that_returns_anything_else_says_so():
+    group = MetricGroup()
+    group.gauge("g", threading.Lock)  # type: ignore[arg-type]
+    reported = group.take()["g"]
+    assert isinstance(reported, Gauged)
+    assert reported.by_subtask == [None]
+    assert "must return a number or a text, but returned <unlocked" in reported.error
 
 
 def test_a_gauge_must_be_callable():

@@ -78,7 +78,7 @@ def test_functions_are_opened_and_closed(capsys):
     with OneInputHarness(lambda s: s.map(Opened())) as harness:
         harness.process_elements([1, 2])
         assert harness.extract_output_values() == [11, 12]
-        assert harness.get_metrics() == {"mapped": 2}
+        assert harness.get_metrics() == {"mapped": 2, "numRecordsIn": 2, "numRecordsOut": 2}
         assert capsys.readouterr().out == ""
     assert capsys.readouterr().out == "closed\n"
     harness.close()

@@ -319,7 +319,7 @@ def test_late_records_are_counted_where_nobody_takes_them():
     with KeyedHarness(build) as harness:
         harness.process_watermark(999)
         harness.process_element(("a", 4), 30)
-        assert harness.get_metrics() == {"numLateRecordsDropped": 1}
+        assert harness.get_metrics()["numLateRecordsDropped"] == 1
 
 
 def test_windows_of_processing_time_fire_when_the_test_says_so():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.job_id import JobID
     from flintstream.common.job_status import JobStatus
+    from flintstream.metrics.subtask import SubtaskMetrics
 
 __all__ = ["JobClient", "JobHandle"]
 
@@ -44,6 +45,9 @@ class JobHandle(Protocol):
 
     def accumulators(self) -> dict[str, Any]:
         """Return the accumulators as they are now."""
+
+    def metrics(self) -> list[SubtaskMetrics]:
+        """Return what each subtask of each operator has reported so far."""
 
     def result(self) -> JobExecutionResult:
         """Wait until the job is over and return its result, or raise why it failed."""
@@ -87,6 +91,10 @@ class JobClient:
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
         """Ask for the accumulators as they are now."""
         return _start(self._handle.accumulators)
+
+    def get_metrics(self) -> CompletableFuture[list[SubtaskMetrics]]:
+        """Ask what each subtask of each operator has reported so far. PyFlink has no such method."""
+        return _start(self._handle.metrics)
 
     def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
         """Await the end of the job; the future gives its result, or raises why it failed."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flintstream.common.job_id import JobID
+    from flintstream.metrics.subtask import SubtaskMetrics
 
 __all__ = ["JobExecutionResult"]
 
@@ -15,10 +16,17 @@ __all__ = ["JobExecutionResult"]
 class JobExecutionResult:
     """The id, the run time and the accumulators of a finished job."""
 
-    def __init__(self, job_id: JobID, net_runtime_ms: int, accumulators: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        job_id: JobID,
+        net_runtime_ms: int,
+        accumulators: Mapping[str, Any] | None = None,
+        metrics: Sequence[SubtaskMetrics] = (),
+    ) -> None:
         self._job_id = job_id
         self._net_runtime_ms = net_runtime_ms
         self._accumulators = dict(accumulators or {})
+        self._metrics = list(metrics)
 
     def get_job_id(self) -> JobID:
         """Return the id of the job."""
@@ -35,6 +43,10 @@ class JobExecutionResult:
     def get_all_accumulator_results(self) -> dict[str, Any]:
         """Return all accumulators by name."""
         return dict(self._accumulators)
+
+    def get_metrics(self) -> list[SubtaskMetrics]:
+        """Return what each subtask of each operator has reported. PyFlink has no such method."""
+        return list(self._metrics)
 
     def __str__(self) -> str:
         lines = [f"Job {self._job_id} finished after {self._net_runtime_ms} ms."]

@@ -188,6 +188,8 @@ class Coordinator:
         self.unsaved = False
         self.epochs_before = self.progress.epochs
         if self.attempt or self.resumes:
+            kept = self.checkpoints.latest
+            self.metrics.go_back_to(None if kept is None else kept.metadata.number)
             if self.materializer is not None:
                 self.materializer.drop()
             # New logs begin, so that the old ones are needed as long as the checkpoints are that refer to them.
@@ -329,6 +331,7 @@ class Coordinator:
             )  # fmt: skip
             self.unsaved = False
             self.progress.checkpoints += 1
+            self.metrics.keep(request.number)
             self.commits.commit(request.number)
             self.checkpoints.subsume()
 
@@ -440,7 +443,6 @@ class Coordinator:
             if report.watermark not in (MIN_TIMESTAMP, MAX_TIMESTAMP):
                 watermarks.append(report.watermark)
             self.metrics.add(report)
-        progress.metrics = self.metrics.values()
         progress.watermark = min(watermarks, default=progress.watermark)
         for listener in self.listeners:
             listener(progress)

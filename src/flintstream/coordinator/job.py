@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator.restart import NoRestart
@@ -59,8 +59,6 @@ class Progress:
     """Records that reached sinks."""
     watermark: int = -(2**63)
     """The lowest watermark of all chains that have one (ms)."""
-    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Operator name -> metric -> value over all subtasks; of a gauge, a list of what it shows in each."""
 
 
 @dataclass

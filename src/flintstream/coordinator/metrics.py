@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from typing import TYPE_CHECKING, Any
+
+from flintstream.metrics.reported import Gauged
+from flintstream.metrics.subtask import SubtaskMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -10,25 +15,53 @@ if TYPE_CHECKING:
     from flintstream.metrics.reported import Reported
     from flintstream.runtime.protocol import Report
 
+_log = logging.getLogger(__name__)
+
 
 class JobMetrics:
-    """All metrics of a job, by operator and subtask."""
+    """All metrics of a job, by operator and subtask. One thread adds to them, others may read them meanwhile."""
 
     def __init__(self, names: Mapping[int, str]) -> None:
         """Start without metrics; ``names`` are the operators' by node id."""
         self._names = names
         self._subtasks: dict[tuple[int, int], dict[str, Reported]] = {}
+        self._kept: tuple[int | None, dict[tuple[int, int], dict[str, Reported]]] = (None, {})
+        self._warned: set[tuple[int, str]] = set()
+        self._lock = threading.Lock()
 
     def add(self, report: Report) -> None:
         """Take in what a subtask reports of an epoch that counts."""
-        for node, metrics in report.metrics.items():
-            known = self._subtasks.setdefault((node, report.subtask), {})
-            for name, reported in metrics.items():
-                before = known.get(name)
-                if before is None or type(before) is not type(reported):
-                    known[name] = reported
-                else:
-                    known[name] = before.then(reported)
+        with self._lock:
+            for node, metrics in report.metrics.items():
+                known = self._subtasks.setdefault((node, report.subtask), {})
+                for name, reported in metrics.items():
+                    before = known.get(name)
+                    if before is None or type(before) is not type(reported):
+                        known[name] = reported
+                    else:
+                        known[name] = before.then(reported)
+                    if isinstance(reported, Gauged) and reported.error:
+                        self._warn(node, report.subtask, name, reported.error)
+
+    def _warn(self, node: int, subtask: int, name: str, error: str) -> None:
+        if (node, name) not in self._warned:
+            self._warned.add((node, name))
+            _log.warning(
+                "gauge '%s' of operator '%s' cannot be read in subtask %d: %s",
+                name, self._names[node], subtask + 1, error,
+            )  # fmt: skip
+
+    def keep(self, checkpoint: int) -> None:
+        """Remember the metrics of now as those of a checkpoint; those of earlier ones are not needed any more."""
+        with self._lock:
+            self._kept = (checkpoint, {key: dict(metrics) for key, metrics in self._subtasks.items()})
+
+    def go_back_to(self, checkpoint: int | None) -> None:
+        """Go back to the metrics of a checkpoint, or to none, so that what is done again does not count twice."""
+        with self._lock:
+            number, metrics = self._kept
+            known = checkpoint is not None and checkpoint == number
+            self._subtasks = {key: dict(values) for key, values in metrics.items()} if known else {}
 
     def values(self) -> dict[str, dict[str, Any]]:
         """Return the metrics of all subtasks together, by operator name and metric name.
@@ -36,18 +69,30 @@ class JobMetrics:
         Operators of the same name are shown as one.
         """
         together: dict[str, dict[str, Reported]] = {}
-        for (node, _), metrics in sorted(self._subtasks.items(), key=lambda entry: entry[0]):
-            operator = together.setdefault(self._names[node], {})
-            for name, reported in metrics.items():
-                other = operator.get(name)
-                if other is None or type(other) is not type(reported):  # another operator's, of the same names
-                    operator[name] = reported
-                else:
-                    operator[name] = other.beside(reported)
+        with self._lock:
+            for (node, _), metrics in sorted(self._subtasks.items(), key=lambda entry: entry[0]):
+                operator = together.setdefault(self._names[node], {})
+                for name, reported in metrics.items():
+                    other = operator.get(name)
+                    if other is None or type(other) is not type(reported):  # another operator's, of the same names
+                        operator[name] = reported
+                    else:
+                        operator[name] = other.beside(reported)
         return {operator: dict(_shown(metrics)) for operator, metrics in together.items()}
 
+    def by_subtask(self) -> list[SubtaskMetrics]:
+        """Return the metrics of each subtask of each operator, in the order of the plan."""
+        with self._lock:
+            return [
+                SubtaskMetrics(self._names[node], node, subtask, dict(_shown(metrics, alone=True)))
+                for (node, subtask), metrics in sorted(self._subtasks.items(), key=lambda entry: entry[0])
+            ]
 
-def _shown(metrics: Mapping[str, Reported]) -> Iterator[tuple[str, Any]]:
+
+def _shown(metrics: Mapping[str, Reported], *, alone: bool = False) -> Iterator[tuple[str, Any]]:
     for name, reported in metrics.items():
+        if alone and isinstance(reported, Gauged):
+            yield name, reported.by_subtask[0]
+            continue
         for suffix, value in reported.values().items():
             yield name + suffix, value

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.job_status import JobStatus
     from flintstream.coordinator.client import RunningJob
+    from flintstream.metrics.subtask import SubtaskMetrics
 
 
 class JobHandle:
@@ -60,6 +61,10 @@ class JobHandle:
         """Return the accumulators as they are now."""
         return accumulators_of(self._job)
 
+    def metrics(self) -> list[SubtaskMetrics]:
+        """Return what each subtask of each operator has reported so far."""
+        return self._job.coordinator.metrics.by_subtask()
+
     def result(self) -> JobExecutionResult:
         """Wait until the job is over and return its result, or raise why it failed."""
         self._job.wait()
@@ -81,14 +86,16 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
         values["lastCheckpointDuration"] = checkpoints.duration_ms
         values["lastCheckpointSize"] = checkpoints.new_bytes
         values["lastCheckpointFullSize"] = checkpoints.latest.metadata.size()
-    for operator, metrics in progress.metrics.items():
+    for operator, metrics in job.coordinator.metrics.values().items():
         values.update({f"{operator}.{name}": value for name, value in metrics.items()})
     return values
 
 
 def result_of(job: RunningJob) -> JobExecutionResult:
     """Return the result of a job that finished."""
-    return JobExecutionResult(JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job))
+    return JobExecutionResult(
+        JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job), job.coordinator.metrics.by_subtask()
+    )
 
 
 def client_of(job: RunningJob) -> JobClient:

@@ -5,9 +5,10 @@ Updating one costs an attribute and an addition; :meth:`MetricGroup.take` does t
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flintstream.metrics.reported import Counted, Distributed, Gauged, Metered
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flintstream.metrics.reported import Reported
+
+_log = logging.getLogger(__name__)
 
 __all__ = ["Counter", "Distribution", "Meter", "Metric", "MetricGroup"]
 
@@ -154,19 +157,27 @@ class Distribution(Metric):
         return Distributed(self._count, self._sum, self._min, self._max)
 
 
-class _Reading(Metric):
-    """What a gauge shows."""
+class _Gauge(Metric):
+    """Asks a user's function each time."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_read",)
 
-    def __init__(self, value: float) -> None:
-        self._value = value
+    def __init__(self, read: Callable[[], Any]) -> None:
+        self._read = read
 
-    def values(self) -> dict[str, float]:
-        return {"": self._value}
+    def values(self) -> dict[str, Any]:
+        reading = self.take()
+        return {} if reading.error else {"": reading.by_subtask[0]}
 
-    def take(self) -> Reported:
-        return Gauged([self._value])
+    def take(self) -> Gauged:
+        try:
+            value = self._read()
+            value = value.item() if hasattr(value, "item") else value  # NumPy's scalars
+        except Exception as error:  # noqa: BLE001 - a failing report must not fail the job
+            return Gauged([None], f"{type(error).__name__}: {error}")
+        if value is not None and not isinstance(value, bool | int | float | str):
+            return Gauged([None], f"it must return a number or a text, but returned {value!r:.100}")
+        return Gauged([value])
 
 
 M = TypeVar("M", bound=Metric)
@@ -175,7 +186,8 @@ M = TypeVar("M", bound=Metric)
 class MetricGroup:
     """A named place for metrics and further groups.
 
-    Asking again for a name gives the metric or group that has it.
+    Asking again for a name gives the metric or group that has it. A metric of another kind under the same name works,
+    but is not reported; a line in the log says so.
 
     >>> group = MetricGroup()
     >>> group.add_group("parser").counter("errors").inc()
@@ -186,7 +198,6 @@ class MetricGroup:
 
     def __init__(self) -> None:
         self._metrics: dict[str, Metric] = {}
-        self._gauges: dict[str, Callable[[], float]] = {}
         self._groups: dict[str, MetricGroup] = {}
 
     def add_group(self, name: str, extra: str | None = None) -> MetricGroup:
@@ -199,11 +210,14 @@ class MetricGroup:
         return self._registered(name, Counter)
 
     def gauge(self, name: str, obj: Callable[[], float]) -> None:
-        """Report what ``obj()`` returns, asked at each report; replaces an earlier gauge of that name."""
+        """Report what ``obj()`` returns, asked at each report; replaces an earlier gauge of that name.
+
+        A function that raises, or returns neither number nor text, is reported in the log, and as None.
+        """
         if not callable(obj):
             raise TypeError(f"gauge '{name}' takes a function without parameters, got {obj!r}")
-        self._check_free(name, None)
-        self._gauges[name] = obj
+        if self._is_free(name, _Gauge):
+            self._metrics[name] = _Gauge(obj)
 
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
         """Return the meter of that name, whose rate is an average over the given time span."""
@@ -216,38 +230,31 @@ class MetricGroup:
     def values(self) -> dict[str, float]:
         """Return all numbers by full name, groups included: ``group.name``, ``group.name.count``, and so on.
 
-        A gauge whose function raises is left out: a failing report must not fail the job.
+        A gauge whose function raises is left out.
         """
         return {name + suffix: value for name, metric in self._walk("") for suffix, value in metric.values().items()}
 
     def take(self) -> dict[str, Reported]:
-        """Return what is to be reported of all metrics, by full name: of what adds up, the change since the last time.
-
-        A gauge whose function raises is left out.
-        """
+        """Return what all metrics report, by full name: of what adds up, the change since the last time."""
         return {name: metric.take() for name, metric in self._walk("")}
 
     def _walk(self, prefix: str) -> Iterator[tuple[str, Metric]]:
         for name, metric in self._metrics.items():
             yield prefix + name, metric
-        for name, read in self._gauges.items():
-            try:
-                value = read()
-            except Exception:  # noqa: BLE001, S112 - see values()
-                continue
-            yield prefix + name, _Reading(value)
         for name, group in self._groups.items():
             yield from group._walk(f"{prefix}{name}.")  # noqa: SLF001 - own kind
 
-    def _check_free(self, name: str, kind: type[Metric] | None) -> None:
+    def _is_free(self, name: str, kind: type[Metric]) -> bool:
         other = self._metrics.get(name)
-        if (other is not None and type(other) is not kind) or (kind is not None and name in self._gauges):
-            taken = "Gauge" if other is None else type(other).__name__
-            wanted = "Gauge" if kind is None else kind.__name__
-            raise ValueError(f"the name '{name}' belongs to a {taken}, so it cannot be a {wanted}")
+        if other is None or type(other) is kind:
+            return True
+        taken, wanted = type(other).__name__.lstrip("_"), kind.__name__.lstrip("_")
+        _log.warning("the name '%s' belongs to a %s: the %s of that name is not reported", name, taken, wanted)
+        return False
 
     def _registered(self, name: str, kind: type[M], *arguments: int) -> M:
-        self._check_free(name, kind)
+        if not self._is_free(name, kind):
+            return kind(*arguments)
         metric = self._metrics.get(name)
         if metric is None:
             metric = self._metrics[name] = kind(*arguments)

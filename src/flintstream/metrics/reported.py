@@ -109,6 +109,8 @@ class Gauged:
     """
 
     by_subtask: list[Any]
+    error: str = ""
+    """Why a subtask's gauge could not be read; None stands in the place of its value."""
 
     def then(self, later: Gauged) -> Gauged:
         """See :meth:`Reported.then`."""

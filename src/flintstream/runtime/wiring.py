@@ -42,10 +42,13 @@ class LocalChannel:
         """Write into ``target`` as channel ``name``."""
         self.target = target
         self.name = name
+        self.records = 0
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Hand a block on."""
-        self.target.records += len(values)
+        count = len(values)
+        self.records += count
+        self.target.records += count
         self.target.process(values, timestamps)
 
     def emit_watermark(self, timestamp: int) -> None:
