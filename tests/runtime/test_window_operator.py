@@ -167,10 +167,13 @@ class Driver:
     def dropped(self):
         return self.context.metrics.get("numLateRecordsDropped", 0)
 
+    def contents(self):
+        """Return what each state holds."""
+        return {table.info.name: table.values for table in self.state.tables.values() if table.values}
+
     def is_empty(self):
         """Whether nothing is left behind, neither state nor timers."""
-        contents = [table for table in self.state.tables.values() if table.values]
-        return not contents and not self.timers.event.registered and not self.timers.processing.registered
+        return not self.contents() and not self.timers.event.registered and not self.timers.processing.registered
 
 
 def tumbling(size, offset=0):
@@ -848,6 +851,37 @@ def test_windows_survive_from_epoch_to_epoch(assigner, incremental):
     assert pieces == expected
     assert collections.Counter(map(str, part.watermark(MAX_TIMESTAMP))) == collections.Counter(map(str, rest))
     assert part.is_empty()
+
+
+RECORD = st.tuples(st.sampled_from("ab"), st.integers(1, 9), st.integers(0, 30))
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.lists(RECORD, max_size=6), st.integers(0, 12)), max_size=8),
+    st.sampled_from([tumbling(10), sliding(10, 5), sessions(5), CountTumblingWindowAssigner.of(3)]),
+    st.sampled_from([Add(), None]),
+    st.sampled_from([0, 4]),
+)
+def test_the_general_way_can_go_on_with_what_the_fast_way_kept_and_the_other_way_round(
+    epochs, assigner, incremental, lateness
+):
+    whole = Driver(assigner, Summing(), incremental=incremental, lateness=lateness, fast=False)
+    backend, timers = HashMapStateBackend(), InternalTimerService()
+    now = 0
+    for fast, records, passed in epochs:
+        part = Driver(
+            assigner, Summing(), incremental=incremental, lateness=lateness, backend=backend, timers=timers, fast=fast
+        )
+        assert (part.operator.fast_path is not None) is fast
+        assert (part.add(*records) if records else []) == (whole.add(*records) if records else [])
+        now += passed
+        assert collections.Counter(map(str, part.watermark(now))) == collections.Counter(map(str, whole.watermark(now)))
+    part = Driver(
+        assigner, Summing(), incremental=incremental, lateness=lateness, backend=backend, timers=timers, fast=False
+    )
+    rest = collections.Counter(map(str, whole.watermark(MAX_TIMESTAMP)))
+    assert collections.Counter(map(str, part.watermark(MAX_TIMESTAMP))) == rest
+    assert part.contents() == whole.contents()
 
 
 @both_paths

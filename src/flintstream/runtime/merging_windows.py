@@ -33,20 +33,20 @@ class _Merges(MergingWindowAssigner.MergeCallback[Any]):
 class MergingWindowSet:
     """The windows of the current key."""
 
-    __slots__ = ("_assigner", "_state")
+    __slots__ = ("_assigner", "state")
 
     def __init__(self, assigner: MergingWindowAssigner[Any, Any], state: MapState[Any, Any]) -> None:
         """Keep the windows in ``state``, whose scope is the current key."""
         self._assigner = assigner
-        self._state = state
+        self.state = state
 
     def state_window(self, window: Any) -> Any:
         """Return where the contents of a window lie, None when the window is not in flight."""
-        return self._state.get(window)
+        return self.state.get(window)
 
     def add(self, window: Any, on_merge: MergeFunction) -> Any:
         """Add a window and merge what belongs together; return the window that ``window`` is part of now."""
-        state = self._state
+        state = self.state
         mapping = dict(state.items())
         if window in mapping:
             return window
@@ -69,12 +69,12 @@ class MergingWindowSet:
         state_windows = [mapping.pop(source) for source in known]
         replaced = [source for source in known if source != merged]
         for source in replaced:
-            self._state.remove(source)
+            self.state.remove(source)
         mapping[merged] = state_windows[0]
-        self._state.put(merged, state_windows[0])
+        self.state.put(merged, state_windows[0])
         if replaced:
             on_merge(merged, replaced, state_windows[0], state_windows[1:])
 
     def retire(self, window: Any) -> None:
         """Forget a window."""
-        self._state.remove(window)
+        self.state.remove(window)

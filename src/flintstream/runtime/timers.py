@@ -104,7 +104,12 @@ class InternalTimerService:
 
     def register_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
         """Register an event-time timer (ms)."""
-        if not self.closing and self.event.add(timestamp, key, namespace) and self.tracking:
+        if not self.closing:
+            self.postpone(timestamp, key, namespace)
+
+    def postpone(self, timestamp: int, key: Any, namespace: Any = None) -> None:
+        """Register an event-time timer in the place of one that was due, which :meth:`last_call` does not stop."""
+        if self.event.add(timestamp, key, namespace) and self.tracking:
             self.event.touched.add((timestamp, key, namespace))
 
     def delete_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:

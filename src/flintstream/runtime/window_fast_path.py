@@ -1,13 +1,13 @@
-"""The common case of the window operator, without a call per record.
+"""The common cases of the window operator, without calls of assigner and trigger for each record.
 
-Event-time windows of one length, end to end or overlapping by whole slides, that fire at their end: nothing is asked of
-the assigner or the trigger, windows are made once and shared by all keys, and a window's timers are registered with its
-first record only. Records that are late, or have no timestamp, take the general way.
+What they keep is what the general way keeps, so that a record can take either: those that are late, or otherwise out of
+the ordinary, take the general one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flintstream.datastream.functions import ReduceFunctionWrapper
 from flintstream.datastream.window import (
@@ -27,40 +27,33 @@ if TYPE_CHECKING:
 
 _MOST_WINDOWS = 4096
 
+_HEAP_CONTENTS = (HeapListState, HeapReducingState, HeapAggregatingState)
 
-class FastPath:
-    """Adds records to, and fires, the windows of one operator."""
 
-    def __init__(self, operator: WindowOperator, size: int, slide: int, offset: int) -> None:
-        """Serve ``operator``: windows ``size`` ms long that start ``offset`` ms after multiples of ``slide``."""
+class FastPath(ABC):
+    """Adds records to the windows of one operator and fires them, without asking its assigner and its trigger."""
+
+    timeless: ClassVar[bool] = False
+    """Whether records without a timestamp can go this way, too."""
+
+    def __init__(self, operator: WindowOperator, *, shared: bool) -> None:
+        """Serve ``operator``; ``shared`` tells whether several windows may get one and the same record."""
         self.operator = operator
-        self.size = size
-        self.slide = slide
-        self.offset = offset
-        self.windows: dict[int, tuple[TimeWindow, ...]] = {}
-        """The windows of a record by the start of the newest, the newest first."""
+        self.shared = shared
         self.values: dict[Any, Any] = operator.contents._values  # noqa: SLF001 - ours
         self.dirty: dict[Any, int] = operator.contents._dirty  # noqa: SLF001
         self.first, self.more, self.result = self._steps()
-        at_once = operator.function is None and not operator.lateness
-        self.on_time = self._finish if at_once else self._fire_or_drop
+        self.on_time: Callable[[int, Any, Any, bool], None] = operator.on_time
         """Called with each timer that is due."""
 
     @staticmethod
-    def of(operator: WindowOperator) -> FastPath | None:
-        """Return the fast path of an operator if it can have one."""
-        assigner = operator.assigner
-        if type(operator.trigger) is not EventTimeTrigger or type(operator.contents) not in (
-            HeapListState,
-            HeapReducingState,
-            HeapAggregatingState,
-        ):
-            return None
-        if type(assigner) is TumblingEventTimeWindows:
-            return FastPath(operator, assigner._size, assigner._size, assigner._offset)  # noqa: SLF001
-        if type(assigner) is SlidingEventTimeWindows and assigner._size % assigner._slide == 0:  # noqa: SLF001
-            return FastPath(operator, assigner._size, assigner._slide, assigner._offset)  # noqa: SLF001
-        return None
+    def fits(operator: WindowOperator, *triggers: type) -> bool:
+        """Tell whether trigger and contents are ones whose ways are known."""
+        return type(operator.trigger) in triggers and type(operator.contents) in _HEAP_CONTENTS
+
+    @abstractmethod
+    def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
+        """Put a block of records into their windows."""
 
     def _steps(
         self,
@@ -77,13 +70,61 @@ class FastPath:
             # One call less per record: the wrapper only calls the user's function
             plain = function._func if type(function) is ReduceFunctionWrapper else function.reduce  # noqa: SLF001
             # It may work in place on the first record of a window, which must not reach the other windows
-            return (snapshot if self.slide < self.size else None), plain, None
+            return (snapshot if self.shared else None), plain, None
         create, add = function.create_accumulator, function.add
         return (
             lambda value: add(value, create()),
             lambda accumulator, value: add(value, accumulator),
             function.get_result,
         )
+
+    def emit(self, key: Any, contents: Any, timestamp: int) -> None:
+        """Emit what was reduced or aggregated, for operators without a window function."""
+        operator = self.operator
+        if self.result is not None:
+            operator.state.key = key
+            contents = self.result(contents)
+            if contents is None:
+                return
+        operator.results.append(contents if type(contents) in ATOMS else snapshot(contents))
+        operator.stamps.append(timestamp)
+
+    def register(self, key: Any, window: TimeWindow) -> None:
+        """Register the timers of a new window: the trigger's, and the one that drops it."""
+        operator = self.operator
+        operator.timers.register_event_time(window[1] - 1, key, window)
+        if operator.lateness and (cleanup := operator.cleanup_time(window)) < MAX_TIMESTAMP:
+            operator.timers.register_event_time(cleanup, key, window)
+
+
+class AlignedWindows(FastPath):
+    """Event-time windows of one length, end to end or overlapping by whole slides, that fire at their end.
+
+    Windows are made once and shared by all keys, and a window's timers are registered with its first record only.
+    """
+
+    def __init__(self, operator: WindowOperator, size: int, slide: int, offset: int) -> None:
+        """Serve ``operator``: windows ``size`` ms long that start ``offset`` ms after multiples of ``slide``."""
+        super().__init__(operator, shared=slide < size)
+        self.size = size
+        self.slide = slide
+        self.offset = offset
+        self.windows: dict[int, tuple[TimeWindow, ...]] = {}
+        """The windows of a record by the start of the newest, the newest first."""
+        at_once = operator.function is None and not operator.lateness
+        self.on_time = self._finish if at_once else self._fire_or_drop
+
+    @staticmethod
+    def of(operator: WindowOperator) -> FastPath | None:
+        """Return the fast path of an operator if it can have this one."""
+        assigner = operator.assigner
+        if not FastPath.fits(operator, EventTimeTrigger):
+            return None
+        if type(assigner) is TumblingEventTimeWindows:
+            return AlignedWindows(operator, assigner._size, assigner._size, assigner._offset)  # noqa: SLF001
+        if type(assigner) is SlidingEventTimeWindows and assigner._size % assigner._slide == 0:  # noqa: SLF001
+            return AlignedWindows(operator, assigner._size, assigner._slide, assigner._offset)  # noqa: SLF001
+        return None
 
     def _windows_from(self, newest: int) -> tuple[TimeWindow, ...]:
         size = self.size
@@ -93,8 +134,9 @@ class FastPath:
         self.windows[newest] = found
         return found
 
-    def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int]) -> None:
+    def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Put a block of records into their windows."""
+        assert timestamps is not None  # noqa: S101 - see `timeless`
         operator = self.operator
         values, dirty, first, more = self.values, self.dirty, self.first, self.more
         size, slide, offset = self.size, self.slide, self.offset
@@ -107,7 +149,7 @@ class FastPath:
         for value, timestamp in zip(cursor, timestamps, strict=False):
             key = key_of(value)
             newest = timestamp - (timestamp - offset) % slide
-            if newest <= first_open:
+            if newest <= first_open or (value is None and more is not None):
                 operator.add(key, value, timestamp)
                 continue
             state.key = key
@@ -116,7 +158,7 @@ class FastPath:
                 contents = values.get(pane)
                 if contents is None:
                     values[pane] = value if first is None else first(value)
-                    self._register(key, window)
+                    self.register(key, window)
                 elif more is not None:
                     values[pane] = more(contents, value)
                 else:
@@ -127,14 +169,6 @@ class FastPath:
                 if tracking:
                     dirty[pane] = 0
 
-    def _register(self, key: Any, window: TimeWindow) -> None:
-        """Register the timers of a new window: the trigger's, and the one that drops it."""
-        operator = self.operator
-        end = window[1] - 1
-        operator.timers.register_event_time(end, key, window)
-        if operator.lateness and (cleanup := operator.cleanup_time(window)) < MAX_TIMESTAMP:
-            operator.timers.register_event_time(cleanup, key, window)
-
     def _finish(self, timestamp: int, key: Any, window: TimeWindow, event: bool) -> None:  # noqa: ARG002
         """Emit what was reduced or aggregated, and drop the window."""
         operator = self.operator
@@ -144,13 +178,7 @@ class FastPath:
             return
         if operator.state.tracking:
             self.dirty[pane] = 0
-        if self.result is not None:
-            operator.state.key = key
-            contents = self.result(contents)
-            if contents is None:
-                return
-        operator.results.append(contents if type(contents) in ATOMS else snapshot(contents))
-        operator.stamps.append(timestamp)
+        self.emit(key, contents, timestamp)
 
     def _fire_or_drop(self, timestamp: int, key: Any, window: TimeWindow, event: bool) -> None:  # noqa: ARG002
         """Fire a window at its end, and drop it when its lateness is over."""
@@ -158,7 +186,7 @@ class FastPath:
         operator.state.key = key
         operator.trigger_ctx.enter(key, window)
         if timestamp == window[1] - 1:
-            operator._fire_window(timestamp)  # noqa: SLF001 - one operator in two modules
+            operator.fire_window(timestamp)
             if operator.lateness:
                 return
         operator.contents.clear()

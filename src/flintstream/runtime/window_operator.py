@@ -21,6 +21,8 @@ from flintstream.datastream.window import (
     CountSlidingWindowAssigner,
     CountTrigger,
     CountTumblingWindowAssigner,
+    EventTimeSessionWindows,
+    EventTimeTrigger,
     MergingWindowAssigner,
     TriggerResult,
 )
@@ -30,7 +32,9 @@ from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators import CollectingOperator
 from flintstream.runtime.snapshot import ATOMS, snapshot
 from flintstream.runtime.window_contexts import AssignerContext, WindowContext, WindowTriggerContext
-from flintstream.runtime.window_fast_path import FastPath
+from flintstream.runtime.window_fast_counts import CountWindows
+from flintstream.runtime.window_fast_path import AlignedWindows
+from flintstream.runtime.window_fast_sessions import Sessions
 from flintstream.state.backend import Scope
 
 if TYPE_CHECKING:
@@ -122,7 +126,7 @@ class WindowOperator(CollectingOperator):
         self.results: list[Any] = []
         self.stamps: list[int] = []
         self.late: list[tuple[Any, int]] = []
-        self.fast_path = FastPath.of(self)
+        self.fast_path = AlignedWindows.of(self) or Sessions.of(self) or CountWindows.of(self)
 
     def _evaluation(self) -> Callable[[Any, Any, Any], Iterable[Any] | None]:
         """Return what makes results of the key, the window and the list of its contents."""
@@ -175,11 +179,11 @@ class WindowOperator(CollectingOperator):
             key = lambda value: freeze_key(plain(value))  # noqa: E731
         self.cursor = cursor = iter(values)
         try:
-            if timestamps is None:
+            if self.fast_path is not None and (timestamps is not None or self.fast_path.timeless):
+                self.fast_path.add_all(key, cursor, timestamps)
+            elif timestamps is None:
                 for value in cursor:
                     self.add(key(value), value, MIN_TIMESTAMP)
-            elif self.fast_path is not None:
-                self.fast_path.add_all(key, cursor, timestamps)
             else:
                 for value, timestamp in zip(cursor, timestamps, strict=False):
                     self.add(key(value), value, timestamp)
@@ -256,11 +260,12 @@ class WindowOperator(CollectingOperator):
         if result is TriggerResult.CONTINUE:
             return
         if result.is_fire():
-            self._fire_window(timestamp)
+            self.fire_window(timestamp)
         if result.is_purge() or (self.purge_fired and result.is_fire()):
             self.contents.clear()
 
-    def _fire_window(self, timestamp: int) -> None:
+    def fire_window(self, timestamp: int) -> None:
+        """Make results of the window at hand; they carry ``timestamp``."""
         contents = self.contents.get()
         if not self.listing:
             if contents is None:
@@ -312,9 +317,7 @@ class WindowOperator(CollectingOperator):
     def _fire(self, due: Iterable[tuple[int, Any, Any]], *, event: bool) -> None:
         self.cursor = None
         timestamp, key, window = None, None, None
-        on_time = self._on_time
-        if event and self.fast_path is not None:
-            on_time = self.fast_path.on_time
+        on_time = self.fast_path.on_time if event and self.fast_path is not None else self.on_time
         try:
             for timestamp, key, window in due:
                 on_time(timestamp, key, window, event)
@@ -325,13 +328,15 @@ class WindowOperator(CollectingOperator):
             raise failure from error
         self.flush(stamped=True)
 
-    def _on_time(self, timestamp: int, key: Any, window: Any, event: bool) -> None:
+    def on_time(self, timestamp: int, key: Any, window: Any, event: bool) -> None:
         """Tell the trigger about a timer; drop the window if that was its last."""
         self.state.key = key
         ctx = self.trigger_ctx
         if self.merging:
             state_window = self.in_flight.state_window(window)
             if state_window is None:  # a timer that the trigger left behind when the window was merged or dropped
+                if event and not self.lateness:
+                    self.follow_growth(key, window, self.in_flight.state.keys())
                 return
             self.contents_scope.key = (key, state_window)
         ctx.enter(key, window)
@@ -346,6 +351,14 @@ class WindowOperator(CollectingOperator):
             self.drop_window(window)
             if self.merging:
                 self.in_flight.retire(window)
+
+    def follow_growth(self, key: Any, window: Any, in_flight: Iterable[Any]) -> None:
+        """Have a session that has grown out of ``window`` fire at its end, see :class:`Sessions`."""
+        if type(self.assigner) is EventTimeSessionWindows and type(self.trigger) is EventTimeTrigger:
+            for grown in in_flight:
+                if grown[0] <= window[0] and window[1] <= grown[1]:
+                    self.timers.postpone(grown[1] - 1, key, grown)
+                    return
 
     # -- the end of windows ------------------------------------------------------------------------------------------
 

@@ -103,23 +103,30 @@ class TimeWindow(tuple[int, int], Window):
         return f"TimeWindow(start={self.start}, end={self.end})"
 
 
-class CountWindow(Window):
+class CountWindow(tuple[int], Window):
     """A number of records, told apart by ``id``; no time belongs to it."""
 
-    __slots__ = ("id",)
+    __slots__ = ()  # a tuple for the reason that TimeWindow is one
 
-    def __init__(self, id: int) -> None:
-        self.id = id
+    def __new__(cls, id: int) -> Self:
+        return super().__new__(cls, (id,))
+
+    id = property(itemgetter(0), doc="The number of the window.")
 
     def max_timestamp(self) -> int:
         """Return ``Long.MAX_VALUE``: time never ends the window."""
         return MAX_LONG_VALUE
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is self.__class__ and self.id == other.id
+        return other.__class__ is self.__class__ and tuple.__eq__(self, other)
 
-    def __hash__(self) -> int:
-        return hash(self.id)
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __snapshot__(self) -> CountWindow:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.__class__, (self.id,)
