@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from flintstream.common.job_status import JobStatus
 from flintstream.connectors.cache import Cache
 from flintstream.datastream._streams.base import DataStream
+from flintstream.datastream._streams.settled import NoSettings
 from flintstream.errors import PlanError
 from flintstream.graph.transformation import SinkTransformation, SourceTransformation
 from flintstream.runtime.sink_operator import SinkOperator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from flintstream.graph.transformation import CacheTransformation, Transformation
 
 
-class CachedDataStream(DataStream):
+class CachedDataStream(NoSettings, DataStream):
     """A stream whose records the first job that computes them keeps for the jobs after it (``DataStream.cache``).
 
     As in Flink it needs BATCH mode, and what is kept may be lost: it is computed again then. It is kept until
@@ -58,7 +59,8 @@ class CachedDataStream(DataStream):
             PlanError: Always.
         """
         raise PlanError(
-            f"the cached stream '{self.get_name()}' has no side output {output_tag}: ask the stream that is cached"
+            f"the cached stream '{self._transformation.name}' has no side output {output_tag}: ask the stream that is "
+            "cached"
         )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_function, as_type
+from flintstream.datastream._streams.settled import NoSettings
 from flintstream.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.operator import Operator
 
 
-class KeyedStream(DataStream):
+class KeyedStream(NoSettings, DataStream):
     """A stream partitioned by key (PyFlink's ``KeyedStream``)."""
 
     AccumulateType = Aggregation
@@ -144,12 +145,6 @@ class KeyedStream(DataStream):
 
     # -- what a keyed stream must not do -----------------------------------------------------------------------------
 
-    def _refuse(self, operation: str) -> NoReturn:
-        raise Exception(  # noqa: TRY002 - the type PyFlink raises
-            f"{operation} on KeyedStream is not supported: its partitioning is given by its key. "
-            "Apply it to the stream before key_by() or to the result of an operation.",
-        )
-
     def shuffle(self) -> DataStream:
         """Not for keyed streams."""
         self._refuse("shuffle()")
@@ -173,47 +168,3 @@ class KeyedStream(DataStream):
     def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:  # noqa: ARG002
         """Not for keyed streams."""
         self._refuse("partition_custom()")
-
-    def set_parallelism(self, parallelism: int) -> DataStream:  # noqa: ARG002
-        """Not for keyed streams."""
-        self._refuse("set_parallelism()")
-
-    def name(self, name: str) -> DataStream:  # noqa: ARG002
-        """Not for keyed streams."""
-        self._refuse("name()")
-
-    def get_name(self) -> str:
-        """Not for keyed streams."""
-        self._refuse("get_name()")
-
-    def uid(self, uid: str) -> DataStream:  # noqa: ARG002
-        """Not for keyed streams."""
-        self._refuse("uid()")
-
-    def set_uid_hash(self, uid_hash: str) -> DataStream:  # noqa: ARG002
-        """Not for keyed streams."""
-        self._refuse("set_uid_hash()")
-
-    def set_max_parallelism(self, max_parallelism: int) -> DataStream:  # noqa: ARG002
-        """Not for keyed streams."""
-        self._refuse("set_max_parallelism()")
-
-    def force_non_parallel(self) -> DataStream:
-        """Not for keyed streams."""
-        self._refuse("force_non_parallel()")
-
-    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:  # noqa: ARG002
-        """Not for keyed streams."""
-        self._refuse("set_buffer_timeout()")
-
-    def start_new_chain(self) -> DataStream:
-        """Not for keyed streams."""
-        self._refuse("start_new_chain()")
-
-    def disable_chaining(self) -> DataStream:
-        """Not for keyed streams."""
-        self._refuse("disable_chaining()")
-
-    def slot_sharing_group(self, slot_sharing_group: Any) -> DataStream:  # noqa: ARG002
-        """Not for keyed streams."""
-        self._refuse("slot_sharing_group()")

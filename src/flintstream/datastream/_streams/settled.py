@@ -1,0 +1,62 @@
+"""What streams refuse that are not the result of an operator of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from flintstream.datastream._streams.base import DataStream
+
+
+class NoSettings:
+    """The settings of an operator, refused as PyFlink refuses them: there is none that they could be of."""
+
+    def _refuse(self, operation: str) -> NoReturn:
+        raise Exception(  # noqa: TRY002 - the type PyFlink raises
+            f"{operation} on {type(self).__name__} is not supported. "
+            "Apply it to the stream that this one is made of, or to the result of an operation.",
+        )
+
+    def set_parallelism(self, parallelism: int) -> DataStream:  # noqa: ARG002
+        """Refused."""
+        self._refuse("set_parallelism()")
+
+    def name(self, name: str) -> DataStream:  # noqa: ARG002
+        """Refused."""
+        self._refuse("name()")
+
+    def get_name(self) -> str:
+        """Refused."""
+        self._refuse("get_name()")
+
+    def uid(self, uid: str) -> DataStream:  # noqa: ARG002
+        """Refused."""
+        self._refuse("uid()")
+
+    def set_uid_hash(self, uid_hash: str) -> DataStream:  # noqa: ARG002
+        """Refused."""
+        self._refuse("set_uid_hash()")
+
+    def set_max_parallelism(self, max_parallelism: int) -> DataStream:  # noqa: ARG002
+        """Refused."""
+        self._refuse("set_max_parallelism()")
+
+    def force_non_parallel(self) -> DataStream:
+        """Refused."""
+        self._refuse("force_non_parallel()")
+
+    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:  # noqa: ARG002
+        """Refused."""
+        self._refuse("set_buffer_timeout()")
+
+    def start_new_chain(self) -> DataStream:
+        """Refused."""
+        self._refuse("start_new_chain()")
+
+    def disable_chaining(self) -> DataStream:
+        """Refused."""
+        self._refuse("disable_chaining()")
+
+    def slot_sharing_group(self, slot_sharing_group: Any) -> DataStream:  # noqa: ARG002
+        """Refused."""
+        self._refuse("slot_sharing_group()")
