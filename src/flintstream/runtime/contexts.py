@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.datastream.functions import KeyedProcessFunction, ProcessFunction, RuntimeContext
+from flintstream.datastream.functions import (
+    CoProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    ProcessFunction,
+    RuntimeContext,
+)
 from flintstream.datastream.state import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -188,8 +194,8 @@ class NonKeyedTimerService(TimerService):
         self._refuse("Delete")
 
 
-class ProcessContext(ProcessFunction.Context):
-    """The context of a :class:`ProcessFunction`."""
+class ProcessContext(ProcessFunction.Context, CoProcessFunction.Context):
+    """The context of a :class:`ProcessFunction` and of a :class:`CoProcessFunction`."""
 
     __slots__ = ("_service", "_timestamp")
 
@@ -210,8 +216,8 @@ class ProcessContext(ProcessFunction.Context):
         return self._timestamp
 
 
-class KeyedProcessContext(KeyedProcessFunction.Context):
-    """The context of ``KeyedProcessFunction.process_element``."""
+class KeyedProcessContext(KeyedProcessFunction.Context, KeyedCoProcessFunction.Context):
+    """The context of ``KeyedProcessFunction.process_element``, and of the two of ``KeyedCoProcessFunction``."""
 
     __slots__ = ("_service", "_state", "_timestamp")
 
@@ -233,8 +239,8 @@ class KeyedProcessContext(KeyedProcessFunction.Context):
         return self._timestamp
 
 
-class OnTimerContext(KeyedProcessContext, KeyedProcessFunction.OnTimerContext):
-    """The context of ``KeyedProcessFunction.on_timer``."""
+class OnTimerContext(KeyedProcessContext, KeyedProcessFunction.OnTimerContext, KeyedCoProcessFunction.OnTimerContext):
+    """The context of ``on_timer``."""
 
     __slots__ = ("_domain",)
 

@@ -1,0 +1,87 @@
+"""Which methods of PyFlink's API the programs reach, found by watching the calls while they run.
+
+A method is reached when a program calls it, or when a program implements it and it is called. Calls that flintstream
+makes of its own methods do not count, nor do those of the harness around a program.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import threading
+from contextlib import contextmanager
+from importlib import import_module
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from tests.conformance import harness
+from tests.parity.parity import names, status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType, FrameType
+
+    from tests.parity.parity import Name
+
+PROGRAMS = str(harness.PROGRAMS)
+
+
+class Calls:
+    """The calls into programs and out of them."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.methods: set[tuple[type, str]] = set()
+        """The type of the first argument, or the class that it is, and the name of what was called."""
+        self.codes: set[CodeType] = set()
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Take note of the calls in this thread, and in threads that begin meanwhile."""
+        before = sys.getprofile()
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+            threading.setprofile(None)
+
+    def _note(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event != "call" or not (_of_program(frame) or (frame.f_back is not None and _of_program(frame.f_back))):
+            return
+        code = frame.f_code
+        self.codes.add(code)
+        if code.co_argcount:
+            first = frame.f_locals.get(code.co_varnames[0])
+            self.methods.add((first if isinstance(first, type) else type(first), code.co_name))
+
+    def reach(self, name: Name) -> bool:
+        """Return whether ``name`` has been called; a class, whether anything of it has."""
+        module = import_module(name.module.replace("pyflink", "flintstream", 1))
+        what = attrgetter(name.path)(module)
+        if inspect.isclass(what):
+            return any(issubclass(of, what) for of, _ in self.methods) or any(
+                code in self.codes for code in _codes_of(vars(what).values())
+            )
+        owner_path, _, method = name.path.rpartition(".")
+        owner = attrgetter(owner_path)(module) if owner_path else None
+        if owner is None or isinstance(inspect.getattr_static(owner, method), staticmethod | classmethod):
+            return any(code in self.codes for code in _codes_of([what]))
+        return any(called == method and issubclass(of, owner) for of, called in self.methods)
+
+
+def _of_program(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(PROGRAMS)
+
+
+def _codes_of(functions: Any) -> Iterator[CodeType]:
+    for function in functions:
+        code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+        if code is not None:
+            yield code
+
+
+def surface() -> list[Name]:
+    """Return all methods, functions and classes of the API; what cannot be here at all is not among them."""
+    return [name for name in names() if name.parameters is not None and status(name)[0] != "impossible here"]
