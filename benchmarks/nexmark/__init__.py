@@ -1,0 +1,1 @@
+"""Nexmark, the benchmark of queries over an online auction, on flintstream and on PyFlink: see ``docs/nexmark.md``."""
