@@ -17,6 +17,7 @@ __all__ = [
     "MissingDependencyError",
     "PlanError",
     "StateMigrationError",
+    "UnpicklableError",
     "UnsupportedByDesignError",
     "UserCodeError",
     "shorten",
@@ -44,6 +45,10 @@ class FlintstreamError(Exception):
 
 class PlanError(FlintstreamError, ValueError):
     """The program asks for something that cannot be built; raised while the program is built, before anything runs."""
+
+
+class UnpicklableError(PlanError, TypeError):
+    """A function holds something that cannot be sent to the tasks; PyFlink raises a TypeError, too."""
 
 
 class UnsupportedByDesignError(FlintstreamError, NotImplementedError):

@@ -255,6 +255,18 @@ def test_an_execution_config_is_a_view_of_the_configuration():
     assert configuration.get_integer("parallelism.default", 0) == 5
 
 
+def test_global_job_parameters_may_have_a_key_each():
+    named = {
+        "pipeline.global-job-parameters.a": "1",
+        "pipeline.global-job-parameters.b.c": "x:y, z",
+        "pipeline.name": "n",
+    }
+    config = ExecutionConfig(Configuration.from_dict(named))
+    assert config.get_global_job_parameters() == {"a": "1", "b.c": "x:y, z"}
+    both = ExecutionConfig(Configuration.from_dict({**named, "pipeline.global-job-parameters": "d:4"}))
+    assert both.get_global_job_parameters() == {"d": "4"}
+
+
 def test_global_job_parameters_are_texts():
     config = ExecutionConfig().set_global_job_parameters({"a": 1, "b": "x", "c": None})
     assert config.get_global_job_parameters() == {"a": "1", "b": "x", "c": "None"}

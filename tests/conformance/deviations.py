@@ -12,8 +12,21 @@ DEVIATIONS = {
 
 # The exception that flintstream raises, and why.
 DEVIATING_ERRORS = {
-    "collection_that_does_not_fit_its_type": (
-        "TypeError",
-        "what is of the wrong type is a TypeError everywhere",
-    ),
+    "collection_that_does_not_fit_its_type": ("TypeError", "what is of the wrong type is a TypeError everywhere"),
+    "count_windows_of_no_size": ("ValueError", "told while the program is built, not by a division by zero"),
 }
+
+# What an exception of Java, which PyFlink passes on in a Py4JJavaError, is in Python.
+JAVA_ERRORS = {
+    "ArrayIndexOutOfBoundsException": "ValueError",
+    "IllegalArgumentException": "ValueError",
+    "IllegalStateException": "ValueError",
+    "IndexOutOfBoundsException": "ValueError",
+    "JobException": "PlanError",
+    "NullPointerException": "TypeError",
+    "UnsupportedOperationException": "PlanError",
+}
+
+# PyFlink does not look at these arguments: it, or Java, stumbles over an attribute that they do not have, or over their
+# type. Here that is a TypeError, or a ValueError, which names them.
+UNCHECKED_BY_PYFLINK = {"AttributeError", "Py4JError"}

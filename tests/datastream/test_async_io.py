@@ -296,7 +296,7 @@ def test_the_function_is_opened_before_the_records_and_closed_after_them(capsys)
 
     env = make_env()
     collect(AsyncDataStream.ordered_wait(env.from_collection([1]), Records(), MINUTE).name("lookup"))
-    assert capsys.readouterr().out == "lookup 1\nclosed\n"
+    assert capsys.readouterr().out == "Collection Source -> lookup -> Collect 1\nclosed\n"
 
 
 class NotAsync(AsyncFunction):

@@ -163,9 +163,27 @@ def test_a_function_that_cannot_be_pickled_is_named(env):
         def map(self, value):
             return value
 
-    numbers(env).map(Holder()).name("locked").print()
-    with pytest.raises(PlanError, match=r"operator 'locked' cannot be pickled \(its attribute 'lock' of type lock\)"):
-        env.execute()
+    with pytest.raises(PlanError, match=r"operator 'Map' cannot be pickled \(its attribute 'lock' of type lock\)"):
+        numbers(env).map(Holder())
+
+
+def test_a_variable_of_a_function_that_cannot_be_pickled_is_named(env):
+    import threading
+
+    lock = threading.Lock()
+    with pytest.raises(TypeError, match=r"operator 'Filter' cannot be pickled \(its variable 'lock' of type lock\)"):
+        numbers(env).filter(lambda _: lock.locked())
+
+
+def test_functions_stay_as_they_were_when_their_step_was_added(env):
+    results = []
+    factor = 1
+    for number in range(3):
+        keyed = numbers(env).filter(lambda i: i == number + 1).key_by(lambda i: i * number)  # noqa: B023 - what is tested
+        results.append(keyed.map(lambda i: (number, i * factor)))  # noqa: B023
+    factor = 100
+    united = results[0].union(*results[1:])
+    assert sorted(united.execute_and_collect(limit=10)) == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_automatic_mode_is_batch_when_every_source_is_bounded(env):

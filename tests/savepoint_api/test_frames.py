@@ -65,10 +65,11 @@ def test_all_state_is_one_frame_of_json(path, spark):
     }
     assert len(rows) == 10
     assert rows["3", "0"] == "18"
-    window = frame.where("operator = 'WINDOW' and operator_uid = 'tumbling' and key = '\"k1\"'").orderBy("namespace")
+    of_windows = frame.where("operator = 'TumblingEventTimeWindows' and operator_uid = 'tumbling'")
+    window = of_windows.where("key = '\"k1\"'").orderBy("namespace")
     assert window.first().asDict() == {
         "operator_uid": "tumbling",
-        "operator": "WINDOW",
+        "operator": "TumblingEventTimeWindows",
         "state": "window-contents",
         "kind": "aggregating",
         "key": '"k1"',

@@ -18,6 +18,9 @@ def _milliseconds(configuration: Configuration, key: str, default: int) -> int:
     return configuration.get_duration(key, Duration.of_millis(default)).to_millis()
 
 
+_JOB_PARAMETERS = "pipeline.global-job-parameters"
+
+
 class ExecutionConfig:
     """Settings of one environment.
 
@@ -213,12 +216,21 @@ class ExecutionConfig:
         return self._configuration.get_boolean("pipeline.object-reuse", False)
 
     def get_global_job_parameters(self) -> dict[str, str]:
-        """Return the parameters that ``RuntimeContext.get_job_parameter`` gives to functions."""
+        """Return the parameters that ``RuntimeContext.get_job_parameter`` gives to functions.
+
+        Those of :meth:`set_global_job_parameters`; else those of the key ``pipeline.global-job-parameters``,
+        ``name:value`` pairs with commas between them; else those of keys ``pipeline.global-job-parameters.<name>``.
+        """
         if self._global_job_parameters is not None:
             return dict(self._global_job_parameters)
-        text = self._configuration.get_string("pipeline.global-job-parameters", "")
+        text = self._configuration.get_string(_JOB_PARAMETERS, "")
         pairs = (entry.partition(":") for entry in text.split(",") if entry.strip())
-        return {key.strip(): value.strip() for key, _, value in pairs}
+        parameters = {key.strip(): value.strip() for key, _, value in pairs}
+        if parameters:  # as in Flink, the one form or the other
+            return parameters
+        prefix = f"{_JOB_PARAMETERS}."
+        given = self._configuration.to_dict()
+        return {key.removeprefix(prefix): value for key, value in given.items() if key.startswith(prefix)}
 
     def set_global_job_parameters(self, global_job_parameters_dict: dict[str, Any]) -> ExecutionConfig:
         """Set the parameters that functions can ask for; values become texts."""

@@ -190,9 +190,10 @@ class WatermarkStrategy:
         Raises:
             ValueError: the timeout is not positive.
         """
-        if idle_timeout.to_millis() <= 0:
+        timeout_ms = _millis(idle_timeout, "with_idleness()")
+        if timeout_ms <= 0:
             raise ValueError(f"the idle timeout must be at least 1 ms, got {idle_timeout}")
-        return self._copy(idle_timeout_ms=idle_timeout.to_millis())
+        return self._copy(idle_timeout_ms=timeout_ms)
 
     def with_watermark_alignment(
         self,
@@ -207,8 +208,8 @@ class WatermarkStrategy:
             max_allowed_watermark_drift: how far ahead is too far.
             update_interval: how often the sources compare; 1 s by default.
         """
-        interval = 1_000 if update_interval is None else update_interval.to_millis()
-        drift = max_allowed_watermark_drift.to_millis()
+        interval = 1_000 if update_interval is None else _millis(update_interval, "with_watermark_alignment()")
+        drift = _millis(max_allowed_watermark_drift, "with_watermark_alignment()")
         return self._copy(alignment=WatermarkAlignment(watermark_group, drift, interval))
 
     def _copy(
@@ -233,7 +234,7 @@ class WatermarkStrategy:
         Raises:
             ValueError: the bound is negative.
         """
-        delay_ms = max_out_of_orderness.to_millis()
+        delay_ms = _millis(max_out_of_orderness, "for_bounded_out_of_orderness()")
         BoundedOutOfOrdernessWatermarks(delay_ms)  # refuses a negative bound here and not in a task
         return WatermarkStrategy(_Bounded(delay_ms))
 
@@ -268,3 +269,9 @@ class AssignerWithPeriodicWatermarksWrapper:
 
     def __init__(self, j_assigner_with_periodic_watermarks: object) -> None:
         self._j_assigner_with_periodic_watermarks = j_assigner_with_periodic_watermarks
+
+
+def _millis(duration: Any, operation: str) -> int:
+    if not hasattr(duration, "to_millis"):
+        raise TypeError(f"{operation} needs a Duration, such as Duration.of_seconds(5), but got {duration!r}")
+    return int(duration.to_millis())

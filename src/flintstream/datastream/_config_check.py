@@ -27,6 +27,9 @@ LIKENESS = 0.8
 OURS = ("flintstream.", "state.", "execution.", "restart-strategy.", "pipeline.", "parallelism.", "python.")
 """Below these, every key is known. Others belong to Spark, to other parts of Flink or to the program."""
 
+NAMED_BY_USERS = "pipeline.global-job-parameters."
+"""What comes behind is the name of a job parameter."""
+
 _KNOWN = frozenset(spelling for option in ALL for spelling in (option.key, *option.older))
 
 
@@ -54,7 +57,11 @@ def unknown_keys(keys: Iterable[str]) -> dict[str, str | None]:
     >>> unknown_keys(["execution.checkpointing.intervall", "state.backend.type", "my.own"])
     {'execution.checkpointing.intervall': 'execution.checkpointing.interval'}
     """
-    unknown = sorted(key for key in keys if key.startswith(OURS) and key not in _KNOWN and not is_of_flink(key))
+    unknown = sorted(
+        key
+        for key in keys
+        if key.startswith(OURS) and not key.startswith(NAMED_BY_USERS) and key not in _KNOWN and not is_of_flink(key)
+    )
     candidates = sorted(_KNOWN | keys_of_flink()) if unknown else []
     return {key: next(iter(get_close_matches(key, candidates, 1, LIKENESS)), None) for key in unknown}
 

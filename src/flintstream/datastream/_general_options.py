@@ -70,7 +70,13 @@ GENERAL = (
         ("pipeline.operator-chaining",),
     ),
     Option("python.operator-chaining.enabled", FLAG, "true", "the same, for Python operators"),
-    Option("pipeline.global-job-parameters", ANY, None, "`name:value` pairs, with commas between them, for functions"),
+    Option(
+        "pipeline.global-job-parameters",
+        ANY,
+        None,
+        "`name:value` pairs, with commas between them, for functions; "
+        "or a key `pipeline.global-job-parameters.name` for each",
+    ),
     Option(
         "execution.runtime-mode",
         names("STREAMING", "BATCH", "AUTOMATIC"),

@@ -18,13 +18,12 @@ def execution_plan(graph: StreamGraph) -> str:
     """
     nodes: list[dict[str, Any]] = []
     for node in graph.nodes:
+        name = node.name if node.role == "OPERATOR" else f"{node.role.capitalize()}: {node.name}"
         entry: dict[str, Any] = {
             "id": node.id,
-            "type": node.name
-            if node.role == "OPERATOR"
-            else f"{'Source' if node.role == 'SOURCE' else 'Sink'}: {node.name}",
+            "type": name,
             "pact": _ROLES[node.role],
-            "contents": node.description or node.name,
+            "contents": node.description or name,
             "parallelism": node.parallelism,
             "superstep": node.level,
         }

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-import cloudpickle
+from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
+from flintstream.graph.frozen import pickle_operator
 from flintstream.runtime.partitioners import ForwardPartitioner, KeyGroupPartitioner, RebalancePartitioner
 from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, LocalEdge, NodePlan, Superstep
 
@@ -195,7 +194,7 @@ def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettin
     """Turn an optimized stream graph into the linear list of supersteps that an engine runs.
 
     Raises:
-        PlanError: A function cannot be pickled; the message names the operator.
+        UnpicklableError: A function cannot be pickled; the message names the operator.
     """
     groups = chains_of(graph)
     chain_ids = {node.id: number for number, group in enumerate(groups) for node in group}
@@ -266,30 +265,3 @@ def _node_plan(graph: StreamGraph, node: StreamNode) -> NodePlan:
         side_tags=node.side_tags,
         stateful_source=node.role == "SOURCE",
     )
-
-
-def pickle_operator(name: str, operator: Any) -> bytes:
-    """Pickle an operator for the tasks.
-
-    Raises:
-        PlanError: It holds something that cannot be pickled; the message says what.
-    """
-    try:
-        return cloudpickle.dumps(operator, 5)  # type: ignore[no-any-return]
-    except Exception as error:
-        function = getattr(operator, "function", None)
-        culprit = _unpicklable_attribute(function)
-        hint = f" (its attribute {culprit})" if culprit else ""
-        raise PlanError(
-            f"the function of operator '{name}' cannot be pickled{hint}: {error}. "
-            "Create such objects (connections, locks, files) in open(), which runs in the worker",
-        ) from error
-
-
-def _unpicklable_attribute(function: Any) -> str | None:
-    for name, value in getattr(function, "__dict__", {}).items():
-        try:
-            cloudpickle.dumps(value)
-        except Exception:  # noqa: BLE001 - any failure makes it the culprit
-            return f"'{name}' of type {type(value).__name__}"
-    return None

@@ -6,6 +6,8 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from flintstream.graph.frozen import frozen
+
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import Boundedness
@@ -57,6 +59,11 @@ class OperatorTransformation(Transformation):
     """PROCESS, KEYED, WINDOW, CO, BROADCAST or ENGINE (not a Python function in PyFlink, so never chained there)."""
     keyed: bool = False
 
+    def __post_init__(self) -> None:
+        """Keep the user's functions as they are now; a sink's or source's driver part goes on as the object it is."""
+        if type(self) is OperatorTransformation:
+            self.operator = frozen(self.name, self.operator)
+
     @property
     def python(self) -> bool:
         """Whether PyFlink runs this step as a Python function."""
@@ -73,6 +80,10 @@ class PartitionTransformation(Transformation):
     """Says which subtask each record goes to."""
 
     partitioner: Partitioner | None = None
+
+    def __post_init__(self) -> None:
+        """Keep the user's functions as they are now."""
+        self.partitioner = frozen(self.name, self.partitioner)
 
     @property
     def virtual(self) -> bool:

@@ -23,7 +23,7 @@ from flintstream.datastream.time_domain import TimeDomain
 from flintstream.datastream.timerservice import TimerService
 from flintstream.metrics import MetricGroup
 from flintstream.runtime.keys import thaw_key
-from flintstream.runtime.operator import MIN_TIMESTAMP
+from flintstream.runtime.operator import MIN_TIMESTAMP, whole_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,8 +44,10 @@ class StreamingRuntimeContext(RuntimeContext):
         job_parameters: Mapping[str, str],
         state: Any | None,
         attempt: int = 0,
+        operator: str | None = None,
     ) -> None:
         self._task_name = task_name
+        self._operator = operator or task_name
         self._subtask = subtask
         self._parallelism = parallelism
         self._max_parallelism = max_parallelism
@@ -54,8 +56,12 @@ class StreamingRuntimeContext(RuntimeContext):
         self._attempt = attempt
         self._metrics = MetricGroup()
 
+    def begin_attempt(self, attempt: int) -> None:
+        """Learn, before the user's function is opened, how often the job was started again."""
+        self._attempt = attempt
+
     def get_task_name(self) -> str:
-        """Return the name of the operator."""
+        """Return the names of the operators that run together, such as ``Map -> Filter``."""
         return self._task_name
 
     def get_number_of_parallel_subtasks(self) -> int:
@@ -89,12 +95,12 @@ class StreamingRuntimeContext(RuntimeContext):
     def _keyed_state(self, descriptor: Any, wanted: type[StateDescriptor]) -> Any:
         if not isinstance(descriptor, wanted):
             raise TypeError(
-                f"this kind of state in operator '{self._task_name}' needs a {wanted.__name__}, but got {descriptor!r}"
+                f"this kind of state in operator '{self._operator}' needs a {wanted.__name__}, but got {descriptor!r}"
             )
         if self._state is None:
             raise Exception(  # noqa: TRY002 - the type PyFlink raises
                 "This state is only accessible by functions executed on a KeyedStream. "
-                f"Call key_by() before the operator '{self._task_name}' to use the state '{descriptor.name}'",
+                f"Call key_by() before the operator '{self._operator}' to use the state '{descriptor.name}'",
             )
         return self._state.state(descriptor)
 
@@ -122,7 +128,13 @@ class StreamingRuntimeContext(RuntimeContext):
 def create_runtime_context(job: Any, chain: Any, node: Any, subtask: int, state: Any | None) -> StreamingRuntimeContext:
     """Create the runtime context of one operator in one subtask."""
     return StreamingRuntimeContext(
-        node.name, subtask, chain.parallelism, chain.max_parallelism, job.settings.job_parameters, state
+        chain.name,
+        subtask,
+        chain.parallelism,
+        chain.max_parallelism,
+        job.settings.job_parameters,
+        state,
+        operator=node.name,
     )
 
 
@@ -145,19 +157,23 @@ class KeyedTimerService(TimerService):
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Ask for ``on_timer`` at a time of the worker's clock (ms since the epoch)."""
+        if type(timestamp) is not int:
+            timestamp = whole_ms(timestamp, "a timer")
         self._timers.register_processing_time(timestamp, self._state.key)
 
     def register_event_time_timer(self, timestamp: int) -> None:
         """Ask for ``on_timer`` when the watermark reaches ``timestamp`` (ms)."""
+        if type(timestamp) is not int:
+            timestamp = whole_ms(timestamp, "a timer")
         self._timers.register_event_time(timestamp, self._state.key)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Delete a processing-time timer."""
-        self._timers.delete_processing_time(timestamp, self._state.key)
+        self._timers.delete_processing_time(whole_ms(timestamp, "a timer"), self._state.key)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Delete an event-time timer."""
-        self._timers.delete_event_time(timestamp, self._state.key)
+        self._timers.delete_event_time(whole_ms(timestamp, "a timer"), self._state.key)
 
 
 class NonKeyedTimerService(TimerService):

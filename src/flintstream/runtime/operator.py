@@ -14,6 +14,7 @@ Two rules keep blocks as safe as record-at-a-time processing:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
@@ -21,8 +22,8 @@ from flintstream.metrics.reported import Counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flintstream.datastream.functions import RuntimeContext
     from flintstream.metrics.reported import Reported
+    from flintstream.runtime.contexts import StreamingRuntimeContext
     from flintstream.runtime.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend
 
@@ -31,6 +32,21 @@ MIN_TIMESTAMP = -(2**63)
 
 MAX_TIMESTAMP = 2**63 - 1
 """Flink's ``Long.MAX_VALUE``: the watermark that ends a bounded input."""
+
+
+def whole_ms(time: Any, what: str) -> int:
+    """Return a user's time as a whole number of ms, cut as PyFlink cuts it; ``what`` says whose time it is.
+
+    >>> whole_ms(12.9, "a timer")
+    12
+
+    Raises:
+        TypeError: it is no number.
+    """
+    if not issubclass(type(time), Real):
+        raise TypeError(f"{what} needs an integer, a time in ms, but got {time!r} of type {type(time).__name__}")
+    whole: int = int(time)
+    return whole
 
 
 class Output(Protocol):
@@ -56,7 +72,7 @@ class OperatorContext:
     max_parallelism: int
     batch: bool
     """True in BATCH mode: one key at a time, no watermark but the last."""
-    runtime_context: RuntimeContext
+    runtime_context: StreamingRuntimeContext
     state: KeyedStateBackend | None = None
     """The keyed state of this operator and subtask; None on a stream that is not keyed."""
     timers: InternalTimerService | None = None

@@ -278,7 +278,7 @@ class KeyedOutput(ExchangeOutput):
         except (_NotPlain, TypeError) as error:
             position = len(values) - operator.length_hint(cursor) - 1
             if not self.plain_keys or not (isinstance(error, _NotPlain) or self._is_unhashable(values[position])):
-                raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
+                raise self._selector_failed(error, values, cursor) from error
             self._pad_timestamps()
             self.flush()  # what follows is marked as having keys that need freezing
             self.plain_keys = False
@@ -286,7 +286,10 @@ class KeyedOutput(ExchangeOutput):
             self.stamped_routes.clear()
             self.route(values[position:], None if timestamps is None else timestamps[position:])
         except Exception as error:
-            raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
+            raise self._selector_failed(error, values, cursor) from error
+
+    def _selector_failed(self, error: Exception, values: list[Any], cursor: Iterator[Any]) -> OperatorFailure:
+        return OperatorFailure(f"{self.name} -> key_by", self.channel, error, current_record(values, cursor))
 
     def _is_unhashable(self, value: Any) -> bool:
         try:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._clock import wall_clock
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, whole_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from flintstream.common.watermark_strategy import WatermarkStrategy
     from flintstream.runtime.operator import OperatorContext, Output
@@ -151,12 +151,18 @@ class TimestampsAndWatermarksOperator(Operator):
         """Assign timestamps, look at each record for watermarks, pass the block on."""
         assign = self.assign
         if assign is not None:
-            cursor = iter(values)
+            cursor, assigned = iter(values), list[Any]()
             try:
                 if timestamps is None:
-                    timestamps = [assign(value, MIN_TIMESTAMP) for value in cursor]
+                    assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
                 else:
-                    timestamps = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
+                    assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
+                highest = max(assigned)
+                if type(highest) is not int:
+                    raise TypeError(type(highest))  # noqa: TRY301 - below, those that are no numbers are told apart
+                timestamps = assigned
+            except TypeError as error:
+                timestamps = self._whole(values, assigned, error, cursor)
                 highest = max(timestamps)
             except Exception as error:
                 raise OperatorFailure(
@@ -178,6 +184,22 @@ class TimestampsAndWatermarksOperator(Operator):
             self.max_timestamp = max(self.max_timestamp, highest)
             self.output.emit(values, timestamps)
         self.on_processing_time(wall_clock())
+
+    def _whole(self, values: list[Any], assigned: list[Any], error: TypeError, cursor: Iterator[Any]) -> list[int]:
+        """Return timestamps as whole numbers; blame the record of the first that is none."""
+        if len(assigned) < len(values):  # the assigner itself has failed
+            raise OperatorFailure(
+                self.context.name, self.context.subtask, error, current_record(values, cursor)
+            ) from error
+        whole = []
+        for value, timestamp in zip(values, assigned, strict=True):
+            try:
+                whole.append(whole_ms(timestamp, "the result of a TimestampAssigner"))
+            except TypeError as culprit:
+                raise OperatorFailure(
+                    self.context.name, self.context.subtask, culprit, current_record([value], iter(()))
+                ) from error
+        return whole
 
     def _process_custom(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Cut the block wherever the user's generator emits a watermark."""

@@ -21,6 +21,7 @@ from flintstream.datastream.functions import (
 )
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.errors import PlanError
+from flintstream.graph.frozen import frozen
 from flintstream.graph.transformation import (
     CacheTransformation,
     OperatorTransformation,
@@ -179,7 +180,9 @@ class DataStream(Settings, AsDataFrame):
                 f"but got {type(watermark_strategy).__name__}",
             )
         operator = TimestampsAndWatermarksOperator(copy.copy(watermark_strategy))
-        return self._then("Timestamps/Watermarks", operator, self._transformation.output_type, kind="ENGINE")
+        marked = self._then("Timestamps/Watermarks", operator, self._transformation.output_type, kind="ENGINE")
+        marked._transformation.parallelism = self._transformation.parallelism  # noqa: SLF001 - as in Flink
+        return marked
 
     # -- keys, windows, several streams ------------------------------------------------------------------------------
 
@@ -187,7 +190,7 @@ class DataStream(Settings, AsDataFrame):
         """Partition the stream by key: records of one key meet in one subtask, where they share keyed state."""
         from flintstream.datastream._streams.keyed import KeyedStream  # noqa: PLC0415
 
-        selector = as_selector(key_selector)
+        selector = frozen("key_by", as_selector(key_selector))
         declared = as_type(key_type)
         converter = declared.converter() if declared is not None else None
         partitioner = partitioners.KeyGroupPartitioner(selector, converter)
@@ -200,10 +203,22 @@ class DataStream(Settings, AsDataFrame):
         return AllWindowedStream(self, window_assigner)
 
     def union(self, *streams: DataStream) -> DataStream:
-        """Merge this stream with others of the same type."""
+        """Merge this stream with others of the same type; records of one without a declared type may be anything.
+
+        Raises:
+            TypeError: One of them is no ``DataStream``.
+            ValueError: Two of them have different declared types.
+        """
+        declared = self._transformation.output_type
         for stream in streams:
             if not isinstance(stream, DataStream):
                 raise TypeError(f"union() needs DataStreams, but got {type(stream).__name__}")
+            other = stream._transformation.output_type  # noqa: SLF001
+            if declared is not None and other is not None and declared != other:
+                raise ValueError(
+                    f"Cannot union streams of different types: '{self._transformation.name}' gives {declared}, "
+                    f"'{stream._transformation.name}' gives {other}. Map one to the type of the other",  # noqa: SLF001
+                )
         parts = (self._values_transformation(), *(stream._values_transformation() for stream in streams))  # noqa: SLF001
         return DataStream(self._env, UnionTransformation("Union", parts, parts[0].output_type))
 
@@ -349,7 +364,13 @@ class DataStream(Settings, AsDataFrame):
     def execute_and_collect(
         self, job_execution_name: str | None = None, limit: int | None = None
     ) -> CloseableIterator | list[Any]:
-        """Run the program and return this stream's records: an iterator to use in ``with``; with ``limit``, a list."""
+        """Run the program and return this stream's records: an iterator to use in ``with``; with ``limit``, a list.
+
+        Raises:
+            ValueError: ``limit`` is not positive.
+        """
+        if limit is not None and limit < 1:
+            raise ValueError(f"The limit of execute_and_collect() must be greater than 0, but got {limit}")
         from flintstream.datastream._streams.collect import CloseableIterator, collect_into  # noqa: PLC0415
 
         sink = collect_into(self._sink_transformed)
@@ -366,8 +387,6 @@ class DataStream(Settings, AsDataFrame):
         transformation = OperatorTransformation(
             name, (self._transformation,), as_type(output_type), operator=operator, kind=kind
         )
-        if isinstance(self._transformation.parallelism, int) and kind == "ENGINE":
-            transformation.parallelism = self._transformation.parallelism
         self._env._register(transformation)  # noqa: SLF001
         return DataStream(self._env, transformation)
 

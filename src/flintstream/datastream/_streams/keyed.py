@@ -97,7 +97,7 @@ class KeyedStream(NoSettings, DataStream):
                 f"{aggregation.value}() needs the position of a field, a number or a field name, but got {position!r}",
             )
         operator = ReduceOperator(FieldAggregation(aggregation, position), self._selector)
-        return self._keyed("Keyed Aggregation", operator, self._transformation.output_type)
+        return self._keyed("Reduce", operator, self._transformation.output_type)
 
     def process(self, func: KeyedProcessFunction, output_type: TypeInformation | None = None) -> DataStream:  # type: ignore[override]
         """Apply a :class:`KeyedProcessFunction`: keyed state, event-time and processing-time timers, side outputs.

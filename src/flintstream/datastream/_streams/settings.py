@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +32,16 @@ class Settings:
         return self
 
     def set_uid_hash(self, uid_hash: str) -> Any:
-        """Give this step the hash itself by which its state is found."""
+        """Give this step the hash itself by which its state is found.
+
+        Raises:
+            ValueError: it does not have 32 hexadecimal digits.
+        """
+        if not isinstance(uid_hash, str) or not re.fullmatch("[0-9a-fA-F]{32}", uid_hash):
+            raise ValueError(
+                f"The uid hash of operator '{self._transformation.name}' must have 32 hexadecimal digits, "
+                f"but got {uid_hash!r}",
+            )
         self._transformation.uid_hash = uid_hash
         return self
 
@@ -62,6 +72,11 @@ class Settings:
         """Set the slot sharing group; Spark places tasks by itself, so it is only shown in the plan."""
         if isinstance(slot_sharing_group, str):
             self._transformation.slot_sharing_group = slot_sharing_group
+        elif not hasattr(slot_sharing_group, "get_name"):
+            raise TypeError(
+                f"slot_sharing_group() of operator '{self._transformation.name}' needs a name or a SlotSharingGroup, "
+                f"but got {slot_sharing_group!r}",
+            )
         else:
             self._transformation.slot_sharing_group = slot_sharing_group.get_name()
         return self

@@ -36,7 +36,10 @@ class _Windowed:
 
     def __init__(self, keyed: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
         if not isinstance(window_assigner, WindowAssigner):
-            raise TypeError(f"window() needs a WindowAssigner, but got {type(window_assigner).__name__}")
+            raise TypeError(
+                f"window() and window_all() need a WindowAssigner, such as TumblingEventTimeWindows.of(...), "
+                f"but got {window_assigner!r}",
+            )
         self._keyed_stream = keyed
         self._window_assigner = window_assigner
         self._allowed_lateness = 0
@@ -156,7 +159,8 @@ class _Windowed:
             self._late_data_output_tag,
             incremental,
         )
-        return self._keyed_stream._keyed("WINDOW", operator, output_type, kind="WINDOW")  # noqa: SLF001
+        name = type(assigner).__name__
+        return self._keyed_stream._keyed(name, operator, output_type, kind="WINDOW")  # noqa: SLF001
 
 
 class WindowedStream(_Windowed):
