@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream.functions import RuntimeContext
 
@@ -54,6 +55,12 @@ class WriterContext:
     """What user functions are given, too: metrics, job parameters."""
     with_checkpoints: bool = False
     """Committables wait for checkpoints, so there may be many epochs before one of them is committed."""
+    run: str = ""
+    """Of the job since it was started, or started again: the same for all writers, and unlike any other run's."""
+    staging: FileStore | None = None
+    """Where large committables may be kept as files: they survive the job, and whoever commits them deletes them. None
+    when checkpoints are kept in the driver's memory, or there are none.
+    """
 
 
 class SinkWriter(ABC):

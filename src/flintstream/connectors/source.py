@@ -87,6 +87,13 @@ class SourceReader(ABC):
             True when the split is used up for good, False when there is nothing more to read at the moment.
         """
 
+    def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
+        """Return what the enumerator shall be told once a checkpoint contains the epoch that ends now (picklable).
+
+        ``splits`` are those that are not used up, at the positions that they have then.
+        """
+        return None
+
     def close(self) -> None:
         """Release what :meth:`open` took."""
 
@@ -108,6 +115,16 @@ class SplitEnumerator(ABC):
 
     def restore(self, state: object) -> None:
         """Take back what :meth:`snapshot` returned."""
+
+    def checkpoint_completed(self, progress: Sequence[Any]) -> None:
+        """See that all that was read until now is in a checkpoint.
+
+        What it does must not be needed by anybody, such as to tell the other system how far the job has come: when the
+        job fails right before, it is not done. What it raises fails the job.
+
+        Args:
+            progress: what :meth:`SourceReader.progress` of all subtasks returned since the last call, in order.
+        """
 
     def close(self) -> None:
         """Release what the enumerator holds."""

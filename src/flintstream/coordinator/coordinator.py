@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import pickle
+import uuid
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, Queue
@@ -186,6 +187,8 @@ class Coordinator:
         self.enumerators: dict[int, SplitEnumerator] = {}
         self.restore: Restore | None = None
         self.unsaved = False
+        self.run_id = uuid.uuid4().hex[:12]
+        self.progress_of: dict[int, list[Any]] = {}
         self.epochs_before = self.progress.epochs
         if self.attempt or self.resumes:
             kept = self.checkpoints.latest
@@ -250,6 +253,14 @@ class Coordinator:
         if self.commits.pending and self.checkpoints.enabled:
             self.checkpoints.last(Contents({}, self.commits.by_uid(), finished=True), self.clock.now_ms())
         self.commits.commit(self.checkpoints.number)
+        if self.checkpoints.enabled:
+            self._tell_enumerators()
+
+    def _tell_enumerators(self) -> None:
+        """A checkpoint is complete: tell the sources what of it concerns them."""
+        for node, told in self.progress_of.items():
+            self.enumerators[node].checkpoint_completed(told)
+        self.progress_of = {}
 
     def refuse_savepoints(self, error: Exception) -> None:
         """Tell all who wait for a savepoint why there will be none."""
@@ -333,6 +344,7 @@ class Coordinator:
             self.progress.checkpoints += 1
             self.metrics.keep(request.number)
             self.commits.commit(request.number)
+            self._tell_enumerators()
             self.checkpoints.subsume()
 
     def _complete_savepoint(self, savepoint: SavepointRequest, request: SnapshotRequest, reports: list[Report]) -> None:
@@ -348,6 +360,7 @@ class Coordinator:
             # Should a commit fail: parts of it may be visible, so there is no going back to an earlier checkpoint.
             self.checkpoints.go_back_to(done)
             self.commits.commit(request.number)
+            self._tell_enumerators()
         savepoint.result.set_result(done.where)
 
     def _contents(self) -> Contents:
@@ -391,6 +404,7 @@ class Coordinator:
                     subtask=subtask,
                     attempt=self.attempt,
                     version=before.version if before is not None else None,
+                    run=self.run_id,
                     memo=before.memo if before is not None else None,
                     handles=before.handles if before is not None else (),
                     restore=self.restore if before is None else None,
@@ -418,6 +432,9 @@ class Coordinator:
         self.unsaved = True
         if self.materializer is not None:
             self.obsolete.update(self.materializer.poll(self.states, self.clock.now_ms()))
+        for report in reports if self.checkpoints.enabled else ():
+            for node, told in report.progress.items():
+                self.progress_of.setdefault(node, []).append(told)
         self.commits.add(reports)
         self._tell(reports)
 

@@ -423,6 +423,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         return JobSettings(
             state=state,
             changelog=None if storage is None else storage.child(job_id),
+            staging=None if checkpoints.storage is None else checkpoints.storage.child(f"staged/{job_id}"),
             commit_with_checkpoint=checkpoints.interval_ms is not None and checkpoints.exactly_once,
             auto_watermark_interval_ms=self._config.get_auto_watermark_interval(),
             bounded=all(node.bounded for node in graph.nodes),

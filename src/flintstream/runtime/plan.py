@@ -129,6 +129,8 @@ class JobSettings:
     state: StateSettings = field(default_factory=StateSettings)
     changelog: FileStore | None = None
     """Where the durable log of state changes is kept; None without a changelog."""
+    staging: FileStore | None = None
+    """Where sinks may keep what they have prepared; None where checkpoints have no directory."""
     commit_with_checkpoint: bool = False
     """Sinks commit when a checkpoint completes, not after every epoch."""
     idle_epoch_ms: int = 200

@@ -89,6 +89,8 @@ class Instruction:
     """
     version: str | None
     """The version to start from, None at the very beginning."""
+    run: str = ""
+    """Changes whenever the job is started again, by whatever process."""
     memo: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
     restore: Restore | None = None
@@ -133,6 +135,8 @@ class Report:
     aligned: dict[str, int] = field(default_factory=dict)
     """Alignment group -> watermark (ms) of this subtask's sources, unless they are idle or have ended."""
     committables: dict[int, list[Any]] = field(default_factory=dict)
+    progress: dict[int, Any] = field(default_factory=dict)
+    """Node id -> what the enumerator of this source is told when a checkpoint contains the epoch."""
     records: dict[int, int] = field(default_factory=dict)
     """Node id -> records it was given in this epoch; for sources, records it emitted."""
     metrics: dict[int, dict[str, Any]] = field(default_factory=dict)

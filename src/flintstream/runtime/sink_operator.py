@@ -12,6 +12,7 @@ from flintstream.runtime.operator import MIN_TIMESTAMP, Operator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.sink import Sink, SinkWriter
 
@@ -26,12 +27,14 @@ class SinkOperator(Operator):
         self.sink = sink
         self.input_type = input_type
         self.attempt = ""
+        self.run = ""
         self.saving = False
         """A checkpoint is taken at the end of this epoch."""
         self.savepoint = False
         """It is a savepoint: another job may start from it while this one goes on."""
         self.with_checkpoints = False
         """Output waits for checkpoints."""
+        self.staging: FileStore | None = None
         self.writer: SinkWriter | None = None
         self.restored: object | None = None
         self.recovered: Sequence[Any] = ()
@@ -56,6 +59,8 @@ class SinkOperator(Operator):
                 self.input_type,
                 own.runtime_context,
                 self.with_checkpoints and self.sink.waits_for_checkpoint,
+                self.run,
+                self.staging,
             )
         )
         if self.recovered:

@@ -51,6 +51,10 @@ class InputOperator(Operator, ABC):
         ``last`` tells that no further splits will come, ``ahead`` whether to wait for other sources.
         """
 
+    def progress(self) -> object | None:
+        """Return what the enumerator is told when a checkpoint contains the epoch that ends now."""
+        return None
+
 
 class SourceOperator(InputOperator):
     """Reads splits and emits their records."""
@@ -71,6 +75,10 @@ class SourceOperator(InputOperator):
             self.reader.open(self.context.runtime_context)
         except Exception as error:
             raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+
+    def progress(self) -> object | None:
+        """Return what the reader says of its splits."""
+        return self.reader.progress(self.splits)
 
     def close(self) -> None:
         """Close the reader."""

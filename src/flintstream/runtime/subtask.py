@@ -119,6 +119,8 @@ class Subtask:
         for operator in self.operators.values():
             if isinstance(operator, SinkOperator):
                 operator.attempt = attempt
+                operator.run = instruction.run
+                operator.staging = self.job.settings.staging
                 operator.saving = instruction.snapshot is not None
                 operator.savepoint = instruction.savepoint
                 operator.with_checkpoints = self.job.settings.commit_with_checkpoint
@@ -132,6 +134,7 @@ class Subtask:
         if not self.opened:
             self.opened = True
             for operator in reversed(self.operators.values()):
+                operator.context.runtime_context.begin_attempt(instruction.attempt)
                 operator.open()
         for node, splits in instruction.new_splits.items():
             source = self.operators[node]
@@ -402,8 +405,15 @@ class Subtask:
             watermark=min(watermarks, default=MIN_TIMESTAMP),
             aligned=self._aligned_watermarks(),
             committables=committables,
+            progress={
+                n: told
+                for n, o in self.operators.items()
+                if isinstance(o, InputOperator) and (told := o.progress()) is not None
+            },
             records=records,
-            metrics={n: self.flows[n].take(records.get(n, 0)) | o.context.take_metrics() for n, o in self.operators.items()},
+            metrics={
+                n: self.flows[n].take(records.get(n, 0)) | o.context.take_metrics() for n, o in self.operators.items()
+            },
             pieces=pieces,
             state_ms=state_ms,
             snapshot_error=snapshot_error,
