@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from operator import length_hint
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flintstream.common._javatext import narrow
 from flintstream.common.types import Row, _make_row
 from flintstream.errors import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Converter: TypeAlias = Callable[[Any], Any]
 
@@ -30,10 +34,26 @@ class Scope:
         return name
 
     def function(self, source: str) -> Converter:
-        """Compile ``source``, which defines ``convert``."""
+        """Compile ``source``, which defines ``convert``, and ``fits`` if it likes."""
         names = dict(self.names)
         exec(compile(source, "<flintstream converter>", "exec"), names)  # noqa: S102 - built here from types alone
-        return names["convert"]  # type: ignore[no-any-return]
+        convert: Any = names["convert"]
+        convert.fits = names.get("fits")
+        return convert  # type: ignore[no-any-return]
+
+
+def convert_block(convert: Converter, values: list[Any], cursor: Iterator[Any]) -> list[Any]:
+    """Convert all values of a block, over which ``cursor`` runs; the block itself comes back if all are right already.
+
+    Most are, and to see that takes no call per value.
+    """
+    fits = getattr(convert, "fits", None)
+    if fits is None:
+        return [convert(value) for value in cursor]
+    if fits(cursor):
+        return values
+    position = len(values) - length_hint(cursor) - 1
+    return [*values[:position], convert(values[position]), *[convert(value) for value in cursor]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +104,14 @@ def leaf(inline: Inline, scope: Scope, slow: Converter) -> Converter:
     """Return a converter of values for which the test of ``inline`` holds; the others are given to ``slow``."""
     slow_name = scope.add(slow)
     test, build = inline.test.format(x="v"), inline.build.format(x="v")
-    return scope.function(f"def convert(v):\n    if {test}:\n        return {build}\n    return {slow_name}(v)\n")
+    convert = f"def convert(v):\n    if {test}:\n        return {build}\n    return {slow_name}(v)\n"
+    return scope.function(convert + _fits([f"if {test}:", "    continue"]) if inline.keeps else convert)
+
+
+def _fits(lines: list[str]) -> str:
+    """Return the function that tells whether all values, in ``v``, come to a ``continue`` in these lines."""
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"def fits(cursor):\n    for v in cursor:\n{body}        return False\n    return True\n"
 
 
 def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Converter:
@@ -92,7 +119,14 @@ def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Con
     variables = [f"a{i}" for i in range(len(inlines))]
     built = [inline.build.format(x=x) for inline, x in zip(inlines, variables, strict=True)]
     slow_name = scope.add(slow)
-    result = "v" if all(inline.keeps for inline in inlines) else f"({', '.join(built)},)"
+    keeps = all(inline.keeps for inline in inlines)
+    result = "v" if keeps else f"({', '.join(built)},)"
+    checks = [
+        f"if type(v) is tuple and len(v) == {len(inlines)}:",
+        f"    {_unpack(variables, 'v')}",
+        f"    if {_join_tests(inlines, variables)}:",
+        "        continue",
+    ]
     return scope.function(
         f"def convert(v):\n"
         f"    if type(v) is tuple and len(v) == {len(inlines)}:\n"
@@ -102,7 +136,7 @@ def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Con
         f"                return {result}\n"
         f"            except (TypeError, ValueError, OverflowError):\n"
         f"                pass  # the slow path fails again and says where\n"
-        f"    return {slow_name}(v)\n"
+        f"    return {slow_name}(v)\n" + (_fits(checks) if keeps else "")
     )
 
 

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, Timestamped
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operator import MAX_TIMESTAMP, Operator
@@ -149,8 +150,7 @@ class SourceOperator(InputOperator):
         )
         self.records += len(values)
         if self.converter is not None:
-            convert = self.converter
-            values = [convert(value) for value in values]
+            values = convert_block(self.converter, values, iter(values))
         start = 0
         while start < len(values):
             end = start + self.fetch.size

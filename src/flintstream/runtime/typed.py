@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._conversion import convert_block
 from flintstream.runtime.failure import OperatorFailure, current_record
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ class ConvertingOutput:
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Convert a block and send it on."""
-        cursor, convert = iter(values), self.converter
+        cursor = iter(values)
         try:
-            values = [convert(value) for value in cursor]
+            values = convert_block(self.converter, values, cursor)
         except Exception as error:
             explained = type(error)(f"{error} (declared output type: {self.text})")
             record = current_record(values, cursor)
