@@ -91,6 +91,21 @@ def test_running_jobs_are_listed_with_how_far_they_are(start):
         assert str(one.get_job_id()) in flintstream("list", option)
 
 
+def test_metrics_of_a_running_job_are_shown_by_operator_and_subtask(start):
+    client, _ = start('a "job"')
+    wait_for(lambda: record_count(client) > 10)
+    job = str(client.get_job_id())
+    lines = flintstream("metrics", job).splitlines()
+    assert {"KEYED PROCESS, subtask 1", "KEYED PROCESS, subtask 2"} <= set(lines)
+    operators = json.loads(flintstream("metrics", "--format", "json", job))
+    collected = [each["values"]["numRecordsIn"] for each in operators if each["operator"] == "KEYED PROCESS"]
+    assert len(collected) == 2
+    assert sum(collected) > 10
+    text = flintstream("metrics", "-f", "prometheus", job)
+    assert "# TYPE flintstream_operator_numRecordsIn untyped\n" in text
+    assert 'flintstream_operator_numRecordsIn{job="a \\"job\\"",operator="KEYED PROCESS",operator_id="' in text
+
+
 def test_kept_checkpoints_are_listed_and_can_be_started_from(start):
     client, _ = start("kept", execution_checkpointing_externalized__checkpoint__retention="RETAIN_ON_CANCELLATION")
     wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 1)

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from tests.engine.sources import PacedSource
+from tests.engine.tally import FailOnce
 
 from flintstream.common import Duration, Time, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.datastream import OutputTag, RuntimeExecutionMode
 from flintstream.datastream.functions import MapFunction, ProcessFunction
 from flintstream.datastream.window import TumblingEventTimeWindows
+from flintstream.testing import CollectSink
 
 
 class Measured(MapFunction):
@@ -134,3 +136,43 @@ def test_metrics_that_fail_do_not_disturb_the_job(make_env):
     assert summed(result, "shaky", "inner.key.value.seen") == 8
     assert summed(result, "shaky", "halves") == 4.0
     assert [values["broken"] for values in shown(result)["shaky"]] == [None, None]
+
+
+class Attempts(MapFunction):
+    """Counts, and says which attempt it is and in which task."""
+
+    def open(self, runtime_context):
+        self.counter = runtime_context.get_metrics_group().counter("seen")
+        self.attempt = runtime_context.get_attempt_number()
+        self.names = runtime_context.get_task_name(), runtime_context.get_task_name_with_subtasks()
+
+    def map(self, value):
+        self.counter.inc()
+        return value, self.attempt, self.names
+
+
+@pytest.mark.parametrize("interval", ["50 ms", None], ids=["from a checkpoint", "from the beginning"])
+def test_what_is_done_again_after_a_failure_counts_once(make_env, tmp_path, interval):
+    settings = {
+        "flintstream.epoch.idle-duration": "20",
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.attempts": "2",
+        "restart-strategy.fixed-delay.delay": "10 ms",
+    }
+    if interval is not None:
+        settings["execution.checkpointing.interval"] = interval
+        settings["execution.checkpointing.dir"] = (tmp_path / "checkpoints").as_uri()
+    env = make_env(2, settings)
+    sink = CollectSink()
+    paced = env.from_source(PacedSource(30, 0.02), WatermarkStrategy.no_watermarks(), "paced")
+    failing = paced.map(FailOnce(20, str(tmp_path / "failed"))).name("failing")
+    failing.rebalance().map(Attempts()).name("counting").sink_to(sink)
+    result = env.execute()
+    assert result.get_accumulator_result("numRestarts") == 1
+    assert summed(result, "counting", "seen") == summed(result, "counting", "numRecordsIn") == 30
+    rows = sink.get_results(True, False)
+    assert {value: attempt for value, attempt, _ in rows}[29] == 1
+    assert {names for _, attempt, names in rows if attempt == 1} <= {
+        ("counting -> Sink", "counting -> Sink (1/2)#1"),
+        ("counting -> Sink", "counting -> Sink (2/2)#1"),
+    }

@@ -7,6 +7,7 @@ import click
 from flintstream import __version__
 from flintstream.cli.doctor import doctor_command
 from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
+from flintstream.cli.metrics import metrics_command
 from flintstream.cli.run import run_command
 from flintstream.cli.state import state_command
 from flintstream.compat.pyflink import PYFLINK_VERSION
@@ -23,6 +24,7 @@ def main() -> None:
 for command in (
     run_command,
     list_command,
+    metrics_command,
     savepoint_command,
     stop_command,
     cancel_command,

@@ -34,7 +34,8 @@ def _directory(context: click.Context, parameter: click.Parameter, value: str | 
     return absolute(value) if value else value
 
 
-def _ask(job: str, request: str, **arguments: Any) -> Any:
+def ask_job(job: str, request: str, **arguments: Any) -> Any:
+    """Send a request to the job that ``job`` means; what goes wrong is one line on standard error."""
     try:
         entry = registry.find(job)
         return ask(entry, request, **arguments)
@@ -103,7 +104,7 @@ def savepoint_command(job: str, directory: str | None) -> None:
 
     It is a new directory below DIRECTORY, by default the configured one; its path is the last line of the output.
     """
-    click.echo(_ask(job, "savepoint", directory=directory))
+    click.echo(ask_job(job, "savepoint", directory=directory))
 
 
 @click.command("stop", context_settings=SETTINGS)
@@ -124,7 +125,7 @@ def stop_command(directory: str | None, drain: bool, job: str) -> None:
 
     Returns when the job has ended; the path of the savepoint is the last line of the output.
     """
-    click.echo(_ask(job, "stop", directory=directory, drain=drain))
+    click.echo(ask_job(job, "stop", directory=directory, drain=drain))
 
 
 @click.command("cancel", context_settings=SETTINGS)
@@ -145,9 +146,9 @@ def cancel_command(directory: str | None, job: str | None) -> None:
     if job is None:
         raise click.UsageError("which job? 'flintstream list' shows them")
     if directory is not None:
-        click.echo(_ask(job, "stop", directory=absolute(directory) if directory else None))
+        click.echo(ask_job(job, "stop", directory=absolute(directory) if directory else None))
         return
-    state = _ask(job, "cancel")
+    state = ask_job(job, "cancel")
     if state != "CANCELED":
         raise click.ClickException(f"the job '{job}' was not cancelled: it is {state}")
     click.echo(f"Cancelled {job}.")

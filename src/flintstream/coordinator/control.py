@@ -8,6 +8,7 @@ request           arguments                        result
 ================  ===============================  =========================================================
 ``status``                                         state, totals and watermark (ms since the epoch or null)
 ``checkpoints``                                    how many there were, and which are kept
+``metrics``                                        the job's name, and what each operator's subtasks have reported
 ``savepoint``     ``directory`` (or null)          path
 ``stop``          ``directory``, ``drain``         path, when the job has stopped
 ``cancel``                                         state, when the job has stopped
@@ -25,6 +26,7 @@ import secrets
 import tempfile
 import threading
 import time
+from dataclasses import asdict
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
@@ -69,6 +71,7 @@ class Control:
         self._requests: dict[str, Callable[..., Any]] = {
             "status": lambda: status_of(job),
             "checkpoints": lambda: checkpoints_of(job),
+            "metrics": lambda: metrics_of(job),
             "savepoint": lambda directory=None: job.savepoint(directory).result(),
             "stop": self._stop,
             "cancel": self._cancel,
@@ -201,6 +204,17 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
     }
 
 
+def metrics_of(job: RunningJob) -> dict[str, Any]:
+    """Return what each subtask of each operator has reported, as JSON; what JSON does not know is a text."""
+    operators = [asdict(each) for each in job.coordinator.metrics.by_subtask()]
+    for each in operators:
+        each["values"] = {
+            name: value if value is None or isinstance(value, int | float | str) else str(value)
+            for name, value in each["values"].items()
+        }
+    return {"job": job.job.plan.job_name, "operators": operators}
+
+
 def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
     """Send a request to a job, and return the result; those that take time are waited for.
 
@@ -208,7 +222,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         JobGoneError: The job has ended; its entry is removed where its process left it behind.
         FlintstreamError: The job refuses, or does not answer.
     """
-    quick = request in {"status", "checkpoints"}
+    quick = request in {"status", "checkpoints", "metrics"}
     connection = None
     try:
         connection = Client(entry.address, family="AF_UNIX")
