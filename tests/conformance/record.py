@@ -70,7 +70,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_in_venv(directory: Path, arguments: Sequence[str]) -> int:
-    """Make a virtual environment with PyFlink unless it is there, and run this module in it."""
+    """Run this module in a virtual environment with PyFlink."""
+    command = [str(python_with_pyflink(directory)), "-m", "tests.conformance.record", *arguments]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603
+
+
+def python_with_pyflink(directory: Path) -> Path:
+    """Return the Python of a virtual environment with PyFlink; it is made unless it is there."""
     python = directory / "bin" / "python"
     if not python.exists():
         say(f"making {directory} with apache-flink=={VERSION}")
@@ -79,8 +85,7 @@ def run_in_venv(directory: Path, arguments: Sequence[str]) -> int:
         # Newer releases of setuptools have no pkg_resources, which packages that PyFlink needs import.
         pip = [str(python), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, "setuptools<80", f"apache-flink=={VERSION}"], check=True)  # noqa: S603
-    command = [str(python), "-m", "tests.conformance.record", *arguments]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603
+    return python
 
 
 class Journal:

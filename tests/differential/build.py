@@ -1,0 +1,246 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
+"""Makes the streams of a description, on real PyFlink and on flintstream alike."""
+
+from pyflink.common import Duration, Time, Types, WatermarkStrategy
+from pyflink.datastream import OutputTag
+from pyflink.datastream.connectors.number_seq import NumberSequenceSource
+from pyflink.datastream.window import (
+    CountTrigger,
+    EventTimeSessionWindows,
+    GlobalWindows,
+    PurgingTrigger,
+    SlidingEventTimeWindows,
+    TumblingEventTimeWindows,
+)
+from tests.differential import functions as f
+from tests.differential import keyed_functions as k
+from tests.differential.facts import TIMED
+
+
+def build(env, program):
+    """Return the streams of the results, in the order of ``program.results()``."""
+    streams: list = []
+    for step in program.steps:
+        streams.append(BUILDERS[step.op](env, [streams[i] for i in step.inputs], step.options))
+        # Sources of collections have one subtask always; a union and a side output are no operators of their own.
+        if step.op not in {"collection", "union", "side"}:
+            streams[-1].set_parallelism(program.parallelism_of(step))
+    return [streams[position] for position in program.results()]
+
+
+def collection(env, inputs, options):
+    form = options["form"]
+    records = [f.make(form, *record) for record in options["records"]]
+    return env.from_collection(records, f.type_of(form))
+
+
+def sequence(env, inputs, options):
+    source = NumberSequenceSource(0, options["count"] - 1)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    if options["single"]:
+        numbers.set_parallelism(1)
+    return numbers.map(f.FromIndex(options["form"], options["step"]), f.type_of(options["form"]))
+
+
+def stamp(env, inputs, options):
+    kind = options["strategy"]
+    if kind == "monotonous":
+        strategy = WatermarkStrategy.for_monotonous_timestamps()
+    elif kind == "bounded":
+        strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(20))
+    else:
+        strategy = WatermarkStrategy.no_watermarks()
+    if options["idle"]:
+        # PyFlink forgets the assigner when idleness is set after it.
+        strategy = strategy.with_idleness(Duration.of_minutes(10))
+    return inputs[0].assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(f.TimeField()))
+
+
+def map_(env, inputs, options):
+    return inputs[0].map(f.Map(options["how"], options["form"]), f.type_of(options["form"]))
+
+
+def flat_map(env, inputs, options):
+    return inputs[0].flat_map(f.FlatMap(options["how"], options["form"]), f.type_of(options["form"]))
+
+
+def filter_(env, inputs, options):
+    return inputs[0].filter(f.keep)
+
+
+def holes(env, inputs, options):
+    return inputs[0].map(f.hole)
+
+
+def without_holes(env, inputs, options):
+    return inputs[0].filter(f.is_there)
+
+
+def process(env, inputs, options):
+    form, tag = options["form"], new_tag(options)
+    stream = inputs[0].process(f.Process(form, tag), f.type_of(form))
+    return with_side_output(stream, options)
+
+
+def new_tag(options):
+    return OutputTag("side", f.type_of(options["form"])) if options["side"] else None
+
+
+def with_side_output(stream, options):
+    # Without this, tagged records would stay in the main stream.
+    if options["side"]:
+        stream.get_side_output(new_tag(options))
+    return stream
+
+
+def side(env, inputs, options):
+    return inputs[0].get_side_output(OutputTag("side", f.type_of(options["form"])))
+
+
+def partition(env, inputs, options):
+    stream, how = inputs[0], options["how"]
+    if how == "custom":
+        moved = stream.partition_custom(f.by_number, lambda record: record[1])
+    else:
+        moved = getattr(stream, how)()
+    return moved.map(f.same, f.type_of(options["form"]))
+
+
+def union(env, inputs, options):
+    return inputs[0].union(inputs[1])
+
+
+def keyed(stream, options):
+    """Key a stream, with a type of the key if the records have one and the options say so."""
+    select = options["select"]
+    key_type = None
+    if options["typed_key"]:
+        key_type = {"key": Types.STRING, "parity": Types.LONG}[select]()
+    return stream.key_by(f.Select(select), key_type)
+
+
+def keyed_map(env, inputs, options):
+    return keyed(inputs[0], options).map(k.KeyedMap(options["memory"], options["form"]), f.type_of(options["form"]))
+
+
+def keyed_flat_map(env, inputs, options):
+    function = k.KeyedFlatMap(options["memory"], options["form"])
+    return keyed(inputs[0], options).flat_map(function, f.type_of(options["form"]))
+
+
+def reduce(env, inputs, options):
+    return keyed(inputs[0], options).reduce(k.Reduce(options["how"], options["form"]))
+
+
+def rolling(env, inputs, options):
+    return getattr(keyed(inputs[0], options), options["how"])(1)
+
+
+def keyed_process(env, inputs, options):
+    function = k.KeyedProcess(options, new_tag(options))
+    return with_side_output(keyed(inputs[0], options).process(function, f.type_of(options["form"])), options)
+
+
+def window(env, inputs, options):
+    kind, size, slide = options["assigner"], options["size"], options["slide"]
+    every = options["select"] == "all"
+    stream = inputs[0] if every else keyed(inputs[0], options)
+    timed = kind in TIMED
+    if kind == "count":
+        sizes = (size,) if slide is None else (size, slide)
+        windows = stream.count_window(*sizes)
+    else:
+        windows = (stream.window_all if every else stream.window)(assigner(kind, size, slide))
+    if kind == "global":
+        trigger = CountTrigger.of(size)
+        windows = windows.trigger(PurgingTrigger.of(trigger) if options["purge"] else trigger)
+    if options["lateness"]:
+        windows = windows.allowed_lateness(options["lateness"])
+    if options["late"]:
+        windows = windows.side_output_late_data(OutputTag("side", f.type_of(options["input"])))
+    return result_of(windows, options, timed=timed, every=every)
+
+
+def assigner(kind, size, slide):
+    if kind == "global":
+        return GlobalWindows.create()
+    if kind == "tumbling":
+        sizes = [size] if slide is None else [size, slide]
+        return TumblingEventTimeWindows.of(*map(Time.milliseconds, sizes))
+    if kind == "sliding":
+        return SlidingEventTimeWindows.of(Time.milliseconds(size), Time.milliseconds(slide))
+    return EventTimeSessionWindows.with_gap(Time.milliseconds(size))
+
+
+def result_of(windows, options, *, timed, every):
+    form, how, ordered = options["form"], options["how"], options["ordered"]
+    function: object
+    if every:
+        function = k.OfAllWindow(form, ordered=ordered, timed=timed)
+    else:
+        function = k.OfWindow(form, ordered=ordered, timed=timed, counting=options["counting"])
+    if options["function"] == "process":
+        return windows.process(function, f.type_of(form))
+    if not options["function"].endswith("+process"):
+        function = None
+    if options["function"].startswith("reduce"):
+        reducer = k.Reduce(how, options["input"])
+        return windows.reduce(reducer, function, f.type_of(form)) if function else windows.reduce(reducer)
+    # What is aggregated is a record of the result, or one for the window function.
+    aggregate = k.Aggregate(how, form)
+    if function is None:
+        return windows.aggregate(aggregate, output_type=f.type_of(form))
+    return windows.aggregate(aggregate, function, output_type=f.type_of(form))
+
+
+def co_map(env, inputs, options):
+    form = options["form"]
+    return inputs[0].connect(inputs[1]).map(f.CoMap(form), f.type_of(form))
+
+
+def co_flat_map(env, inputs, options):
+    form = options["form"]
+    return inputs[0].connect(inputs[1]).flat_map(f.CoFlatMap(form), f.type_of(form))
+
+
+def co_process(env, inputs, options):
+    left, right = (keyed(stream, options) for stream in inputs)
+    return left.connect(right).process(k.CoProcess(options), f.type_of(options["form"]))
+
+
+def broadcast(env, inputs, options):
+    rules = inputs[1].broadcast(k.rules_descriptor())
+    return inputs[0].connect(rules).process(k.Broadcast(options["form"]), f.type_of(options["form"]))
+
+
+def keyed_broadcast(env, inputs, options):
+    rules = inputs[1].broadcast(k.rules_descriptor())
+    stream = keyed(inputs[0], options)
+    return stream.connect(rules).process(k.KeyedBroadcast(options), f.type_of(options["form"]))
+
+
+BUILDERS = {
+    "collection": collection,
+    "sequence": sequence,
+    "stamp": stamp,
+    "map": map_,
+    "flat_map": flat_map,
+    "filter": filter_,
+    "holes": holes,
+    "without_holes": without_holes,
+    "process": process,
+    "side": side,
+    "partition": partition,
+    "union": union,
+    "keyed_map": keyed_map,
+    "keyed_flat_map": keyed_flat_map,
+    "reduce": reduce,
+    "rolling": rolling,
+    "keyed_process": keyed_process,
+    "window": window,
+    "co_map": co_map,
+    "co_flat_map": co_flat_map,
+    "co_process": co_process,
+    "broadcast": broadcast,
+    "keyed_broadcast": keyed_broadcast,
+}

@@ -1,0 +1,116 @@
+"""Runs programs on real PyFlink, many in one process: :class:`Oracle` asks, and the module itself is what answers.
+
+The process is another one, with the Python of a virtual environment that has PyFlink. It reads a program from each line
+of its input and answers each with a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from threading import Timer
+from typing import IO, TYPE_CHECKING, Any
+
+from tests.conformance import record
+from tests.conformance.harness import Run
+from tests.differential.description import from_json
+
+if TYPE_CHECKING:
+    from tests.differential.description import Program
+
+# A watermark never comes before the end. Processes are wrong in BATCH: see the conformance tests.
+CONFIG = {"pipeline.auto-watermark-interval": "10 h", "python.execution-mode": "thread"}
+
+
+class OracleError(Exception):
+    """PyFlink has not run a program."""
+
+
+class Oracle:
+    """A process with PyFlink; a new one is started when one ends."""
+
+    def __init__(self, venv: Path, seconds: float = 120) -> None:
+        """Use the virtual environment ``venv``, which is made unless it is there; no program takes ``seconds``."""
+        self.python = record.python_with_pyflink(venv)
+        self.seconds = seconds
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it lives as long as this object
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, program: Program) -> list[dict[str, list[str]]]:
+        """Return the text and the values of the results.
+
+        Raises:
+            OracleError: The program fails, ends the process or does not end.
+        """
+        process = self._process = self._process or self._start()
+        assert process.stdin
+        assert process.stdout
+        watchdog = Timer(self.seconds, process.kill)
+        watchdog.start()
+        try:
+            process.stdin.write(json.dumps(program.to_json()) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        finally:
+            watchdog.cancel()
+        if not answer:
+            self.close()
+            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 2000))
+            raise OracleError(f"ended the process with status {process.returncode}: {self._log.read()}")
+        content = json.loads(answer)
+        if "error" in content:
+            raise OracleError(content["error"])
+        outcome: list[dict[str, list[str]]] = content["outcome"]
+        return outcome
+
+    def _start(self) -> subprocess.Popen[str]:
+        # The process writes a lot that nobody wants to read, unless it dies.
+        command = [str(self.python), "-m", "tests.differential.oracle"]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=record.ROOT, stdin=pipe, stdout=pipe, stderr=self._log, text=True)  # noqa: S603
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+
+def answer(program: Program) -> dict[str, Any]:
+    """Run a program on PyFlink, in this process."""
+    from tests.differential import build
+
+    try:
+        env = record.make_environment(Run(program.mode, program.parallelism), CONFIG.items())
+        collects = [record.collector(stream) for stream in build.build(env, program)]
+        env.execute("random program")
+        return {"outcome": [{"text": texts, "values": values} for texts, values in (c() for c in collects)]}
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other programs are to run
+        return {"error": record.essence(error)}
+
+
+def serve(questions: IO[str], answers: IO[str]) -> None:
+    """Answer until there are no more questions."""
+    import cloudpickle
+    from tests.differential import build, functions, keyed_functions
+
+    # As a script that a user runs, the functions are in no module that a worker could import.
+    for module in (build, functions, keyed_functions):
+        cloudpickle.register_pickle_by_value(module)
+    for line in questions:
+        answers.write(json.dumps(answer(from_json(json.loads(line)))) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    # The workers of PyFlink are started as `python`.
+    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    # What PyFlink prints is no answer.
+    with os.fdopen(os.dup(1), "w") as stream:
+        os.dup2(2, 1)
+        serve(sys.stdin, stream)

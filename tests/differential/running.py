@@ -1,0 +1,56 @@
+"""Runs programs on flintstream, and compares outcomes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import cloudpickle
+from tests.conformance import harness, ours
+from tests.conformance.harness import Run
+from tests.differential.facts import facts_of
+
+with ours.alias():
+    from tests.differential import build, functions, keyed_functions
+
+if TYPE_CHECKING:
+    from tests.conformance.registry import Ordering
+    from tests.differential.description import Program
+
+# As a script that a user runs, the functions are in no module that a worker could import.
+for module in (build, functions, keyed_functions):
+    cloudpickle.register_pickle_by_value(sys.modules[module.__name__])
+
+OPERATIONS = frozenset(build.BUILDERS)
+
+Outcome = list[dict[str, list[str]]]
+"""The text and the ``repr`` of the values of every result, as in the golden files of the conformance programs."""
+
+# No watermark comes before the end of the input.
+CONFIG = {"pipeline.auto-watermark-interval": "10 h"}
+ORDERINGS: dict[str, Ordering] = {"total": "exact", "key": "per_key", "none": "multiset"}
+
+
+def run(program: Program, engine: str) -> Outcome:
+    """Run a program on an engine of flintstream."""
+    with ours.alias():
+        env = ours.make_environment(engine, Run(program.mode, program.parallelism), CONFIG)
+        streams = build.build(env, program)
+        # A sink with one subtask gets the records of each sender in their order.
+        env.set_parallelism(1)
+        collects = [[ours.collector(stream, form) for form in ("text", "values")] for stream in streams]
+        env.execute("random program")
+        return [{"text": text(), "values": values()} for text, values in collects]
+
+
+def difference(program: Program, expected: Outcome, actual: Outcome, *, ordered: bool = True) -> str:
+    """Return how two outcomes differ, as a diff; empty if they do not."""
+    found = []
+    facts = facts_of(program)
+    for position, one, other in zip(program.results(), expected, actual, strict=True):
+        ordering: Ordering = ORDERINGS[facts[position].order] if ordered else "multiset"
+        diff = harness.difference(one["text"], other["text"], ordering)
+        diff = diff or harness.difference(one["values"], other["values"], "multiset")
+        if diff:
+            found.append(f"step {position}, compared as {ordering}:\n{diff}")
+    return "\n".join(found)
