@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from flintstream.common import Types, WatermarkStrategy
+from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.datastream.connectors.file_system import FileSource, StreamFormat
-from flintstream.datastream.functions import MapFunction, ProcessFunction
+from flintstream.datastream.functions import KeyedProcessFunction, MapFunction, ProcessFunction
 from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.errors import PlanError, UserCodeError
 
@@ -55,7 +56,7 @@ def test_a_key_selector_that_raises(make_env):
     env.from_collection([{"k": 1}, {"x": 2}]).key_by(lambda record: record["k"]).reduce(lambda a, b: a).print()
     message, where = failure_of(env, KeyError)
     assert message.startswith("'k'")
-    assert where == "operator 'Collection Source', subtask 1 while processing {'x': 2}"
+    assert where == "operator 'Collection Source -> key_by', subtask 1 while processing {'x': 2}"
 
 
 def test_a_key_that_does_not_fit_its_declared_type(make_env):
@@ -63,7 +64,7 @@ def test_a_key_that_does_not_fit_its_declared_type(make_env):
     env.from_collection([1]).key_by(lambda n: "one", key_type=Types.INT()).reduce(lambda a, b: a).print()
     message, where = failure_of(env, TypeError)
     assert "'one'" in message
-    assert where == "operator 'Collection Source', subtask 1 while processing 1"
+    assert where == "operator 'Collection Source -> key_by', subtask 1 while processing 1"
 
 
 def test_a_flat_map_that_returns_no_iterable(make_env):
@@ -159,3 +160,103 @@ def test_a_file_that_does_not_exist(make_env, tmp_path):
 def test_a_source_that_is_none(make_env):
     with pytest.raises(TypeError, match=r"from_source\(\) needs a Source, but got str"):
         make_env().from_source("file.txt", WatermarkStrategy.no_watermarks(), "source")
+
+
+class Stamp(TimestampAssigner):
+    def __init__(self, stamps):
+        self.stamps = stamps
+
+    def extract_timestamp(self, value, record_timestamp):
+        return self.stamps[value]
+
+
+def stamped(env, stamps):
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Stamp(stamps))
+    return env.from_collection(list(range(len(stamps))), Types.INT()).assign_timestamps_and_watermarks(strategy)
+
+
+class Times(ProcessFunction):
+    def process_element(self, value, ctx):
+        yield ctx.timestamp()
+
+
+@pytest.mark.parametrize("bad", [None, "now"])
+def test_a_timestamp_that_is_no_number(make_env, bad):
+    env = make_env()
+    stamped(env, [5, bad, 7]).map(lambda i: i).print()
+    message, where = failure_of(env, TypeError)
+    told = f"the result of a TimestampAssigner needs an integer, a time in ms, but got {bad!r} of type"
+    assert message.startswith(told)
+    assert where == "operator 'Timestamps/Watermarks', subtask 1 while processing 1"
+
+
+def test_a_timestamp_assigner_that_raises_a_type_error_names_its_record(make_env):
+    env = make_env()
+    stamped(env, [5, 6]).assign_timestamps_and_watermarks(
+        WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Stamp(None))
+    ).print()
+    message, where = failure_of(env, TypeError)
+    assert "not subscriptable" in message
+    assert where == "operator 'Timestamps/Watermarks', subtask 1 while processing 0"
+
+
+def test_a_timestamp_with_a_fraction_is_cut(make_env):
+    env = make_env()
+    assert stamped(env, [1.5, 2, 3.9]).process(Times()).execute_and_collect(limit=9) == [1, 2, 3]
+
+
+class Timer(KeyedProcessFunction):
+    def __init__(self, time):
+        self.time = time
+
+    def process_element(self, value, ctx):
+        ctx.timer_service().register_event_time_timer(self.time)
+        return []
+
+    def on_timer(self, timestamp, ctx):
+        yield timestamp
+
+
+def test_a_timer_whose_time_is_no_number(make_env):
+    env = make_env()
+    env.from_collection(["a"]).key_by(lambda s: s).process(Timer("soon")).name("timed").print()
+    message, where = failure_of(env, TypeError)
+    assert message.startswith("a timer needs an integer, a time in ms, but got 'soon' of type str")
+    assert where == "operator 'timed', subtask 1 while processing 'a'"
+
+
+def test_the_time_of_a_timer_is_cut_to_whole_milliseconds(make_env):
+    env = make_env()
+    fired = env.from_collection(["a"]).key_by(lambda s: s).process(Timer(12.7))
+    assert fired.execute_and_collect(limit=9) == [12]
+
+
+def test_a_generator_that_is_to_be_sent_on(make_env):
+    def parts(line):
+        yield from line.split()
+
+    env = make_env(2)
+    env.from_collection(["a b"]).rebalance().map(parts).name("parts").rebalance().map(str).print()
+    message, where = failure_of(env, TypeError)
+    assert "a function that yields belongs into flat_map() or process()" in message
+    assert where.startswith("operator 'parts', subtask ")
+
+
+def test_what_is_refused_while_the_program_is_built(make_inline_env):
+    env = make_inline_env()
+    numbers = env.from_collection([1], Types.INT()).map(lambda i: i, Types.INT()).name("numbers")
+    words = numbers.map(str, Types.STRING()).name("words")
+    with pytest.raises(ValueError, match=r"different types: 'numbers' gives .*, 'words' gives .*Map one"):
+        numbers.union(words)
+    with pytest.raises(ValueError, match="uid hash of operator 'words' must have 32 hexadecimal digits, but got 'zz'"):
+        words.set_uid_hash("zz")
+    with pytest.raises(TypeError, match=r"slot_sharing_group\(\) of operator 'words' needs a name .* but got 42"):
+        words.slot_sharing_group(42)
+    with pytest.raises(ValueError, match="must be greater than 0, but got 0"):
+        words.execute_and_collect(limit=0)
+    with pytest.raises(TypeError, match=r"for_bounded_out_of_orderness\(\) needs a Duration.* but got 5"):
+        WatermarkStrategy.for_bounded_out_of_orderness(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"with_idleness\(\) needs a Duration.* but got '1 s'"):
+        WatermarkStrategy.for_monotonous_timestamps().with_idleness("1 s")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"window_all\(\) need a WindowAssigner.* but got 5"):
+        numbers.window_all(5)

@@ -26,6 +26,7 @@ NO_OPS: dict[str, str] = {
     "SlotSharingGroup.get_java_slot_sharing_group": _ITSELF,
     "StreamExecutionEnvironment.add_jars": _JARS,
     "StreamExecutionEnvironment.add_classpaths": _JARS,
+    "StreamExecutionEnvironment.register_cached_file": "no Python function can ask for the file, in PyFlink neither",
     "StreamExecutionEnvironment.add_default_kryo_serializer": _RECORDS,
     "StreamExecutionEnvironment.register_type": _RECORDS,
     "StreamExecutionEnvironment.register_type_with_kryo_serializer": _RECORDS,

@@ -219,7 +219,7 @@ class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleas
         warnings.warn(f"add_classpaths{classpaths} has no effect: connectors are Python packages here", stacklevel=2)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
-        """Register a file under a name."""
+        """Register a file under a name. No Python function can ask for it, in PyFlink neither: add an archive."""
         self._cached_files[name] = (file_path, executable)
 
     # -- sources -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import random
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._pickling import dumps
@@ -127,7 +128,10 @@ class ExchangeOutput:
         for value in values:
             try:
                 dumps(value)
-            except Exception as culprit:  # noqa: BLE001
+            except Exception as failed:  # noqa: BLE001
+                culprit = failed
+                if isinstance(value, GeneratorType):
+                    culprit = TypeError(f"{failed}: a function that yields belongs into flat_map() or process()")
                 raise OperatorFailure(self.name, self.channel, culprit, current_record([value], iter(()))) from error
 
 
