@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--programs", type=int, default=100, help="how many")
     parser.add_argument("--seed", type=int, default=0, help="other seeds make other programs")
     parser.add_argument("--tries", type=int, default=60, help="how often to try to make a program smaller that differs")
+    parser.add_argument("--together", type=int, default=6, help="how many programs PyFlink runs in one job")
     parser.add_argument("--venv", type=Path, default=record.ROOT / ".oracle-venv", help="where PyFlink is")
     parser.add_argument("--keep", type=int, default=0, help="write so many programs to found/")
     parser.add_argument("--record", type=Path, nargs="+", help="renew outcomes in found/, no more")
@@ -46,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 write(path, program, expect(program))
             return 0
         todo = random_programs(options.programs, options.seed)
+        if oracle:
+            oracle.prepare(todo, options.together)
         status = compare_all(todo, expect, options.tries)
         for program in most_different(todo, options.keep):
             write(FOUND / f"seed-{options.seed}-program-{todo.index(program)}.json", program, expect(program))

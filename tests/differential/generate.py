@@ -221,7 +221,9 @@ def programs(draw: Any, modes: tuple[Mode, ...] = MODES, parallelism: tuple[int,
     return Maker(lambda choices: draw(st.sampled_from(choices)), modes, parallelism).program
 
 
-def random_programs(count: int, seed: int) -> list[Program]:
+def random_programs(
+    count: int, seed: int, modes: tuple[Mode, ...] = MODES, parallelism: tuple[int, ...] = (1, 2)
+) -> list[Program]:
     """Return ``count`` different programs, the same ones for the same seed.
 
     They are more different from each other than those that hypothesis makes of its earlier examples.
@@ -229,6 +231,6 @@ def random_programs(count: int, seed: int) -> list[Program]:
     chance = random.Random(seed)
     found: dict[str, Program] = {}
     while len(found) < count:
-        program = Maker(chance.choice, MODES, (1, 2)).program
+        program = Maker(chance.choice, modes, parallelism).program
         found[str(program)] = program
     return list(found.values())

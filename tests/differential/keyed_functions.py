@@ -293,7 +293,8 @@ class OfWindow(ProcessWindowFunction):
         key = key_field(key)
         record = told_of(context.window(), elements, self.form, key, ordered=self.ordered, timed=self.timed)
         if self.counting:
-            count = context.global_state().get_state(ValueStateDescriptor("count", Types.LONG()))
+            # The name "count" is taken by the count trigger.
+            count = context.global_state().get_state(ValueStateDescriptor("windows", Types.LONG()))
             count.update((count.value() or 0) + 1)
             record = make(self.form, record[0], digest([record[1], count.value()]), record[2])
         yield record

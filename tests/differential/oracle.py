@@ -1,6 +1,6 @@
 """Runs programs on real PyFlink, many in one process: :class:`Oracle` asks, and the module itself is what answers.
 
-The process is another one, with the Python of a virtual environment that has PyFlink. It reads a program from each line
+The process is another one, with the Python of a virtual environment that has PyFlink. It reads programs from each line
 of its input and answers each with a line.
 """
 
@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from typing import IO, TYPE_CHECKING, Any
@@ -20,7 +21,11 @@ from tests.conformance.harness import Run
 from tests.differential.description import from_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tests.differential.description import Program
+
+    Outcome = list[dict[str, list[str]]]
 
 # A watermark never comes before the end. Processes are wrong in BATCH: see the conformance tests.
 CONFIG = {"pipeline.auto-watermark-interval": "10 h", "python.execution-mode": "thread"}
@@ -38,21 +43,37 @@ class Oracle:
         self.python = record.python_with_pyflink(venv)
         self.seconds = seconds
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it lives as long as this object
+        self._known: dict[str, Outcome] = {}
         self._process: subprocess.Popen[str] | None = None
 
-    def run(self, program: Program) -> list[dict[str, list[str]]]:
+    def prepare(self, programs: Iterable[Program], together: int) -> None:
+        """Run programs in jobs of up to ``together`` programs each, and remember the outcomes."""
+        alike: dict[tuple[str, int], list[Program]] = {}
+        for program in programs:
+            alike.setdefault((program.mode, program.parallelism), []).append(program)
+        for group in alike.values():
+            for first in range(0, len(group), together):
+                some = group[first : first + together]
+                # When one fails, nothing is known of the others; each is run alone then.
+                with suppress(OracleError):
+                    self._known |= zip(map(str, some), self._ask(some), strict=True)
+
+    def run(self, program: Program) -> Outcome:
         """Return the text and the values of the results.
 
         Raises:
             OracleError: The program fails, ends the process or does not end.
         """
+        return self._known.get(str(program)) or self._ask([program])[0]
+
+    def _ask(self, programs: list[Program]) -> list[Outcome]:
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
         watchdog = Timer(self.seconds, process.kill)
         watchdog.start()
         try:
-            process.stdin.write(json.dumps(program.to_json()) + "\n")
+            process.stdin.write(json.dumps([program.to_json() for program in programs]) + "\n")
             process.stdin.flush()
             answer = process.stdout.readline()
         finally:
@@ -64,8 +85,8 @@ class Oracle:
         content = json.loads(answer)
         if "error" in content:
             raise OracleError(content["error"])
-        outcome: list[dict[str, list[str]]] = content["outcome"]
-        return outcome
+        outcomes: list[Outcome] = content["outcomes"]
+        return outcomes
 
     def _start(self) -> subprocess.Popen[str]:
         # The process writes a lot that nobody wants to read, unless it dies.
@@ -81,15 +102,15 @@ class Oracle:
             self._process = None
 
 
-def answer(program: Program) -> dict[str, Any]:
-    """Run a program on PyFlink, in this process."""
+def answer(programs: list[Program]) -> dict[str, Any]:
+    """Run programs of the same mode and parallelism on PyFlink, in one job of this process."""
     from tests.differential import build
 
     try:
-        env = record.make_environment(Run(program.mode, program.parallelism), CONFIG.items())
-        collects = [record.collector(stream) for stream in build.build(env, program)]
-        env.execute("random program")
-        return {"outcome": [{"text": texts, "values": values} for texts, values in (c() for c in collects)]}
+        env = record.make_environment(Run(programs[0].mode, programs[0].parallelism), CONFIG.items())
+        collects = [[record.collector(stream) for stream in build.build(env, program)] for program in programs]
+        env.execute("random programs")
+        return {"outcomes": [[dict(zip(("text", "values"), c(), strict=True)) for c in some] for some in collects]}
     except Exception as error:  # noqa: BLE001 - whatever it is, the other programs are to run
         return {"error": record.essence(error)}
 
@@ -103,7 +124,7 @@ def serve(questions: IO[str], answers: IO[str]) -> None:
     for module in (build, functions, keyed_functions):
         cloudpickle.register_pickle_by_value(module)
     for line in questions:
-        answers.write(json.dumps(answer(from_json(json.loads(line)))) + "\n")
+        answers.write(json.dumps(answer([from_json(content) for content in json.loads(line)])) + "\n")
         answers.flush()
 
 

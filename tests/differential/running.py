@@ -14,6 +14,8 @@ with ours.alias():
     from tests.differential import build, functions, keyed_functions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.conformance.registry import Ordering
     from tests.differential.description import Program
 
@@ -33,14 +35,19 @@ ORDERINGS: dict[str, Ordering] = {"total": "exact", "key": "per_key", "none": "m
 
 def run(program: Program, engine: str) -> Outcome:
     """Run a program on an engine of flintstream."""
+    return run_together([program], engine)[0]
+
+
+def run_together(programs: Sequence[Program], engine: str) -> list[Outcome]:
+    """Run programs of the same mode and parallelism in one job."""
     with ours.alias():
-        env = ours.make_environment(engine, Run(program.mode, program.parallelism), CONFIG)
-        streams = build.build(env, program)
+        env = ours.make_environment(engine, Run(programs[0].mode, programs[0].parallelism), CONFIG)
+        streams = [build.build(env, program) for program in programs]
         # A sink with one subtask gets the records of each sender in their order.
         env.set_parallelism(1)
-        collects = [[ours.collector(stream, form) for form in ("text", "values")] for stream in streams]
-        env.execute("random program")
-        return [{"text": text(), "values": values()} for text, values in collects]
+        collects = [[(ours.collector(stream), ours.collector(stream, "values")) for stream in some] for some in streams]
+        env.execute("random programs")
+        return [[{"text": text(), "values": values()} for text, values in some] for some in collects]
 
 
 def difference(program: Program, expected: Outcome, actual: Outcome, *, ordered: bool = True) -> str:

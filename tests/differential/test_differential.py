@@ -15,6 +15,7 @@ from tests.differential.generate import programs
 from tests.differential.shrink import reductions, shrink
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.json"))
+SEED = int(os.environ.get("DIFFERENTIAL_SEED", "0"))
 MORE = os.environ.get("DIFFERENTIAL_EXAMPLES")
 
 
@@ -27,17 +28,31 @@ def examples(usual):
     )
 
 
+def batched(items, size):
+    return [items[first : first + size] for first in range(0, len(items), size)]
+
+
 def assert_same(program, expected, actual, *, ordered=True):
     note(str(program))
     assert running.difference(program, expected, actual, ordered=ordered) == ""
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(0 if MORE else 300)
-@examples(30)
-@given(programs())
-def test_engines_agree(program):
-    assert_same(program, running.run(program, "inline"), running.run(program, "spark"))
+@pytest.mark.timeout(0 if MORE else 180)
+@pytest.mark.parametrize("parallelism", [1, 2])
+@pytest.mark.parametrize("mode", generate.MODES)
+def test_engines_agree(mode, parallelism):
+    def on_spark(program):
+        return running.difference(program, running.run(program, "inline"), running.run(program, "spark"))
+
+    # Each job on Spark takes its time, however many programs there are in it.
+    todo = generate.random_programs(int(MORE or 12), SEED, (mode,), (parallelism,))
+    for some in batched(todo, 12):
+        outcomes = running.run_together(some, "spark")
+        for program, outcome in zip(some, outcomes, strict=True):
+            if running.difference(program, running.run(program, "inline"), outcome):
+                smallest = shrink(program, on_spark, 50)
+                pytest.fail(f"{smallest}\n{on_spark(smallest)}")
 
 
 @pytest.mark.timeout(0 if MORE else 180)
