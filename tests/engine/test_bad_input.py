@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from flintstream.common import Types, WatermarkStrategy
@@ -260,3 +262,37 @@ def test_what_is_refused_while_the_program_is_built(make_inline_env):
         WatermarkStrategy.for_monotonous_timestamps().with_idleness("1 s")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"window_all\(\) need a WindowAssigner.* but got 5"):
         numbers.window_all(5)
+
+
+def test_a_function_that_ends_the_process_fails_like_any_other(make_env):
+    env = make_env()
+    env.from_collection([1]).map(lambda _: sys.exit(3)).name("ends").print()
+    message, where = failure_of(env, RuntimeError)
+    assert message.startswith("the function called sys.exit(3)")
+    assert "ends" in where
+
+
+def test_streams_and_environments_are_no_part_of_functions(make_inline_env):
+    env = make_inline_env()
+    numbers = env.from_collection([1])
+    with pytest.raises(TypeError, match=r"variable 'env' .*a StreamExecutionEnvironment cannot be used inside of a"):
+        numbers.map(lambda _: env.get_parallelism())
+    with pytest.raises(TypeError, match=r"variable 'numbers' .*a DataStream cannot be used inside of a function"):
+        numbers.filter(lambda _: numbers)
+
+
+def test_a_class_in_the_place_of_its_object(make_inline_env):
+    class Same(MapFunction):
+        def map(self, value):
+            return value
+
+    with pytest.raises(TypeError, match=r"must be an object: Same\(...\), but got the class itself"):
+        make_inline_env().from_collection([1]).map(Same)
+
+
+def test_names_are_texts(make_inline_env):
+    stream = make_inline_env().from_collection([1]).map(lambda i: i)
+    with pytest.raises(TypeError, match="The name of operator 'Map' must be a text, but got None"):
+        stream.name(None)
+    with pytest.raises(TypeError, match=r"print\(\) must be a text, but got 5"):
+        stream.print(5)

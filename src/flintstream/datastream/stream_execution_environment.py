@@ -22,7 +22,7 @@ from flintstream.datastream._options import spelling_of
 from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.cached import check_batch, prepare_caches
-from flintstream.datastream._streams.functions import as_type
+from flintstream.datastream._streams.functions import StaysInProgram, as_type
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
 from flintstream.errors import PlanError, UnsupportedByDesignError
@@ -66,7 +66,7 @@ IDLE_EPOCH = "flintstream.epoch.idle-duration"
 _default_local_parallelism: int | None = None
 
 
-class StreamExecutionEnvironment(FaultTolerance, PythonDependencies, OlderReleases, DataFrames):
+class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependencies, OlderReleases, DataFrames):
     """Builds a program and executes it on Spark.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})

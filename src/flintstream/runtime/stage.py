@@ -83,7 +83,8 @@ class JobRuntime:
                 subtask = Subtask(self.plan, chain, instruction.subtask, self.log)
             for produced in subtask.run(instruction, gate):
                 yield self._report_item(produced) if isinstance(produced, Report) else produced
-        except OperatorFailure as failure:
+        except (OperatorFailure, SystemExit) as error:
+            failure = _failure_of(error, chain.name, instruction.subtask)
             report = Report(chain.id, instruction.subtask, "", failure=FailureReport.of(failure))
             yield self._report_item(report)
             if subtask is not None:
@@ -114,6 +115,14 @@ class JobRuntime:
 
     def _report_item(self, report: Report) -> Item:
         return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, dumps(report))
+
+
+def _failure_of(error: OperatorFailure | SystemExit, chain: str, subtask: int) -> OperatorFailure:
+    """Return what made a subtask fail; a function that ends the process would take the whole job with it."""
+    if isinstance(error, OperatorFailure):
+        return error
+    told = RuntimeError(f"the function called sys.exit({error.code!r})").with_traceback(error.__traceback__)
+    return OperatorFailure(chain, subtask, told, None)
 
 
 def instruction_item(level: int, instruction: Instruction) -> Item:

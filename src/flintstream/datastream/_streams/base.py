@@ -326,7 +326,13 @@ class DataStream(Settings, AsDataFrame):
     # -- ends --------------------------------------------------------------------------------------------------------
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:
-        """Print each record in the driver, in the textual form Flink gives its type."""
+        """Print each record in the driver, in the textual form Flink gives its type.
+
+        Raises:
+            TypeError: ``sink_identifier``, which is printed before each record, is no text.
+        """
+        if sink_identifier is not None and not isinstance(sink_identifier, str):
+            raise TypeError(f"The sink identifier of print() must be a text, but got {sink_identifier!r}")
         from flintstream.runtime.print_sink import PrintSink  # noqa: PLC0415
 
         return self._sink("Print to Std. Out", PrintSink(sink_identifier))

@@ -16,6 +16,21 @@ def is_plain(function: object, base: type) -> bool:
     return not isinstance(function, base)
 
 
+class StaysInProgram:
+    """Base of what builds programs, and cannot be part of a function that runs in a task."""
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError(
+            f"a {type(self).__name__} cannot be used inside of a function: functions run in the tasks, and it belongs "
+            "to the program that builds the job. Put what is needed of it into a variable",
+        )
+
+
 def as_function(function: Any, base: type, method: str, operation: str) -> Any:
     """Return an object with ``open``, ``close`` and ``method``.
 
@@ -24,6 +39,10 @@ def as_function(function: Any, base: type, method: str, operation: str) -> Any:
     """
     if isinstance(function, base):
         return function
+    if isinstance(function, type) and issubclass(function, base):
+        raise TypeError(
+            f"The input of {operation}() must be an object: {function.__name__}(...), but got the class itself"
+        )
     if callable(function):
         return PlainFunction(method, function)
     raise TypeError(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from flintstream.datastream._streams.functions import StaysInProgram
+
 if TYPE_CHECKING:
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
 
 
-class Settings:
+class Settings(StaysInProgram):
     """The settings of a step, shared by streams and sinks."""
 
     _transformation: Transformation
@@ -22,7 +24,13 @@ class Settings:
         return self._transformation.name
 
     def name(self, name: str) -> Any:
-        """Name this step, for plans, metrics and errors."""
+        """Name this step, for plans, metrics and errors.
+
+        Raises:
+            TypeError: ``name`` is no text.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"The name of operator '{self._transformation.name}' must be a text, but got {name!r}")
         self._transformation.name = name
         return self
 
