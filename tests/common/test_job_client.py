@@ -119,6 +119,17 @@ def test_a_result_tells_what_is_left_of_the_job():
     assert str(result) == "Job 00112233445566778899aabbccddeeff finished after 12 ms.\n- n: 3"
 
 
+def test_a_result_that_is_still_awaited_can_be_cancelled_and_the_job_goes_on():
+    handle = Handle()
+    future = JobClient(handle).get_job_execution_result()
+    assert future.cancel()
+    assert (future.cancelled(), future.done()) == (True, True)
+    assert not handle.over.is_set()
+    handle.over.set()
+    with pytest.raises(JobCancelledError):
+        future.result(10)
+
+
 def test_job_ids_are_values():
     job_id = JobID()
     assert JobID(str(job_id)) == job_id

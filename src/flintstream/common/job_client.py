@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from flintstream.common.completable_future import CompletableFuture
@@ -106,14 +107,14 @@ def _start(call: Callable[[], T]) -> CompletableFuture[T]:
     future: Future[T] = Future()
 
     def run() -> None:
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            result = call()
-        except BaseException as error:  # noqa: BLE001 - it is raised again where the future is asked
-            future.set_exception(error)
-        else:
-            future.set_result(result)
+        # Whoever cancels the future meanwhile has completed it: what comes after that is of no interest.
+        with suppress(InvalidStateError):
+            try:
+                result = call()
+            except BaseException as error:  # noqa: BLE001 - it is raised again where the future is asked
+                future.set_exception(error)
+            else:
+                future.set_result(result)
 
     threading.Thread(target=run, name="job-client", daemon=True).start()
     return CompletableFuture(future)

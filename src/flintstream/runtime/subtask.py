@@ -156,6 +156,7 @@ class Subtask:
         if self.job.batch:
             yield from self._consume_batch(gate)
         else:
+            self._tick()  # what has become due since the last epoch comes before the records of this one
             yield from self._consume_streaming(gate)
         sources = [(n, o) for n, o in self.operators.items() if isinstance(o, InputOperator)]
         runs = [self._read(number, source, instruction) for number, source in sources]
