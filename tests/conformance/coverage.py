@@ -6,19 +6,20 @@ makes of its own methods do not count, nor do those of the harness around a prog
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 import threading
-from contextlib import contextmanager
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from tests.conformance import harness
+from tests.conformance import harness, ours
 from tests.parity.parity import names, status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from types import CodeType, FrameType
 
     from tests.parity.parity import Name
@@ -35,7 +36,7 @@ class Calls:
         """The type of the first argument, or the class that it is, and the name of what was called."""
         self.codes: set[CodeType] = set()
 
-    @contextmanager
+    @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
         """Take note of the calls in this thread, and in threads that begin meanwhile."""
         before = sys.getprofile()
@@ -48,7 +49,10 @@ class Calls:
             threading.setprofile(None)
 
     def _note(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event != "call" or not (_of_program(frame) or (frame.f_back is not None and _of_program(frame.f_back))):
+        out_of_program = frame.f_back is not None and _of_program(frame.f_back)
+        if event == "return" and out_of_program:
+            self.methods.add((type(argument), ""))  # a program is handed an object of this class
+        if event != "call" or not (out_of_program or _of_program(frame)):
             return
         code = frame.f_code
         self.codes.add(code)
@@ -83,5 +87,22 @@ def _codes_of(functions: Any) -> Iterator[CodeType]:
 
 
 def surface() -> list[Name]:
-    """Return all methods, functions and classes of the API; what cannot be here at all is not among them."""
-    return [name for name in names() if name.parameters is not None and status(name)[0] != "impossible here"]
+    """Return all methods, functions and classes of PyFlink's release; what cannot be here at all is not among them."""
+    return [
+        name
+        for name in names()
+        if name.in_release and name.parameters is not None and status(name)[0] != "impossible here"
+    ]
+
+
+def run_all(directory: Path) -> Calls:
+    """Run every program once, with its highest parallelism, on the inline engine; return the calls."""
+    calls = Calls()
+    with calls.watched(), ours.alias():
+        for program in harness.load_programs().values():
+            empty = directory / program.name
+            empty.mkdir()
+            # A result that differs on purpose may be an error: what has been called until then has been reached.
+            with contextlib.suppress(OverflowError):
+                ours.run_program(program, harness.runs_of(program)[-1], "inline", empty)
+    return calls
