@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from flintstream.common import Types, WatermarkStrategy
+from flintstream.common import Time, Types, WatermarkStrategy
 from flintstream.datastream import OutputTag, ProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream.connectors import NumberSequenceSource
 from flintstream.datastream.functions import MapFunction
+from flintstream.datastream.window import TumblingEventTimeWindows
 from flintstream.errors import PlanError
 from flintstream.graph.planner import chains_of, default_max_parallelism
 
@@ -202,3 +203,22 @@ def test_the_execution_plan_is_flinks_json_and_names_the_superstep(env):
     assert [node["pact"] for node in nodes] == ["Data Source", "Operator", "Data Sink"]
     assert nodes[1]["predecessors"] == [{"id": nodes[0]["id"], "ship_strategy": "HASH", "side": "first"}]
     assert [node["superstep"] for node in nodes] == [0, 1, 1]
+
+
+def test_the_execution_plan_names_steps_as_flink_does(env):
+    env.set_parallelism(2)
+    pairs = env.from_collection([("a", 1)], Types.TUPLE([Types.STRING(), Types.INT()]))
+    stamped = pairs.assign_timestamps_and_watermarks(WatermarkStrategy.for_monotonous_timestamps())
+    windows = stamped.key_by(lambda pair: pair[0]).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+    windows.reduce(lambda a, _: a).set_description("one per second").print()
+    pairs.project(0).print()
+    pairs.key_by(lambda pair: pair[0]).sum(1).print()
+    nodes = json.loads(env.get_execution_plan())["nodes"]
+    assert {(node["type"], node["contents"], node["parallelism"]) for node in nodes} == {
+        ("Source: Collection Source", "Source: Collection Source", 1),
+        ("Timestamps/Watermarks", "Timestamps/Watermarks", 1),
+        ("TumblingEventTimeWindows", "one per second", 2),
+        ("Projection", "Projection", 2),
+        ("Reduce", "Reduce", 2),
+        ("Sink: Print to Std. Out", "Sink: Print to Std. Out", 2),
+    }
