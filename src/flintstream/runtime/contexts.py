@@ -169,11 +169,15 @@ class KeyedTimerService(TimerService):
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Delete a processing-time timer."""
-        self._timers.delete_processing_time(whole_ms(timestamp, "a timer"), self._state.key)
+        if type(timestamp) is not int:
+            timestamp = whole_ms(timestamp, "a timer")
+        self._timers.delete_processing_time(timestamp, self._state.key)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Delete an event-time timer."""
-        self._timers.delete_event_time(whole_ms(timestamp, "a timer"), self._state.key)
+        if type(timestamp) is not int:
+            timestamp = whole_ms(timestamp, "a timer")
+        self._timers.delete_event_time(timestamp, self._state.key)
 
 
 class NonKeyedTimerService(TimerService):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from contextlib import contextmanager
+from heapq import heapify, heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -30,38 +30,46 @@ class TimerQueue:
     A deleted timer stays in the heap and is skipped when its time comes; a heap of mostly such ones is made anew.
     """
 
-    __slots__ = ("_count", "heap", "registered", "touched")
+    __slots__ = ("_count", "closing", "heap", "registered", "touched", "tracking")
 
     def __init__(self) -> None:
-        self.heap: list[tuple[int, int, Any, Any]] = []
+        self.heap: list[tuple[int, int, Timer]] = []
         self.registered: dict[Timer, int] = {}
         self.touched: set[Timer] = set()
+        """What came or went since the last delta, while ``tracking``."""
+        self.tracking = False
+        self.closing = False
+        """Whether no timer is taken any more."""
         self._count = 0
 
-    def add(self, timestamp: int, key: Any, namespace: Any) -> bool:
-        """Register a timer; tell whether it is new."""
+    def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
+        """Register a timer (ms), if it is not there."""
         timer = (timestamp, key, namespace)
-        if timer in self.registered:
-            return False
-        self._count += 1
-        self.registered[timer] = self._count
-        heapq.heappush(self.heap, (timestamp, self._count, key, namespace))
-        return True
+        registered = self.registered
+        if timer in registered or self.closing:
+            return
+        self._count = registered[timer] = count = self._count + 1
+        heappush(self.heap, (timestamp, count, timer))
+        if self.tracking:
+            self.touched.add(timer)
 
-    def remove(self, timestamp: int, key: Any, namespace: Any) -> bool:
-        """Delete a timer; tell whether it was there."""
-        if self.registered.pop((timestamp, key, namespace), None) is None:
-            return False
-        if len(self.heap) > 2 * len(self.registered) + _FEW:
+    def delete(self, timestamp: int, key: Any, namespace: Any = None) -> None:
+        """Delete a timer (ms), if it is there."""
+        timer = (timestamp, key, namespace)
+        registered, heap = self.registered, self.heap
+        if registered.pop(timer, None) is None:
+            return
+        if self.tracking:
+            self.touched.add(timer)
+        if len(heap) > 2 * len(registered) + _FEW:
             self._compact()
-        return True
 
     def _compact(self) -> None:
         # In place: whoever iterates over due() at the moment holds this very list
-        self.heap[:] = [(time, count, key, namespace) for (time, key, namespace), count in self.registered.items()]
-        heapq.heapify(self.heap)
+        self.heap[:] = [(timer[0], count, timer) for timer, count in self.registered.items()]
+        heapify(self.heap)
 
-    def due(self, limit: int, *, tracking: bool) -> Iterator[Timer]:
+    def due(self, limit: int) -> Iterator[Timer]:
         """Take out the timers up to ``limit`` in the order of their time, also those that are added meanwhile.
 
         This is what Flink promises. In PyFlink's process mode a timer that is added while others fire comes after all
@@ -69,19 +77,18 @@ class TimerQueue:
         """
         heap, registered = self.heap, self.registered
         while heap and heap[0][0] <= limit:
-            timestamp, count, key, namespace = heapq.heappop(heap)
-            timer = (timestamp, key, namespace)
+            _, count, timer = heappop(heap)
             if registered.get(timer) == count:
                 del registered[timer]
-                if tracking:
+                if self.tracking:
                     self.touched.add(timer)
                 yield timer
 
     def next_time(self) -> int | None:
         """Return the time of the next timer."""
         heap = self.heap
-        while heap and self.registered.get((heap[0][0], heap[0][2], heap[0][3])) != heap[0][1]:
-            heapq.heappop(heap)
+        while heap and self.registered.get(heap[0][2]) != heap[0][1]:
+            heappop(heap)
         return heap[0][0] if heap else None
 
     def clear(self) -> None:
@@ -97,44 +104,38 @@ class InternalTimerService:
     def __init__(self, clock: Callable[[], int] = wall_clock) -> None:
         self.clock = clock
         self.current_watermark = MIN_TIMESTAMP
-        self.tracking = False
-        self.closing = False
         self.event = TimerQueue()
         self.processing = TimerQueue()
+        # Timestamp (ms), key and namespace; the queues' own methods, as timers come and go with every record
+        self.register_event_time = self.event.register
+        self.delete_event_time = self.event.delete
+        self.register_processing_time = self.processing.register
+        self.delete_processing_time = self.processing.delete
 
-    def register_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register an event-time timer (ms)."""
-        if not self.closing:
-            self.postpone(timestamp, key, namespace)
+    @property
+    def tracking(self) -> bool:
+        """Whether :meth:`take_delta` is going to be called."""
+        return self.event.tracking
 
-    def postpone(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register an event-time timer in the place of one that was due, which :meth:`last_call` does not stop."""
-        if self.event.add(timestamp, key, namespace) and self.tracking:
-            self.event.touched.add((timestamp, key, namespace))
+    @tracking.setter
+    def tracking(self, tracking: bool) -> None:
+        self.event.tracking = self.processing.tracking = tracking
 
-    def delete_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Delete an event-time timer (ms)."""
-        if self.event.remove(timestamp, key, namespace) and self.tracking:
-            self.event.touched.add((timestamp, key, namespace))
-
-    def register_processing_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register a processing-time timer (ms since the epoch)."""
-        if not self.closing and self.processing.add(timestamp, key, namespace) and self.tracking:
-            self.processing.touched.add((timestamp, key, namespace))
-
-    def delete_processing_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Delete a processing-time timer (ms since the epoch)."""
-        if self.processing.remove(timestamp, key, namespace) and self.tracking:
-            self.processing.touched.add((timestamp, key, namespace))
+    def postpone_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
+        """Register a timer in the place of one that was due, which :meth:`last_call` does not stop."""
+        queue = self.event
+        closing, queue.closing = queue.closing, False
+        queue.register(timestamp, key, namespace)
+        queue.closing = closing
 
     def advance_watermark(self, timestamp: int) -> Iterator[Timer]:
         """Move event time on, and take out the timers that are due, in the order of their time."""
         self.current_watermark = timestamp
-        return self.event.due(timestamp, tracking=self.tracking)
+        return self.event.due(timestamp)
 
     def due_processing(self, now: int) -> Iterator[Timer]:
         """Take out the processing-time timers that are due, in the order of their time."""
-        return self.processing.due(now, tracking=self.tracking)
+        return self.processing.due(now)
 
     def next_processing_time(self) -> int | None:
         """Return when the next processing-time timer is due."""
@@ -143,11 +144,11 @@ class InternalTimerService:
     @contextmanager
     def last_call(self) -> Iterator[None]:
         """Fire what is left of a key in BATCH mode: timers registered meanwhile are ignored, as in Flink."""
-        self.closing = True
+        self.event.closing = self.processing.closing = True
         try:
             yield
         finally:
-            self.closing = False
+            self.event.closing = self.processing.closing = False
             self.current_watermark = MIN_TIMESTAMP
             self.clear_all()
 
@@ -181,9 +182,10 @@ class InternalTimerService:
             queue = queues.get(change.table)
             if queue is not None:
                 for timer in change.deleted:
-                    queue.remove(*timer)
+                    queue.delete(*timer)
                 for timer in change.keys:
-                    queue.add(*timer)
+                    queue.register(*timer)
+                queue.touched.clear()
 
     def _tables(self) -> tuple[tuple[TableInfo, TimerQueue], ...]:
         return (EVENT_TIMERS, self.event), (PROCESSING_TIMERS, self.processing)

@@ -357,7 +357,7 @@ class WindowOperator(CollectingOperator):
         if type(self.assigner) is EventTimeSessionWindows and type(self.trigger) is EventTimeTrigger:
             for grown in in_flight:
                 if grown[0] <= window[0] and window[1] <= grown[1]:
-                    self.timers.postpone(grown[1] - 1, key, grown)
+                    self.timers.postpone_event_time(grown[1] - 1, key, grown)
                     return
 
     # -- the end of windows ------------------------------------------------------------------------------------------
