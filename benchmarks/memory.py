@@ -2,9 +2,9 @@
 
     python -m benchmarks.memory [--records 1000000,10000000] [--keys 10000] [--backend hashmap]
 
-The keyed count of ``keyed_count``, on flintstream alone. The peak is what the kernel counted for each worker process
-(``VmHWM``), state included; the time is that of the whole job after a warm-up. With as many keys as records, the peaks
-tell what a key costs.
+The keyed count of ``workloads/keyed_count``, on flintstream alone. The peak is what the kernel counted for each worker
+process (``VmHWM``), state included; the time is that of the whole job after a warm-up. With as many keys as records,
+the peaks tell what a key costs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import time
 from pathlib import Path
 
-from benchmarks.runners.options import SPREAD
+from benchmarks.workload import SPREAD
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from flintstream.datastream.connectors import NumberSequenceSource

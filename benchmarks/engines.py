@@ -1,0 +1,100 @@
+"""The engines that workloads run on: how each is started, and what it needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchmarks.workload import Run
+
+BENCHMARKS = Path(__file__).parent
+REPOSITORY = BENCHMARKS.parent
+RUNNERS = BENCHMARKS / "runners"
+REQUIREMENTS = {
+    "flink": ["apache-flink==2.3.0"],
+    "bytewax": ["bytewax==0.21.1"],
+    "spark": ["pyspark==4.3.0", "pandas", "pyarrow", "protobuf"],
+    "pathway": ["pathway==0.33.0"],
+}
+"""What is installed into the virtual environment of each; the first is the engine itself."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One way to run workloads."""
+
+    name: str
+    title: str
+    module: str
+    """The module of a workload's package that this engine runs; a workload without it is left out."""
+    first: int
+    """How many records to begin with."""
+    environment: str | None = None
+    """Which of REQUIREMENTS it needs; None: this interpreter."""
+    mode: str = ""
+    runner: str = ""
+
+    def runs(self, package: str) -> bool:
+        """Whether the workloads of a package are there for this engine."""
+        return (BENCHMARKS / "workloads" / package / f"{self.module}.py").exists()
+
+    def command(self, python: str, run: Run) -> list[str]:
+        """Return the command line of a run."""
+        start = ["-m", "flintstream.cli", "run", "--master", "local[2]"] if self.mode == "flintstream" else []
+        script = str(RUNNERS / f"run_{self.runner or self.module}.py")
+        return [python, *start, script, *([self.mode] if self.mode else []), run.to_json()]
+
+    def variables(self, python: str) -> dict[str, str]:
+        """Return the environment variables of a run."""
+        path = [str(REPOSITORY), *([str(REPOSITORY / "src")] if self.environment is None else [])]
+        return {
+            **os.environ,
+            "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",  # PyFlink starts "python"
+            "PYTHONPATH": os.pathsep.join(path),
+            "PYTHONHASHSEED": "0",
+        }
+
+
+ENGINES = {
+    engine.name: engine
+    for engine in (
+        Engine("bare", "bare Python, 2 processes, no exchange", "bare", 1_000_000),
+        Engine("flintstream", "flintstream", "pyflink", 1_000_000, mode="flintstream"),
+        Engine("bytewax", "Bytewax, 2 processes", "bytewax", 300_000, "bytewax"),
+        Engine("pathway", "Pathway, 2 processes", "pathway", 100_000, "pathway"),
+        Engine("spark", "PySpark transformWithState", "spark", 100_000, "spark"),
+        Engine("spark-pandas", "PySpark applyInPandasWithState", "spark_pandas", 100_000, "spark", runner="spark"),
+        Engine("flink-thread", "PyFlink, thread mode", "pyflink", 30_000, "flink", "thread"),
+        Engine("flink-process", "PyFlink, process mode", "pyflink", 6_000, "flink", "process"),
+    )
+}
+
+
+def python_of(engine: Engine, given: Mapping[str, str | None], venvs: Path) -> str:
+    """Return the interpreter of an engine: the one that was given, or that of a virtual environment made if need be.
+
+    Raises:
+        subprocess.CalledProcessError: The environment cannot be made.
+    """
+    if engine.environment is None:
+        return sys.executable
+    interpreter = given.get(engine.environment)
+    if interpreter:
+        return str(Path(interpreter).absolute())
+    directory = (venvs / engine.environment).absolute()  # it runs from another directory
+    python = directory / "bin" / "python"
+    if not (directory / ".ready").exists():
+        print(f"making {directory} ...", file=sys.stderr, flush=True)
+        venv.create(directory, with_pip=True, clear=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", "setuptools<81", *REQUIREMENTS[engine.environment]]
+        subprocess.run(install, check=True)  # noqa: S603 - a fixed list
+        (directory / ".ready").touch()
+    return str(python)

@@ -1,0 +1,139 @@
+"""Measures one workload on one engine: runs it in a process of its own, checks the results, subtracts the start-up.
+
+The whole command is timed with few records and with many; the difference is the time of the others, without start-up.
+Many is as many as take the seconds asked for. The results must be those of the bare loop with as many records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.engines import ENGINES
+from benchmarks.process import RunError, timed
+from benchmarks.workload import Run, written_lines
+
+if TYPE_CHECKING:
+    from benchmarks.engines import Engine
+    from benchmarks.process import Cost
+    from benchmarks.workload import Workload
+
+FEW = 2_000
+MOST_RECORDS = 64_000_000
+MOST_GROWTH = 10
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long runs are to take."""
+
+    seconds: float
+    """At least so long a run is, without start-up, unless ``records`` is given."""
+    timeout: float
+    """At most so long a run may take in all."""
+    records: int | None = None
+    repeat: int = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one engine did with one workload."""
+
+    workload: str
+    engine: str
+    records: int = 0
+    seconds: float = 0.0
+    """What the records took without start-up; the median, if it was repeated."""
+    cpu: float = 0.0
+    """CPU seconds of all processes of the run, without start-up."""
+    start_up: float = 0.0
+    problem: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Records per second without start-up; 0 if the run was too short to tell."""
+        return self.records / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def cpu_per_record(self) -> float:
+        """Microseconds of CPU."""
+        return self.cpu / self.records * 1e6 if self.records else 0.0
+
+
+def measure(workload: Workload, engine: Engine, python: str, limits: Limits) -> Outcome:
+    """Measure one workload on one engine; what goes wrong is part of the outcome."""
+    try:
+        start_up, _ = run_once(workload, engine, python, FEW, limits.timeout)
+        records = limits.records or engine.first
+        while True:
+            cost = checked(workload, engine, python, records, limits.timeout) - start_up
+            if limits.records or cost.seconds >= limits.seconds or records == MOST_RECORDS:
+                break
+            growth = 1.3 * limits.seconds / max(cost.seconds, limits.seconds / MOST_GROWTH)
+            records = min(rounded(records * max(growth, 1.5)), MOST_RECORDS)
+        more = [checked(workload, engine, python, records, limits.timeout) - start_up for _ in range(limits.repeat - 1)]
+        seconds = statistics.median(each.seconds for each in (cost, *more))
+        cpu = statistics.median(each.cpu for each in (cost, *more))
+        return Outcome(workload.name, engine.name, records - FEW, seconds, cpu, start_up.seconds)
+    except (RunError, OSError, subprocess.SubprocessError) as error:
+        return Outcome(workload.name, engine.name, problem=f"{type(error).__name__}: {error}")
+
+
+def rounded(records: float) -> int:
+    """Return a number of records with two digits, so that runs of several engines share what is expected of them."""
+    unit = 10 ** (len(str(int(records))) - 2)
+    return int(records // unit * unit)
+
+
+def checked(workload: Workload, engine: Engine, python: str, records: int, timeout: float) -> Cost:
+    """Run once and return what it took.
+
+    Raises:
+        RunError: It fails, or the results are not the expected ones.
+    """
+    cost, results = run_once(workload, engine, python, records, timeout)
+    if engine.name != "bare":
+        expected = expected_results(workload.name, records, timeout)
+        if results != expected:
+            raise RunError(f"wrong results: {results[0]} lines, expected {expected[0]}, with {records} records")
+    if results[0] == 0:
+        raise RunError(f"nothing is written with {records} records")
+    return cost
+
+
+@cache
+def expected_results(name: str, records: int, timeout: float) -> tuple[int, str]:
+    """Return what the bare loop writes."""
+    from benchmarks.workloads import WORKLOADS  # noqa: PLC0415 - hashed by its name here
+
+    return run_once(WORKLOADS[name], ENGINES["bare"], sys.executable, records, timeout)[1]
+
+
+def run_once(
+    workload: Workload, engine: Engine, python: str, records: int, timeout: float
+) -> tuple[Cost, tuple[int, str]]:
+    """Run a workload once.
+
+    Returns:
+        What it took, and how many lines it wrote with a hash of them in order.
+
+    Raises:
+        RunError: It fails or takes longer than ``timeout`` seconds.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchmark-", ignore_cleanup_errors=True) as directory:
+        run = Run(workload.package, records, directory, workload.settings)
+        Path(run.output).mkdir()
+        prepare = getattr(importlib.import_module(f"benchmarks.workloads.{run.package}"), "prepare", None)
+        if prepare is not None:
+            prepare(run)
+        cost = timed(engine.command(python, run), engine.variables(python), directory, timeout)
+        lines = written_lines(run)
+        return cost, (len(lines), hashlib.sha256("\n".join(lines).encode()).hexdigest())

@@ -1,0 +1,33 @@
+"""Runs the user functions of a workload in two Python processes, with nothing between them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from multiprocessing import Process
+from pathlib import Path
+
+from benchmarks.workload import Run, line
+
+
+def subtask(number: int, run: Run) -> None:
+    """Run one of the two processes."""
+    module = importlib.import_module(f"benchmarks.workloads.{run.package}.bare")
+    with Path(run.output, f"part-{number}").open("w") as file:
+        file.writelines(map(line, module.subtask(number, run)))
+
+
+def main() -> None:
+    """Run both."""
+    run = Run.from_json(sys.argv[1])
+    processes = [Process(target=subtask, args=(number, run)) for number in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    if any(process.exitcode for process in processes):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Numbers are counted per key in keyed state; the count that every 101st number gets is written.
+
+With ``durable``, there are checkpoints every 10 seconds with a changelog, and every key has a timer, which writes the
+last count at the end of the input.
+"""
+
+from __future__ import annotations
+
+from benchmarks.workload import SPREAD
+
+
+def to_pair(n: int, keys: int, half: int) -> tuple[int, int]:
+    """Return a key and the number.
+
+    The halves of the numbers have keys of their own: counts must not depend on which half is read faster.
+    """
+    return n * SPREAD % (keys // 2) * 2 + (n >= half), n
