@@ -70,7 +70,6 @@ def facts_of(program: Program) -> list[Facts]:
         if any(i >= position for i in step.inputs):
             raise AmbiguousError("an input that comes later")
         known.append(after(program, step, position, [known[i] for i in step.inputs]))
-    # The sink underneath PyFlink's execute_and_collect takes no None.
     need(not any(known[position].holes for position in program.results()), "None for a record at a sink")
     return known
 
@@ -78,8 +77,10 @@ def facts_of(program: Program) -> list[Facts]:
 def after(program: Program, step: Step, position: int, inputs: list[Facts]) -> Facts:
     """Return what is known after one step; see :func:`facts_of`."""
     options = step.options
-    if step.op not in {"without_holes", "union"} and any(facts.holes for facts in inputs):
-        raise AmbiguousError("a function that does not expect None for a record")
+    if any(facts.holes for facts in inputs):
+        # PyFlink cannot bring None from one operator to another, nor to a sink: the two must be chained.
+        alone = step.op == "without_holes" and inputs[0].parallelism == program.parallelism_of(step)
+        need(alone, "a function that does not expect None for a record")
     if options.get("typed_key") and (inputs[0].form == UNTYPED or options["select"] not in {"key", "parity"}):
         raise AmbiguousError("a type for keys of another one")
     parallelism = program.parallelism_of(step)
@@ -246,11 +247,9 @@ def together(step: Step, inputs: list[Facts], parallelism: int) -> Facts:
         stamps=stamps,
         origins=one.origins | other.origins,
         nulls=one.nulls or other.nulls,
-        holes=one.holes or other.holes,
     )
     if step.op == "union":
         need(len(forms) == 1, "a union of streams of different types")
-        need(one.holes == other.holes, "a union with a stream that may have None for records")
         return replace(facts, parallelism=max(one.parallelism, other.parallelism))
     if step.op == "co_flat_map":
         facts = tied(facts)
@@ -318,7 +317,7 @@ def of_timers(facts: Facts, options: dict[str, Any], parallelism: int, *, alone:
         parallelism,
         order="key" if of_key else "none",
         field=times,
-        stamps=times,
+        stamps=times if alone or facts.stamps != "none" else "none",
         rising=of_key and alone,
         rising_field=of_key and alone,
         origins=facts.origins,

@@ -38,9 +38,6 @@ class Maker:
             self.add_source()
         for _ in range(choose(range(1, MOST_STEPS + 1))):
             self.add_any_step()
-        for position in self.program.results():
-            if self.facts[position].holes:
-                self.add("without_holes", (position,))
 
     def pick(self, *choices: Any) -> Any:
         """Choose one of some values."""
@@ -52,6 +49,8 @@ class Maker:
         if op == "stamp" and self.facts[inputs[0]].parallelism == 1:
             # Otherwise few streams would keep their order.
             parallelism = self.pick(1, 2, None) if self.program.parallelism > 1 else None
+        if op == "without_holes":
+            parallelism = self.program.steps[inputs[0]].parallelism
         step = Step(op, inputs, options, parallelism)
         steps = (*self.program.steps, step)
         try:
@@ -107,7 +106,7 @@ class Maker:
                 self.add(op, (first, self.pick(*others)), **self.options_for(op, facts))
             return
         added = self.add(op, (first,), **self.options_for(op, facts))
-        if added and op == "holes" and self.pick(True, False):
+        if added and op == "holes":
             self.add("without_holes", (len(self.facts) - 1,))
         made = self.facts[-1]
         if added and made.side and self.pick(True, False):

@@ -222,7 +222,8 @@ class CoProcess(KeyedCoProcessFunction):
 
 
 def rules_descriptor():
-    return MapStateDescriptor("rules", Types.PICKLED_BYTE_ARRAY(), Types.LONG())
+    # With functions in threads, PyFlink does not find pickled keys again: Java compares arrays by identity.
+    return MapStateDescriptor("rules", Types.STRING(), Types.LONG())
 
 
 def add_rule(value, ctx):

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+import time
 from pathlib import Path
 from threading import Timer
 from typing import IO, TYPE_CHECKING, Any
@@ -55,8 +55,12 @@ class Oracle:
             for first in range(0, len(group), together):
                 some = group[first : first + together]
                 # When one fails, nothing is known of the others; each is run alone then.
-                with suppress(OracleError):
+                started = time.monotonic()
+                try:
                     self._known |= zip(map(str, some), self._ask(some), strict=True)
+                except OracleError as error:
+                    record.say(f"{len(some)} programs: {error}")
+                record.say(f"{len(some)} programs, {time.monotonic() - started:.1f} s")
 
     def run(self, program: Program) -> Outcome:
         """Return the text and the values of the results.
