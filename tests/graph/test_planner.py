@@ -205,6 +205,21 @@ def test_the_execution_plan_is_flinks_json_and_names_the_superstep(env):
     assert [node["superstep"] for node in nodes] == [0, 1, 1]
 
 
+def test_the_execution_plan_shows_what_the_program_sets_of_a_step(env):
+    stream = env.from_collection([1]).map(lambda x: x).slot_sharing_group("own").disable_chaining()
+    stream = stream.set_buffer_timeout(5)
+    stream.map(lambda x: x).start_new_chain().set_max_parallelism(16).map(lambda x: x).print().disable_chaining()
+    keys = ("max_parallelism", "slot_sharing_group", "chaining", "buffer_timeout")
+    nodes = json.loads(env.get_execution_plan())["nodes"]
+    assert [{key: node[key] for key in keys if key in node} for node in nodes] == [
+        {},
+        {"slot_sharing_group": "own", "chaining": "NEVER", "buffer_timeout": 5},
+        {"max_parallelism": 16, "chaining": "HEAD"},
+        {},
+        {"chaining": "NEVER"},
+    ]
+
+
 def test_the_execution_plan_names_steps_as_flink_does(env):
     env.set_parallelism(2)
     pairs = env.from_collection([("a", 1)], Types.TUPLE([Types.STRING(), Types.INT()]))

@@ -14,7 +14,8 @@ _ROLES = {"SOURCE": "Data Source", "OPERATOR": "Operator", "SINK": "Data Sink"}
 def execution_plan(graph: StreamGraph) -> str:
     """Render an optimized stream graph in the JSON of Flink's ``getExecutionPlan``.
 
-    Beyond Flink's fields each node names its ``superstep``.
+    Beyond Flink's fields each node names its ``superstep``, and what the program has set of it: ``max_parallelism``,
+    ``slot_sharing_group``, ``chaining`` (``HEAD`` or ``NEVER``) and ``buffer_timeout`` in ms.
     """
     nodes: list[dict[str, Any]] = []
     for node in graph.nodes:
@@ -37,7 +38,12 @@ def execution_plan(graph: StreamGraph) -> str:
         ]
         if predecessors:
             entry["predecessors"] = predecessors
-        if node.slot_sharing_group:
-            entry["slot_sharing_group"] = node.slot_sharing_group
+        settings = {
+            "max_parallelism": node.max_parallelism if node.key_groups_given else None,
+            "slot_sharing_group": node.slot_sharing_group,
+            "chaining": node.chaining if node.chaining != "ALWAYS" else None,
+            "buffer_timeout": node.buffer_timeout_ms,
+        }
+        entry.update({name: value for name, value in settings.items() if value is not None})
         nodes.append(entry)
     return json.dumps({"nodes": nodes}, indent=2)
