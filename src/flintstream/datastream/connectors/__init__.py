@@ -17,6 +17,13 @@ from flintstream.datastream.connectors.file_system import (
     StreamFormat,
     StreamingFileSink,
 )
+from flintstream.datastream.connectors.kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaProducer,
+    KafkaRecordDeserializationSchema,
+    KafkaSource,
+    Semantic,
+)
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
 
 __all__ = [
@@ -27,20 +34,24 @@ __all__ = [
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
+    "FlinkKafkaConsumer",
+    "FlinkKafkaProducer",
+    "KafkaRecordDeserializationSchema",
+    "KafkaSource",
     "NumberSequenceSource",
     "OutputFileConfig",
     "RollingPolicy",
+    "Semantic",
     "Sink",
     "Source",
     "StreamFormat",
     "StreamingFileSink",
 ]
 
-# What PyFlink exports here and this version does not have; its modules kafka, jdbc, ... are missing likewise.
+# What PyFlink exports here and this version does not have; its modules jdbc, pulsar, ... are missing likewise.
 _MISSING = {
-    "Kafka": "KafkaSource FlinkKafkaConsumer FlinkKafkaProducer Semantic DynamicKafkaSource DynamicKafkaSourceBuilder "
-    "KafkaMetadataService KafkaRecordDeserializationSchema KafkaStreamSetSubscriber KafkaStreamSubscriber "
-    "StreamPatternSubscriber SingleClusterTopicMetadataService kafka dynamic_kafka",
+    "dynamic Kafka": "DynamicKafkaSource DynamicKafkaSourceBuilder KafkaMetadataService KafkaStreamSetSubscriber "
+    "KafkaStreamSubscriber StreamPatternSubscriber SingleClusterTopicMetadataService dynamic_kafka",
     "JDBC": "JdbcSink JdbcConnectionOptions JdbcExecutionOptions jdbc",
     "Pulsar": "PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar",
     "RabbitMQ": "RMQSource RMQSink RMQConnectionConfig rabbitmq",

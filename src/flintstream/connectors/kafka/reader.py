@@ -1,0 +1,214 @@
+"""Reads partitions inside a task."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library
+from flintstream.connectors.kafka.offsets import name
+from flintstream.connectors.source import SourceReader, SourceSplit, Timestamped
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from flintstream.connectors.kafka.offsets import Partition
+    from flintstream.connectors.kafka.source import KafkaInput
+    from flintstream.connectors.source import Fetch
+    from flintstream.datastream.functions import RuntimeContext
+
+MESSAGES = 500
+"""Asked for at a time, at least: a call costs more than a message."""
+
+MOST_WAITING = 50_000
+"""Messages that may have come before what a partition waits for: that is read first, then."""
+
+AUTO_OFFSET_RESET = "auto.offset.reset"
+
+
+@dataclass
+class KafkaSplit(SourceSplit):
+    """A partition, from ``position`` to ``stop``, which is not included; None for ever."""
+
+    topic: str
+    partition: int
+    position: int
+    stop: int | None = None
+
+
+class _Queue:
+    """Messages of one partition that have come and are not read yet."""
+
+    def __init__(self, position: int) -> None:
+        self.messages: list[Any] = []
+        self.start = 0
+        self.position = position
+        """Of the next message that is read."""
+        self.end: int | None = None
+        """There is nothing before this offset that has not come."""
+
+    def take(self, size: int) -> list[Any]:
+        taken = self.messages[self.start : self.start + size]
+        self.start += len(taken)
+        if self.start == len(self.messages):
+            self.messages, self.start = [], 0
+        return taken
+
+
+class KafkaReader(SourceReader):
+    """Reads all its partitions with one consumer, and keeps what has come for each until it is asked for."""
+
+    gives_away = True
+
+    def __init__(self, source: KafkaInput) -> None:
+        """Read what ``source`` says."""
+        self._source = source
+        self._queues: dict[Partition, _Queue] = {}
+        self._ended: dict[Partition, int] = {}
+        self._waiting = 0
+        """Messages in all queues."""
+        self._over = False
+        """A record said that nothing follows."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Make the consumer; it connects by itself."""
+        own = runtime_context.get_index_of_this_subtask()
+        more = {"enable.partition.eof": "true"} if self._source.stop is not None else {}
+        prefix = self._source.client_id_prefix
+        if prefix:
+            more["client.id"] = f"{prefix}-{own}"
+        reset = "error" if self._source.start.reset == "none" else self._source.start.reset
+        self._consumer = consumer(self._source.properties, **more, **{AUTO_OFFSET_RESET: reset})
+
+    def close(self) -> None:
+        """Close the consumer."""
+        close_quietly(self._consumer)
+
+    def progress(self, splits: Sequence[Any]) -> object | None:
+        """Return up to where each partition was read, if that is to be committed."""
+        if not self._source.commits_offsets:
+            return None
+        ended, self._ended = self._ended, {}
+        return {**ended, **{(split.topic, split.partition): split.position for split in splits}} or None
+
+    def read(self, split: KafkaSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:
+        """Yield what comes from a partition."""
+        partition = (split.topic, split.partition)
+        if self._over or not self._source.reads(partition):
+            return self._end(partition, split)
+        queue = self._queue(partition, split)
+        while split.stop is None or split.position < split.stop:
+            if not queue.messages and not self._receive(max(fetch.size, MESSAGES)):
+                break
+            messages = queue.take(fetch.size)
+            if not messages:
+                break
+            self._waiting -= len(messages)
+            if split.stop is not None and messages[-1].offset() >= split.stop:
+                messages = [message for message in messages if message.offset() < split.stop]
+                queue.end = split.stop
+                if not messages:
+                    break
+            records = self._records(partition, messages)
+            split.position = queue.position = messages[-1].offset() + 1
+            if records.values:
+                yield records
+            if self._over:
+                return self._end(partition, split)
+        if split.stop is not None and max(split.position, queue.end or 0) >= split.stop:
+            # The last offsets may be of marks of transactions, which nobody is given.
+            split.position = max(split.position, split.stop)
+            return self._end(partition, split)
+        return False
+
+    def _queue(self, partition: Partition, split: KafkaSplit) -> _Queue:
+        """Return what has come of a partition; have it fetched from the split's position on if that is not so yet."""
+        queue = self._queues.get(partition)
+        if queue is not None and queue.position == split.position:
+            return queue
+        there = library().TopicPartition(split.topic, split.partition, split.position)
+        if queue is not None:  # the job went back, or another worker has read in the meantime
+            self._drop(partition)
+        self._consumer.incremental_assign([there])
+        queue = self._queues[partition] = _Queue(split.position)
+        return queue
+
+    def _end(self, partition: Partition, split: KafkaSplit) -> bool:
+        if partition in self._queues:
+            self._drop(partition)
+            self._ended[partition] = split.position
+        return True
+
+    def _drop(self, partition: Partition) -> None:
+        queue = self._queues.pop(partition)
+        self._waiting -= len(queue.messages) - queue.start
+        self._consumer.incremental_unassign([library().TopicPartition(*partition)])
+
+    def _receive(self, size: int) -> bool:
+        """Take what has come from all partitions; tell whether there was anything."""
+        if self._waiting > MOST_WAITING:
+            return False
+        messages = self._consumer.consume(size, 0)
+        if not messages:
+            return False
+        arrived: defaultdict[Partition, list[Any]] = defaultdict(list)
+        for message in messages:
+            error = message.error()
+            if error is None:
+                arrived[message.topic(), message.partition()].append(message)
+            else:
+                self._judge(error, message)
+        for partition, several in arrived.items():
+            queue = self._queues.get(partition)
+            if queue is not None:
+                queue.messages.extend(several)
+                self._waiting += len(several)
+        return True
+
+    def _judge(self, error: Any, message: Any) -> None:
+        kafka = library().KafkaError
+        if error.code() == kafka._PARTITION_EOF:  # noqa: SLF001 - so it is called
+            queue = self._queues.get((message.topic(), message.partition()))
+            if queue is not None:
+                queue.end = message.offset()
+        elif error.code() == kafka._AUTO_OFFSET_RESET:  # noqa: SLF001
+            where = f"{name((message.topic(), message.partition()))} has no offset {message.offset()}"
+            raise KafkaConnectorError(f"{where}, and '{AUTO_OFFSET_RESET}' is none: {error.str()}")
+        elif error.fatal() or error.code() in {
+            kafka.UNKNOWN_TOPIC_OR_PART,
+            kafka.TOPIC_AUTHORIZATION_FAILED,
+            kafka._UNKNOWN_TOPIC,  # noqa: SLF001
+            kafka._UNKNOWN_PARTITION,  # noqa: SLF001
+            kafka._BAD_MSG,  # noqa: SLF001
+        }:
+            where = name((message.topic(), message.partition())) if message.topic() else "the topics"
+            raise KafkaConnectorError(f"cannot read {where} at offset {message.offset()}: {error.str()}")
+        # All else passes: librdkafka goes on by itself when a broker is there again.
+
+    def _records(self, partition: Partition, messages: list[Any]) -> Timestamped:
+        values: list[Any] = []
+        timestamps: list[int] = []
+        try:
+            self._source.deserializer.read(messages, values, timestamps)
+        except Exception as error:
+            message = self._culprit(messages)
+            where = f"{name(partition)} at offset {message.offset()}" if message is not None else name(partition)
+            error.add_note(f"while reading the record of {where}")
+            raise
+        if self._source.ends_of_stream is not None:
+            ends = self._source.ends_of_stream
+            for place, value in enumerate(values):
+                if ends(value):
+                    self._over = True
+                    return Timestamped(values[:place], timestamps[:place])
+        return Timestamped(values, timestamps)
+
+    def _culprit(self, messages: list[Any]) -> Any:
+        """Return the message that cannot be read."""
+        for message in messages:
+            try:
+                self._source.deserializer.read([message], [], [])
+            except Exception:  # noqa: BLE001 - the same again
+                return message
+        return None

@@ -1,0 +1,94 @@
+"""From Kafka's records to those of a stream."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flintstream.common.serialization import ByteArraySchema, SimpleStringSchema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common.serialization import DeserializationSchema
+    from flintstream.common.typeinfo import TypeInformation
+
+NEVER_NONE = (SimpleStringSchema, ByteArraySchema)
+
+
+class KafkaRecord(NamedTuple):
+    """All that a record of Kafka consists of."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    """In ms since the epoch; -1 when it has none."""
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+class Deserializer(ABC):
+    """Turns messages of a partition into records."""
+
+    produced_type: TypeInformation | None = None
+
+    @abstractmethod
+    def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
+        """Append the records and their times; raises whatever the schema does, after the records before."""
+
+
+class ValueDeserializer(Deserializer):
+    """Reads the values alone. A message without a value, and one of which the schema makes None, is skipped."""
+
+    def __init__(self, schema: DeserializationSchema) -> None:
+        """Read with ``schema``."""
+        self.schema = schema
+        self.produced_type = schema.get_produced_type()
+        self._never_none = type(schema) in NEVER_NONE
+
+    def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
+        """Append the records and their times."""
+        contents = [message.value() for message in messages]
+        times = [message.timestamp()[1] for message in messages]
+        if None in contents:
+            times = [time for time, content in zip(times, contents, strict=True) if content is not None]
+            contents = [content for content in contents if content is not None]
+        deserialize = self.schema.deserialize
+        if self._never_none:
+            values.extend(map(deserialize, contents))
+            timestamps.extend(times)
+            return
+        for content, time in zip(contents, times, strict=True):
+            value = deserialize(content)
+            if value is not None:
+                values.append(value)
+                timestamps.append(time)
+
+
+class RecordDeserializer(Deserializer):
+    """Hands whole records to a schema."""
+
+    def __init__(self, schema: Any) -> None:
+        """Read with ``schema``, whose ``deserialize`` takes a :class:`KafkaRecord`."""
+        self.schema = schema
+        self.produced_type = schema.get_produced_type()
+
+    def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
+        """Append the records and their times."""
+        for message in messages:
+            time = message.timestamp()[1]
+            record = KafkaRecord(
+                message.topic(),
+                message.partition(),
+                message.offset(),
+                time,
+                message.key(),
+                message.value(),
+                tuple(message.headers() or ()),
+            )
+            value = self.schema.deserialize(record)
+            if value is not None:
+                values.append(value)
+                timestamps.append(time)

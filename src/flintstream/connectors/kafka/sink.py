@@ -1,0 +1,156 @@
+"""Writes records into topics, directly or, to have them there exactly once, by way of the committer."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint.own_store import OwnFileStore
+from flintstream.connectors.kafka.client import KafkaConnectorError
+from flintstream.connectors.kafka.staging import Stage
+from flintstream.connectors.kafka.writing import Writing
+from flintstream.connectors.sink import SinkWriter
+from flintstream.errors import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flintstream.connectors.kafka.serializing import Block, RecordSerializer
+    from flintstream.connectors.sink import WriterContext
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_LARGEST = 1_048_576
+OVERHEAD = 512
+"""What a record may need beside key and value."""
+
+
+@dataclass(frozen=True)
+class KafkaOutput:
+    """What is to be written, and how; travels to the tasks."""
+
+    properties: Mapping[str, str]
+    serializer: RecordSerializer
+    exactly_once: bool = False
+    flushes: bool = True
+    """Whether an epoch ends only when its records are delivered."""
+    transactional_id: str = ""
+    """Names the transactions of the sink; of the job and the operator if empty."""
+    writes_timestamps: bool = True
+    only_logs: bool = False
+    """Whether a record that cannot be delivered is no failure."""
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        """Return the writer for one subtask."""
+        return StagingWriter(self, context) if self.exactly_once else DirectWriter(self)
+
+
+class DirectWriter(SinkWriter):
+    """Writes at once: what is written again after a failure is there twice."""
+
+    def __init__(self, output: KafkaOutput) -> None:
+        """Connect."""
+        self._output = output
+        self._writing = Writing(output.properties)
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Hand a block to the producer."""
+        times = timestamps if self._output.writes_timestamps else None
+        self._writing.write(self._output.serializer.block(values, times, self._writing.partitions))
+        self._check()
+
+    def _check(self) -> None:
+        try:
+            self._writing.check()
+        except KafkaConnectorError as error:
+            if not self._output.only_logs:
+                raise
+            _log.error("%s", error)
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        """See that all is delivered before the epoch counts, as its records are not read again then."""
+        if self._output.flushes or end_of_input:
+            self._writing.flush()
+            self._check()
+        return ()
+
+    def close(self) -> None:
+        """Send what is still there."""
+        self._writing.client.flush(0 if self._output.flushes else 10)
+
+
+class StagingWriter(SinkWriter):
+    """Keeps the records of an epoch where the committer finds them."""
+
+    def __init__(self, output: KafkaOutput, context: WriterContext) -> None:
+        """Keep them in a file of the checkpoints' directory, if there is one and they are many."""
+        self._output = output
+        self._context = context
+        self._name = output.transactional_id or f"flintstream-{context.identity}"
+        self._store = None
+        if context.staging is not None and not isinstance(context.staging, OwnFileStore):
+            self._store = context.staging.child(context.identity.rpartition("/")[2])
+        self._number = 0
+        self._stage: Stage | None = None
+        largest = output.properties.get("max.request.size") or output.properties.get("message.max.bytes")
+        self._largest = int(largest or DEFAULT_LARGEST) - OVERHEAD
+        self._writing: Writing | None = None
+
+    def _partitions(self, topic: str) -> list[int]:
+        if self._writing is None:
+            self._writing = Writing(self._output.properties)
+        return self._writing.partitions(topic)
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Keep a block."""
+        if self._stage is None:
+            self._stage = Stage(
+                self._store, f"{self._context.run}/{self._context.subtask}-{self._number}-{self._unique()}"
+            )
+        times = timestamps if self._output.writes_timestamps else None
+        block = self._output.serializer.block(values, times, self._partitions)
+        if max((len(value) for value in block.values if value is not None), default=0) > self._largest:
+            self._refuse(values, block)
+        self._stage.add(block)
+
+    def _unique(self) -> str:
+        return self._context.attempt.rpartition("-")[2]
+
+    def _refuse(self, values: list[Any], block: Block) -> None:
+        """Refuse a record now: its transaction could never be committed."""
+        for record, value in zip(values, block.values, strict=True):
+            if value is not None and len(value) > self._largest:
+                raise KafkaConnectorError(
+                    f"{shorten(record)} has {len(value)} bytes, and 'max.request.size' is {self._largest + OVERHEAD}"
+                )
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        """Return what the committer needs."""
+        stage, self._stage = self._stage, None
+        number, self._number = self._number, self._number + 1
+        return () if stage is None else (stage.prepare(self._name, self._context.run, number),)
+
+    def snapshot(self) -> object | None:
+        """Return how many epochs of the run there were."""
+        return self._number
+
+    def restore(self, state: Any) -> None:
+        """Go on counting."""
+        self._number = state
+
+    def recover(self, states: Sequence[Any]) -> None:  # noqa: ARG002 - another run begins to count anew
+        """Delete what earlier runs have left: all that a checkpoint had of it is committed by now."""
+        if self._store is None:
+            return
+        for file in self._store.list(""):
+            run, _, name = file.partition("/")
+            subtask = name.partition("-")[0]
+            mine = subtask.isdecimal() and int(subtask) % self._context.parallelism == self._context.subtask
+            if mine and run != self._context.run:
+                self._store.delete(file)
+
+    def close(self) -> None:
+        """Forget what was not prepared."""
+        if self._stage is not None:
+            self._stage.discard()

@@ -1,0 +1,129 @@
+"""Reads topics: partitions are found in the driver and read in the tasks."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library
+from flintstream.connectors.kafka.offsets import Offsets
+from flintstream.connectors.kafka.reader import KafkaSplit
+from flintstream.connectors.source import SplitEnumerator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flintstream.connectors.kafka.offsets import Partition, Subscription
+    from flintstream.connectors.kafka.records import Deserializer
+
+_log = logging.getLogger(__name__)
+
+LATER = Offsets("earliest")
+"""Where partitions begin that come up while the job runs: all that is in them came after it was started."""
+
+
+@dataclass(frozen=True)
+class KafkaInput:
+    """What is to be read, and how; travels to the tasks."""
+
+    properties: Mapping[str, str]
+    subscription: Subscription
+    deserializer: Deserializer
+    start: Offsets = LATER
+    stop: Offsets | None = None
+    discovery_ms: int = -1
+    """How often to look for new partitions; once if negative."""
+    commits_offsets: bool = False
+    """Whether a completed checkpoint is told to the group."""
+    client_id_prefix: str = ""
+    drops_foreign: bool = False
+    """Whether partitions of a checkpoint that are not subscribed to any more are left aside."""
+    ends_of_stream: Callable[[Any], bool] | None = field(default=None)
+    """Whether a record says that nothing follows; None if none does."""
+
+    def reads(self, partition: Partition) -> bool:
+        """Tell whether a partition, which may be from a checkpoint, is to be read."""
+        return not self.drops_foreign or self.subscription.has(partition)
+
+
+def _committed(error: Any, _offsets: Any) -> None:
+    if error is not None:
+        _log.warning("could not commit offsets to the group: %s", error.str())
+
+
+class KafkaEnumerator(SplitEnumerator):
+    """Finds partitions, and tells the group how far the job has come."""
+
+    def __init__(self, source: KafkaInput) -> None:
+        """Connect when there is something to ask."""
+        self._source = source
+        self._known: set[Partition] = set()
+        self._begun = False
+        self._next_look: float | None = time.monotonic()
+        self._client: Any = None
+
+    def _consumer(self) -> Any:
+        if self._client is None:
+            prefix = self._source.client_id_prefix
+            more: dict[str, Any] = {"client.id": f"{prefix}-enumerator"} if prefix else {}
+            self._client = consumer(self._source.properties, **more, on_commit=_committed)
+        return self._client
+
+    def discover(self) -> Sequence[KafkaSplit]:
+        """Return the partitions that were not there before, with the offsets that they are read from and to."""
+        if self._next_look is None or time.monotonic() < self._next_look:
+            return []
+        interval = self._source.discovery_ms
+        try:
+            splits = self._look()
+        except KafkaConnectorError:
+            if not self._begun or interval < 0:
+                raise
+            _log.warning("could not look for new partitions", exc_info=True)
+            splits = []
+        self._next_look = time.monotonic() + interval / 1000 if interval >= 0 else None
+        return splits
+
+    def _look(self) -> list[KafkaSplit]:
+        client, source = self._consumer(), self._source
+        new = [partition for partition in source.subscription.find(client) if partition not in self._known]
+        start = (LATER if self._begun else source.start).find(client, new)
+        stop = source.stop.find(client, new) if source.stop is not None else {}
+        self._known.update(new)
+        self._begun = True
+        splits = [KafkaSplit(f"{t}-{p}", t, p, start[t, p], stop.get((t, p))) for t, p in new]
+        return [split for split in splits if split.stop is None or split.position < split.stop]
+
+    def is_finished(self) -> bool:
+        """Tell whether all partitions were found that will ever be read."""
+        return self._next_look is None
+
+    def snapshot(self) -> object:
+        """Return the partitions that were found."""
+        return (sorted(self._known), self._begun)
+
+    def restore(self, state: Any) -> None:
+        """Take back the partitions that were found."""
+        known, self._begun = state
+        self._known = {tuple(partition) for partition in known}
+
+    def checkpoint_completed(self, progress: Sequence[Any]) -> None:
+        """Commit the offsets; nothing depends on them, so that a failure is no more than a warning."""
+        offsets: dict[Partition, int] = {}
+        for each in progress:
+            offsets.update(each)
+        places = [library().TopicPartition(*partition, offset) for partition, offset in offsets.items()]
+        if not places:
+            return
+        try:
+            self._consumer().commit(offsets=places, asynchronous=True)
+            self._consumer().poll(0)  # has what was not committed logged
+        except library().KafkaException:
+            _log.warning("could not commit offsets to the group", exc_info=True)
+
+    def close(self) -> None:
+        """Disconnect, when the last offsets are committed."""
+        if self._client is not None:
+            close_quietly(self._client)

@@ -1,0 +1,93 @@
+"""Hands blocks of records to a producer of librdkafka."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.kafka.client import TIMEOUT_SECONDS, KafkaConnectorError, library, patiently, producer
+from flintstream.connectors.kafka.offsets import name
+from flintstream.connectors.kafka.serializing import ANY_PARTITION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.connectors.kafka.serializing import Block
+
+QUEUE_FULL_SECONDS = 0.05
+
+
+class Writing:
+    """A producer and what became of its records."""
+
+    def __init__(self, properties: Mapping[str, str], **more: str) -> None:
+        """Make the producer; it connects by itself."""
+        self.client = producer(properties, self._failed, **more)
+        self.failures = 0
+        self.failure: str | None = None
+        """Why the first record was not delivered."""
+        self._partitions: dict[str, list[int]] = {}
+
+    def _failed(self, error: Any, message: Any) -> None:
+        if error is not None:
+            self.failures += 1
+            if self.failure is None:
+                where = f"topic '{message.topic()}'"
+                if message.partition() >= 0:
+                    where = name((message.topic(), message.partition()))
+                self.failure = f"{error.str()}, for a record of {where}"
+
+    def partitions(self, topic: str) -> list[int]:
+        """Return the numbers of a topic's partitions, as they were when it was first asked."""
+        found = self._partitions.get(topic)
+        if found is None:
+            metadata = patiently(
+                f"look up topic '{topic}'", lambda: self.client.list_topics(topic, timeout=TIMEOUT_SECONDS)
+            ).topics[topic]
+            if metadata.error is not None:
+                raise KafkaConnectorError(f"cannot write to topic '{topic}': {metadata.error.str()}")
+            found = self._partitions[topic] = sorted(metadata.partitions)
+        return found
+
+    def write(self, block: Block) -> None:
+        """Hand records to the producer, which sends them in the background.
+
+        Raises:
+            KafkaConnectorError: It does not take one.
+        """
+        topics = repeat(block.topics) if isinstance(block.topics, str) else block.topics
+        produce, poll = self.client.produce, self.client.poll
+        rows = zip(
+            topics,
+            block.values,
+            block.keys or repeat(None),
+            block.partitions or repeat(ANY_PARTITION),
+            block.timestamps or repeat(0),
+            strict=False,
+        )
+        for topic, value, key, partition, time in rows:
+            while True:
+                try:
+                    produce(topic, value, key, partition, None, time)
+                except BufferError:
+                    poll(QUEUE_FULL_SECONDS)
+                except library().KafkaException as error:
+                    raise KafkaConnectorError(f"cannot write to topic '{topic}': {error.args[0].str()}") from error
+                else:
+                    break
+        poll(0)
+
+    def flush(self) -> None:
+        """Wait until all records are delivered, or are known not to be."""
+        while self.client.flush(1.0):
+            pass
+
+    def check(self) -> None:
+        """Raise what went wrong.
+
+        Raises:
+            KafkaConnectorError: Records were not delivered.
+        """
+        if self.failures:
+            failures, self.failures, failure, self.failure = self.failures, 0, self.failure, None
+            raise KafkaConnectorError(f"{failures} records were not written: {failure}")

@@ -1,0 +1,196 @@
+"""Source and sink of older releases."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from flintstream.common.serialization import DeserializationSchema
+from flintstream.connectors.kafka.client import check_consumer
+from flintstream.connectors.kafka.offsets import Offsets, Subscription
+from flintstream.connectors.kafka.records import ValueDeserializer
+from flintstream.connectors.kafka.serializing import RecordSerializer
+from flintstream.connectors.kafka.sink import KafkaOutput
+from flintstream.connectors.kafka.source import KafkaInput
+from flintstream.connectors.source import Boundedness
+from flintstream.datastream._settings import MAX_LONG, check_bool, check_integer, check_member, warn_removed
+from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
+from flintstream.datastream.connectors._kafka_sink import KafkaSink, checked_output, with_output
+from flintstream.datastream.connectors._kafka_sink import _checked_schema as _checked_serialization
+from flintstream.datastream.connectors._kafka_source import (
+    GROUP,
+    KafkaSource,
+    check_servers,
+    checked_properties,
+    number,
+)
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.common.serialization import SerializationSchema
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.source import SplitEnumerator
+    from flintstream.datastream.connectors._kafka_offsets import KafkaTopicPartition
+
+OLD_DISCOVERY = "flink.partition-discovery.interval-millis"
+
+
+class FlinkKafkaConsumerBase(KafkaSource):
+    """What consumers have in common."""
+
+    def _change(self, **changes: Any) -> Self:
+        self._input = replace(self._input, **changes)
+        return self
+
+    def _begin(self, initializer: KafkaOffsetsInitializer) -> Self:
+        return self._change(start=initializer._offsets)  # noqa: SLF001 - of this package
+
+    def set_commit_offsets_on_checkpoints(self, commit_on_checkpoints: bool) -> Self:
+        """Say whether the group is told the offsets of completed checkpoints; it is by default, if there is a group."""
+        check_bool(commit_on_checkpoints, "commit_on_checkpoints")
+        return self._change(commits_offsets=commit_on_checkpoints and GROUP in self._input.properties)
+
+    def set_start_from_earliest(self) -> Self:
+        """Begin at the earliest offsets."""
+        return self._begin(KafkaOffsetsInitializer.earliest())
+
+    def set_start_from_latest(self) -> Self:
+        """Begin at the latest offsets."""
+        return self._begin(KafkaOffsetsInitializer.latest())
+
+    def set_start_from_timestamp(self, startup_offsets_timestamp: int) -> Self:
+        """Begin at the first records that are not older than a timestamp (ms since the epoch)."""
+        check_integer(startup_offsets_timestamp, "the timestamp (ms)", minimum=0, maximum=MAX_LONG)
+        return self._begin(KafkaOffsetsInitializer.timestamp(startup_offsets_timestamp))
+
+    def set_start_from_group_offsets(self) -> Self:
+        """Begin at the group's offsets, which is the default; where there are none, as ``auto.offset.reset`` says."""
+        return self._change(start=Offsets("committed", reset=_reset_of(self._input.properties)))
+
+    def set_start_from_specific_offsets(self, specific_startup_offsets: Mapping[KafkaTopicPartition, int]) -> Self:
+        """Begin at these offsets; in other partitions as :meth:`set_start_from_group_offsets` (Java has this)."""
+        reset = KafkaOffsetResetStrategy[_reset_of(self._input.properties).upper()]
+        return self._begin(KafkaOffsetsInitializer.offsets(specific_startup_offsets, reset))
+
+    def disable_filter_restored_partitions_with_subscribed_topics(self) -> Self:
+        """Also read partitions of a checkpoint that are not subscribed to any more."""
+        return self._change(drops_foreign=False)
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
+        """Return what finds the partitions.
+
+        Raises:
+            PlanError: There is no group at whose offsets to begin.
+        """
+        if self._input.start.kind == "committed" and GROUP not in self._input.properties:
+            raise PlanError(f"a FlinkKafkaConsumer begins at the offsets of a group: set the property '{GROUP}'")
+        return super().create_enumerator(parallelism)
+
+    def get_produced_type(self) -> TypeInformation | None:
+        """Return the type of the records; None for any Python object."""
+        return self.produced_type
+
+
+class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
+    """The source of releases before 1.16, for ``add_source``; use :class:`KafkaSource`.
+
+    Begins at the group's offsets. A schema may say, by ``is_end_of_stream``, that nothing follows.
+    """
+
+    def __init__(
+        self, topics: str | list[str], deserialization_schema: DeserializationSchema, properties: Mapping[str, str]
+    ) -> None:
+        warn_removed("FlinkKafkaConsumer", "KafkaSource")
+        names = (topics,) if isinstance(topics, str) else tuple(topics)
+        if not names or not all(isinstance(name, str) and name for name in names):
+            raise TypeError(f"topics must be names of topics, got {topics!r}")
+        if not isinstance(deserialization_schema, DeserializationSchema):
+            raise TypeError(f"a DeserializationSchema is needed, got {deserialization_schema!r}")
+        own = checked_properties(properties)
+        check_servers(own, "FlinkKafkaConsumer")
+        check_consumer(own)
+        ends = type(deserialization_schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream
+        source = KafkaInput(
+            properties=own,
+            subscription=Subscription(topics=names),
+            deserializer=ValueDeserializer(deserialization_schema),
+            start=Offsets("committed", reset=_reset_of(own)),
+            discovery_ms=number(own, OLD_DISCOVERY, -1),
+            commits_offsets=GROUP in own,
+            drops_foreign=True,
+            ends_of_stream=deserialization_schema.is_end_of_stream if ends else None,
+        )
+        super().__init__(source, Boundedness.CONTINUOUS_UNBOUNDED)
+
+
+def _reset_of(properties: Mapping[str, str]) -> str:
+    reset = properties.get("auto.offset.reset", "latest").lower()
+    return reset if reset in {"earliest", "latest"} else "none"
+
+
+class Semantic(enum.Enum):
+    """How often a :class:`FlinkKafkaProducer` may deliver a record when the job fails and goes on."""
+
+    EXACTLY_ONCE = 0
+    """Once, in transactions."""
+    AT_LEAST_ONCE = 1
+    """Nothing is lost, records may be repeated."""
+    NONE = 2
+    """Records may be lost or repeated."""
+
+
+class FlinkKafkaProducerBase(KafkaSink):
+    """What producers have in common."""
+
+    def set_log_failures_only(self, log_failures_only: bool) -> Self:
+        """Say whether a record that cannot be delivered is only logged, and no failure of the job."""
+        with_output(self, only_logs=check_bool(log_failures_only, "log_failures_only"))
+        return self
+
+    def set_flush_on_checkpoint(self, flush_on_checkpoint: bool) -> Self:
+        """Say whether a checkpoint waits until its records are delivered; without that they may be lost."""
+        with_output(self, flushes=check_bool(flush_on_checkpoint, "flush_on_checkpoint"))
+        return self
+
+    def set_write_timestamp_to_kafka(self, write_timestamp_to_kafka: bool) -> Self:
+        """Say whether records keep their timestamps in Kafka; by default they get the time when they are written."""
+        with_output(self, writes_timestamps=check_bool(write_timestamp_to_kafka, "write_timestamp_to_kafka"))
+        return self
+
+
+class FlinkKafkaProducer(FlinkKafkaProducerBase):
+    """The sink of releases before 1.16, for ``add_sink``; use :class:`KafkaSink`.
+
+    ``kafka_producer_pool_size`` has no effect: transactions begin and end when a checkpoint is complete.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        serialization_schema: SerializationSchema,
+        producer_config: Mapping[str, str],
+        kafka_producer_pool_size: int = 5,
+        semantic: Semantic = Semantic.AT_LEAST_ONCE,
+    ) -> None:
+        warn_removed("FlinkKafkaProducer", "KafkaSink")
+        check_integer(kafka_producer_pool_size, "the size of the pool of producers", minimum=1)
+        check_member(semantic, Semantic, "the semantic")
+        if not isinstance(topic, str) or not topic:
+            raise TypeError(f"the topic must be a text, got {topic!r}")
+        own = checked_properties(producer_config)
+        check_servers(own, "FlinkKafkaProducer")
+        output = KafkaOutput(
+            own,
+            RecordSerializer(_checked_serialization(serialization_schema), topic=topic),
+            exactly_once=semantic is Semantic.EXACTLY_ONCE,
+            flushes=semantic is not Semantic.NONE,
+            writes_timestamps=False,
+        )
+        super().__init__(checked_output(output))
+
+    def ignore_failures_after_transaction_timeout(self) -> Self:
+        """Do nothing: no transaction stays open between checkpoints, so none times out."""
+        return self

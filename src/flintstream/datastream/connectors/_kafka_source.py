@@ -1,0 +1,301 @@
+"""The source of Kafka's topics."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.serialization import DeserializationSchema
+from flintstream.connectors.kafka.client import check_consumer
+from flintstream.connectors.kafka.offsets import Subscription
+from flintstream.connectors.kafka.reader import KafkaReader
+from flintstream.connectors.kafka.records import RecordDeserializer, ValueDeserializer
+from flintstream.connectors.kafka.source import KafkaEnumerator, KafkaInput
+from flintstream.connectors.source import Boundedness, Source
+from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetsInitializer, KafkaTopicPartition, offsets_of
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.kafka.offsets import Offsets
+    from flintstream.connectors.kafka.records import Deserializer
+    from flintstream.connectors.source import SourceReader, SplitEnumerator
+
+SERVERS = "bootstrap.servers"
+GROUP = "group.id"
+COMMIT = "commit.offsets.on.checkpoint"
+DISCOVERY = "partition.discovery.interval.ms"
+CLIENT_PREFIX = "client.id.prefix"
+DISCOVERY_MS = 300_000
+"""How often to look for new partitions unless a property says otherwise, as in PyFlink."""
+
+
+class KafkaRecordDeserializationSchema(DeserializationSchema, ABC):
+    """Turns whole records of Kafka - topic, partition, offset, timestamp, key, value, headers - into records.
+
+    PyFlink knows it by :meth:`value_only` alone; here a user may write one.
+
+    >>> class KeyAndOffset(KafkaRecordDeserializationSchema):
+    ...     def deserialize(self, record):
+    ...         return record.key, record.offset
+    >>> KeyAndOffset().deserialize(KafkaRecord("t", 0, 7, -1, b"k", b"v", ()))
+    (b'k', 7)
+    """
+
+    @abstractmethod
+    def deserialize(self, record: Any) -> Any:
+        """Return the record that a :class:`KafkaRecord` stands for; None to skip it."""
+
+    @staticmethod
+    def value_only(deserialization_schema: DeserializationSchema) -> KafkaRecordDeserializationSchema:
+        """Return the schema that reads the values alone."""
+        return _ValueOnly(deserialization_schema)
+
+
+class _ValueOnly(KafkaRecordDeserializationSchema):
+    def __init__(self, schema: DeserializationSchema) -> None:
+        self.schema = _checked_schema(schema)
+
+    def deserialize(self, record: Any) -> Any:
+        return None if record.value is None else self.schema.deserialize(record.value)
+
+    def get_produced_type(self) -> TypeInformation | None:
+        return self.schema.get_produced_type()
+
+
+class KafkaSource(Source):
+    """Reads topics. Records have the timestamps that Kafka keeps; positions are part of checkpoints.
+
+    >>> from flintstream.common.serialization import SimpleStringSchema
+    >>> source = (
+    ...     KafkaSource.builder()
+    ...     .set_bootstrap_servers("127.0.0.1:9092")
+    ...     .set_topics("orders")
+    ...     .set_group_id("billing")
+    ...     .set_starting_offsets(KafkaOffsetsInitializer.earliest())
+    ...     .set_value_only_deserializer(SimpleStringSchema())
+    ...     .build()
+    ... )
+    """
+
+    def __init__(self, source: KafkaInput, boundedness: Boundedness) -> None:
+        """Take what the builder made; use :meth:`builder`."""
+        if not isinstance(source, KafkaInput):
+            raise TypeError("a KafkaSource is made by KafkaSource.builder()")
+        self._input = source
+        self.boundedness = boundedness
+
+    @staticmethod
+    def builder() -> KafkaSourceBuilder:
+        """Return a builder."""
+        return KafkaSourceBuilder()
+
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        """The type of the records."""
+        return self._input.deserializer.produced_type
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
+        """Return what finds the partitions."""
+        return KafkaEnumerator(self._input)
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader."""
+        return KafkaReader(self._input)
+
+
+class KafkaSourceBuilder:
+    """Builds a :class:`KafkaSource`. Servers, what to read and a deserializer are needed; all else has a default.
+
+    By default a source begins at the earliest offsets, never ends, and looks for new partitions every five minutes.
+    """
+
+    def __init__(self) -> None:
+        self._properties: dict[str, str] = {}
+        self._subscription: Subscription | None = None
+        self._start = KafkaOffsetsInitializer.earliest()
+        self._stop: Offsets | None = None
+        self._boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+        self._deserializer: Deserializer | None = None
+
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
+        """Say where the brokers are: ``host:port``, several with commas between."""
+        return self.set_property(SERVERS, bootstrap_servers)
+
+    def set_group_id(self, group_id: str) -> KafkaSourceBuilder:
+        """Name the group under which offsets are committed. Partitions are dealt by the job, never by the group."""
+        return self.set_property(GROUP, group_id)
+
+    def set_topics(self, *topics: str) -> KafkaSourceBuilder:
+        """Read all partitions of these topics."""
+        names = tuple(name for each in topics for name in ([each] if isinstance(each, str) else each))
+        if not names or not all(isinstance(name, str) and name for name in names):
+            raise TypeError(f"set_topics() takes names of topics, got {topics!r}")
+        return self._subscribe(Subscription(topics=names))
+
+    def set_topic_pattern(self, topic_pattern: str) -> KafkaSourceBuilder:
+        """Read all partitions of the topics whose whole name matches a regular expression, also of later ones.
+
+        Raises:
+            PlanError: It is no regular expression.
+        """
+        try:
+            re.compile(topic_pattern)
+        except (re.error, TypeError) as error:
+            raise PlanError(f"the topic pattern {topic_pattern!r} is no regular expression: {error}") from None
+        return self._subscribe(Subscription(pattern=topic_pattern))
+
+    def set_partitions(self, partitions: set[KafkaTopicPartition]) -> KafkaSourceBuilder:
+        """Read these partitions."""
+        if not partitions or not all(isinstance(each, KafkaTopicPartition) for each in partitions):
+            raise TypeError(f"set_partitions() takes a set of KafkaTopicPartition, got {partitions!r}")
+        return self._subscribe(Subscription(partitions=frozenset(each._pair() for each in partitions)))  # noqa: SLF001
+
+    def _subscribe(self, subscription: Subscription) -> KafkaSourceBuilder:
+        if self._subscription is not None:
+            raise PlanError(
+                "a KafkaSource reads either topics, or a topic pattern, or partitions: set one of them, once"
+            )
+        self._subscription = subscription
+        return self
+
+    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder:
+        """Say where to begin. A job that starts from a checkpoint goes on from there instead."""
+        offsets_of(starting_offsets_initializer, "the starting offsets")
+        self._start = starting_offsets_initializer
+        return self
+
+    def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder:
+        """End at these offsets, yet run as a stream without an end."""
+        return self._end(stopping_offsets_initializer, Boundedness.CONTINUOUS_UNBOUNDED)
+
+    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder:
+        """End at these offsets; the source can be read in BATCH mode, and no new partitions are looked for."""
+        return self._end(stopping_offsets_initializer, Boundedness.BOUNDED)
+
+    def _end(self, initializer: KafkaOffsetsInitializer, boundedness: Boundedness) -> KafkaSourceBuilder:
+        self._stop = offsets_of(initializer, "the stopping offsets")
+        if self._stop.kind == "earliest":
+            raise PlanError("a source that ends at the earliest offsets reads nothing")
+        self._boundedness = boundedness
+        return self
+
+    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> KafkaSourceBuilder:
+        """Read values with a schema; messages without a value (tombstones) are skipped."""
+        self._deserializer = ValueDeserializer(_checked_schema(deserialization_schema))
+        return self
+
+    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema) -> KafkaSourceBuilder:
+        """Read whole records with a schema (PyFlink has this for dynamic sources only)."""
+        if isinstance(deserializer, _ValueOnly):
+            return self.set_value_only_deserializer(deserializer.schema)
+        if not isinstance(deserializer, KafkaRecordDeserializationSchema):
+            raise TypeError(f"a KafkaRecordDeserializationSchema is needed, got {deserializer!r}")
+        self._deserializer = RecordDeserializer(deserializer)
+        return self
+
+    def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder:
+        """Name the clients, as brokers see them: ``<prefix>-<subtask>``."""
+        return self.set_property(CLIENT_PREFIX, prefix)
+
+    def set_property(self, key: str, value: str) -> KafkaSourceBuilder:
+        """Set a property of the source or of Kafka's consumer, under its name in Java or in librdkafka."""
+        self._properties.update(checked_properties({key: value}))
+        return self
+
+    def set_properties(self, props: Mapping[str, str]) -> KafkaSourceBuilder:
+        """Set several properties."""
+        self._properties.update(checked_properties(props))
+        return self
+
+    def build(self) -> KafkaSource:
+        """Return the source.
+
+        Raises:
+            PlanError: Something is missing, or a property is wrong.
+            MissingDependencyError: confluent-kafka is not installed.
+        """
+        if self._subscription is None:
+            raise PlanError(
+                "a KafkaSource needs something to read: set_topics(), set_topic_pattern() or set_partitions()"
+            )
+        if self._deserializer is None:
+            raise PlanError("a KafkaSource needs a deserializer: set_value_only_deserializer(schema)")
+        properties = self._properties
+        check_servers(properties, "KafkaSource")
+        start = self._start._offsets  # noqa: SLF001 - of this package
+        grouped = GROUP in properties
+        if not grouped and "committed" in {start.kind, self._stop.kind if self._stop is not None else ""}:
+            raise PlanError("a KafkaSource needs a group to begin or end at its committed offsets: set_group_id()")
+        commits = flag(properties, COMMIT, default=grouped)
+        if commits and not grouped:
+            raise PlanError(f"the property '{COMMIT}' is true, but there is no group to commit to: set_group_id()")
+        discovery = number(properties, DISCOVERY, DISCOVERY_MS)
+        check_consumer(properties)
+        source = KafkaInput(
+            properties=properties.copy(),
+            subscription=self._subscription,
+            deserializer=self._deserializer,
+            start=start,
+            stop=self._stop,
+            discovery_ms=-1 if self._boundedness is Boundedness.BOUNDED else discovery,
+            commits_offsets=commits,
+            client_id_prefix=properties.get(CLIENT_PREFIX, ""),
+        )
+        return KafkaSource(source, self._boundedness)
+
+
+def _checked_schema(schema: object) -> DeserializationSchema:
+    if not isinstance(schema, DeserializationSchema):
+        raise TypeError(f"a DeserializationSchema is needed, got {schema!r}")
+    return schema
+
+
+def checked_properties(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return properties as texts; true and false as Java writes them.
+
+    >>> checked_properties({"a": True, "b": 5})
+    {'a': 'true', 'b': '5'}
+
+    Raises:
+        TypeError: A key is no text, or a value none, nor a number or truth value.
+    """
+    found = {}
+    for key, value in properties.items():
+        if not isinstance(key, str) or not isinstance(value, (str, int, float)):
+            raise TypeError(f"properties of Kafka are texts, got {key!r}: {value!r}")
+        found[key] = str(value).lower() if isinstance(value, bool) else str(value)
+    return found
+
+
+def check_servers(properties: Mapping[str, str], what: str) -> None:
+    """Refuse properties without servers."""
+    if not properties.get(SERVERS) and "test.mock.num.brokers" not in properties:
+        raise PlanError(f"a {what} needs to know where the brokers are: set_bootstrap_servers('host:9092')")
+
+
+def flag(properties: Mapping[str, str], key: str, *, default: bool) -> bool:
+    """Return a truth value.
+
+    Raises:
+        PlanError: It is none.
+    """
+    text = properties.get(key, str(default)).lower()
+    if text not in {"true", "false"}:
+        raise PlanError(f"the property '{key}' must be true or false, got {properties[key]!r}")
+    return text == "true"
+
+
+def number(properties: Mapping[str, str], key: str, default: int) -> int:
+    """Return a whole number.
+
+    Raises:
+        PlanError: It is none.
+    """
+    try:
+        return int(properties.get(key, default))
+    except ValueError:
+        raise PlanError(f"the property '{key}' must be a whole number, got {properties[key]!r}") from None
