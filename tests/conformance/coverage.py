@@ -49,6 +49,8 @@ class Calls:
             threading.setprofile(None)
 
     def _note(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event not in {"call", "return"}:
+            return
         out_of_program = frame.f_back is not None and _of_program(frame.f_back)
         if event == "return" and out_of_program:
             self.methods.add((type(argument), ""))  # a program is handed an object of this class
