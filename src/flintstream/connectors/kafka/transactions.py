@@ -120,6 +120,8 @@ class Transactions:
         """
         client, began = self._writing.client, time.monotonic()
         kafka = library()
+        for topic in {prepared.topic for prepared in several}:
+            self._writing.partitions(topic)  # one that does not exist is found out sooner than by waiting for it
         try:
             client.begin_transaction()
             for prepared in several:
@@ -155,7 +157,8 @@ class Transactions:
             try:
                 request()
             except library().KafkaException as error:
-                if not error.args[0].retriable() or time.monotonic() > until:
+                reason = error.args[0]
+                if not reason.retriable() or reason.txn_requires_abort() or time.monotonic() > until:
                     raise
                 time.sleep(0.1)
             else:

@@ -33,7 +33,7 @@ class Writing:
             self.failures += 1
             if self.failure is None:
                 where = f"topic '{message.topic()}'"
-                if message.partition() >= 0:
+                if message.partition() is not None:  # it was given one
                     where = name((message.topic(), message.partition()))
                 self.failure = f"{error.str()}, for a record of {where}"
 
@@ -68,7 +68,7 @@ class Writing:
         for topic, value, key, partition, time in rows:
             while True:
                 try:
-                    produce(topic, value, key, partition, None, time)
+                    produce(topic, value, key, partition, timestamp=time)
                 except BufferError:
                     poll(QUEUE_FULL_SECONDS)
                 except library().KafkaException as error:
