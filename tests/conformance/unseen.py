@@ -17,7 +17,7 @@ UNSEEN: dict[str, str] = {
     "MemorySize.get_java_memory_size": _JAVA,
     "SlotSharingGroup.get_java_slot_sharing_group": _JAVA,
     "StreamExecutionEnvironment.add_source": _JAVA,
-    "StreamExecutionEnvironment.create_input": "reads with a format, which are connectors",
+    "StreamExecutionEnvironment.create_input": _JAVA,
     "StreamExecutionEnvironment.add_jars": _JAVA,
     "StreamExecutionEnvironment.add_classpaths": _JAVA,
     "EmbeddedRocksDBStateBackend.set_options": _JAVA,

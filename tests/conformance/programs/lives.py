@@ -138,8 +138,8 @@ def an_idle_input_holds_no_watermark_back(env):
         .with_timestamp_assigner(SecondField())
     )
     busy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
-    one = paced(env, [("a", 10), ("a", 20), ("a", 30)], 0.8).assign_timestamps_and_watermarks(busy)
-    nothing = paced(env, [("b", i) for i in range(40)], 0.1).filter(lambda t: False)
+    one = paced(env, [("a", 10), ("a", 20), ("a", 30)], 0.6).assign_timestamps_and_watermarks(busy)
+    nothing = paced(env, [("b", i) for i in range(25)], 0.1).filter(lambda t: False)
     other = nothing.assign_timestamps_and_watermarks(idle)
     return one.union(other).key_by(lambda t: 0, Types.INT()).process(Watermarks())
 
