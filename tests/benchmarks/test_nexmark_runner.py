@@ -24,20 +24,22 @@ def nexmark(*arguments):
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(600)  # two commands, each with a Spark of its own
 def test_a_query_is_checked_and_measured(tmp_path):
     file = tmp_path / "results.json"
     where = ("--data", tmp_path / "data", "--output", file)
-    done = nexmark("--events", 20_000, "--check-events", 2_000, "--queries", "q18", *where)
+    few = ("--events", 10_000, "--min-seconds", 0, "--check-events", 2_000)
+    done = nexmark("--queries", "q18", *few, *where)
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads(file.read_text())
     assert results["versions"]["pyspark"].startswith("4.")
     assert results["queries"]["q18"]["checked"] == "equal"
-    assert results["queries"]["q18"]["events"] == 19_800
+    assert results["queries"]["q18"]["events"] == 8_000
 
 
 def test_a_query_that_fails_is_reported_and_the_next_one_follows(tmp_path):
     where = ("--data", tmp_path / "data", "--output", tmp_path / "results.json")
-    few = ("--events", 100, "--check-events", 0)
+    few = ("--events", 200, "--check-events", 100)
     done = nexmark("--engine", "pyflink", "--flink-python", sys.executable, "--queries", "q0,q1", *few, *where)
     assert done.returncode == 1
     failed = [row.split("  ")[0] for row in done.stdout.splitlines() if "exit code 1" in row]
@@ -53,6 +55,10 @@ def test_examples_of_docstrings_are_right(module):
 
 def test_unknown_queries_are_refused():
     assert "unknown queries: q23" in nexmark("--queries", "q0,q23").stderr
+
+
+def test_fewer_events_than_start_up_has_are_refused():
+    assert "must be more than the 20000" in nexmark("--events", "20000").stderr
 
 
 def test_the_page_gets_the_table_of_the_results_that_are_there(tmp_path, monkeypatch):
