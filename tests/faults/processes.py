@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import time
 from pathlib import Path
@@ -52,6 +53,24 @@ def kill(process: Process) -> bool:
         os.kill(process.pid, signal.SIGKILL)
         return True
     return False
+
+
+def victims(pid: int, kind: str, rng: random.Random) -> list[Process]:
+    """Return what to kill of a program that runs a job: ``driver`` is its own process, ``tree`` all that there are.
+
+    Of workers, daemons and executors one is chosen; nothing is returned while there is none.
+    """
+    tree = below(pid)
+    daemons = [process for process in tree if ".daemon" in process.command and "python" in process.command]
+    forks = [process for process in daemons if process.parent in {daemon.pid for daemon in daemons}]
+    candidates = {
+        "worker": forks,
+        "daemon": [process for process in daemons if process not in forks],
+        "executor": [process for process in tree if "CoarseGrainedExecutorBackend" in process.command],
+        "driver": [process for process in tree if process.pid == pid],
+        "tree": tree,
+    }[kind]
+    return candidates if kind == "tree" or not candidates else [rng.choice(candidates)]
 
 
 def wait_for_end(processes: set[Process], seconds: float) -> None:

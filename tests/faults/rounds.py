@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.engine.tally import expected
-from tests.faults.processes import Process, below, kill, wait_for_end
+from tests.faults.processes import Process, below, kill, victims, wait_for_end
 
 from flintstream.coordinator import registry
 
@@ -189,24 +189,13 @@ class Course:
 
     def _kill(self, victim: str) -> None:
         assert self.process is not None
-        tree = below(self.process.pid)
-        choice = random.Random(self.plan.seed + self.starts)
-        daemons = [process for process in tree if ".daemon" in process.command and "python" in process.command]
-        forks = [process for process in daemons if process.parent in {daemon.pid for daemon in daemons}]
-        candidates = {
-            "worker": forks,
-            "daemon": [process for process in daemons if process not in forks],
-            "executor": [process for process in tree if "CoarseGrainedExecutorBackend" in process.command],
-            "driver": [process for process in tree if process.pid == self.process.pid],
-            "tree": tree[:1],
-        }[victim]
-        if not candidates:
+        chosen = victims(self.process.pid, victim, random.Random(self.plan.seed + self.starts))
+        if not chosen:
             self.say(f"there is no {victim} at the moment")
             return
-        victims = tree if victim == "tree" else [choice.choice(candidates)]
-        hit = [process for process in victims if kill(process)]
+        hit = [process for process in chosen if kill(process)]
         self.killed[victim] += bool(hit)
-        self.say(f"killed {victim}, {[process.pid for process in victims]}; {len(self.files)} files are committed")
+        self.say(f"killed {victim}, {[process.pid for process in chosen]}; {len(self.files)} files are committed")
         if victim in {"driver", "tree"}:
             self.process.wait()
             self._start()

@@ -1,0 +1,305 @@
+"""``python -m tests.connectors.kafka.kills``: from Kafka through keyed state to Kafka while processes are killed.
+
+A topic is filled with numbers. A job on Spark counts, per key, how many it has seen, and writes a line for each into
+another topic, exactly once. Meanwhile workers, drivers, whole process trees and the broker are killed with signal 9; a
+lost driver is started again. In the end whoever reads committed records must find each line, once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from tests.connectors.kafka.broker import Broker
+from tests.faults.processes import Process, below, kill, victims, wait_for_end
+
+from flintstream.coordinator import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[3]
+PARTITIONS = 4
+KEYS = 1000
+"""A multiple of the partitions: all of a key is in one, in order."""
+VICTIMS = ("worker", "daemon", "driver", "tree", "broker")
+SECONDS_PER_KILL = 120
+"""What a kill may cost at most, on whatever machine."""
+
+PROGRAM = """
+import sys
+from pyflink.common import SimpleStringSchema, Types, WatermarkStrategy
+from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from pyflink.datastream.connectors.base import DeliveryGuarantee
+from pyflink.datastream.connectors.kafka import (
+    KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, KafkaTopicPartition,
+)
+from pyflink.datastream.state import ValueStateDescriptor
+
+servers, numbers, lines, records, keys, partitions = sys.argv[1:]
+stop = {KafkaTopicPartition(numbers, p): int(records) // int(partitions) for p in range(int(partitions))}
+
+
+class Count(KeyedProcessFunction):
+    def open(self, context):
+        self.seen = context.get_state(ValueStateDescriptor("seen", Types.LONG()))
+
+    def process_element(self, value, context):
+        seen = (self.seen.value() or 0) + 1
+        self.seen.update(seen)
+        yield f"{value}:{seen}"
+
+
+source = (
+    KafkaSource.builder().set_bootstrap_servers(servers).set_topics(numbers).set_group_id("kills")
+    .set_starting_offsets(KafkaOffsetsInitializer.earliest())
+    .set_unbounded(KafkaOffsetsInitializer.offsets(stop))
+    .set_property("partition.discovery.interval.ms", "-1")
+    .set_value_only_deserializer(SimpleStringSchema()).build()
+)
+schema = (
+    KafkaRecordSerializationSchema.builder().set_topic(lines)
+    .set_value_serialization_schema(SimpleStringSchema()).build()
+)
+sink = (
+    KafkaSink.builder().set_bootstrap_servers(servers).set_record_serializer(schema)
+    .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("kills").build()
+)
+env = StreamExecutionEnvironment.get_execution_environment()
+stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+keyed = stream.key_by(lambda text: int(text) % int(keys), key_type=Types.LONG())
+keyed.process(Count(), output_type=Types.STRING()).sink_to(sink)
+env.execute("kills")
+"""
+
+SETTINGS = {
+    "execution.checkpointing.interval": "300 ms",
+    "flintstream.epoch.idle-duration": "50",
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "1000",
+    "restart-strategy.fixed-delay.delay": "200 ms",
+}
+
+
+class KillsError(AssertionError):
+    """What was found."""
+
+
+class Feeder(threading.Thread):
+    """Writes the numbers, so many in a second."""
+
+    def __init__(self, broker: Broker, topic: str, records: int, rate: float) -> None:
+        super().__init__(daemon=True)
+        self.broker, self.topic, self.records, self.rate = broker, topic, records, rate
+
+    def run(self) -> None:
+        # Idempotent: what is sent again, when the broker was killed, must not be there twice.
+        config = {"bootstrap.servers": self.broker.servers, "enable.idempotence": True, "log_level": 0}
+        client = Producer({**config, "delivery.timeout.ms": 600_000})
+        began = time.monotonic()
+        for number in range(self.records):
+            client.produce(self.topic, str(number), partition=number % PARTITIONS)
+            if number % 1000 == 0:
+                client.poll(0)
+                time.sleep(max(0.0, number / self.rate - (time.monotonic() - began)))
+        client.flush()
+
+
+class Watcher(threading.Thread):
+    """Reads the lines as another program would: committed ones."""
+
+    def __init__(self, broker: Broker, topic: str) -> None:
+        super().__init__(daemon=True)
+        self.lines: Counter[bytes] = Counter()
+        self.stopped = threading.Event()
+        config = {"bootstrap.servers": broker.servers, "group.id": "watcher", "isolation.level": "read_committed"}
+        self.consumer = Consumer({**config, "log_level": 0, "auto.offset.reset": "error"})
+        self.consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(PARTITIONS)])
+
+    def run(self) -> None:
+        while not self.stopped.is_set():
+            messages = self.consumer.consume(10_000, 0.1)
+            self.lines.update(m.value() for m in messages if m.error() is None)
+        self.consumer.close()
+
+
+class Course:
+    """One job and what is done to it."""
+
+    def __init__(self, records: int, seed: int, directory: Path, say: Callable[[str], None]) -> None:
+        self.records = records
+        self.rng = random.Random(seed)
+        self.directory = directory
+        self.say = say
+        self.starts = 0
+        self.killed: Counter[str] = Counter()
+        self.seen: set[Process] = set()
+
+    def run(self, plan: list[str], rate: float) -> None:
+        """Run the job to its end; kill what the plan says, one after the other, each after a sign of life.
+
+        Raises:
+            KillsError: Something is missing, or there more than once; or it has not ended.
+        """
+        self.until = time.monotonic() + SECONDS_PER_KILL * (len(plan) + 1) + self.records / rate
+        self.broker = Broker(self.directory / "broker")
+        try:
+            topics = [self.broker.topic(name, PARTITIONS) for name in ("numbers", "lines")]
+            feeder, self.watcher = Feeder(self.broker, topics[0], self.records, rate), Watcher(self.broker, topics[1])
+            feeder.start()
+            self.watcher.start()
+            self._start()
+            for victim in plan:
+                if not self._wait_for_life() or not self._pause(self.rng.uniform(0, 2)):
+                    break
+                self._kill(victim)
+            while self._poll() is None:
+                time.sleep(0.05)
+            if self._poll() != 0:
+                raise KillsError(f"the program ended with {self._poll()}")
+            self._check()
+        finally:
+            self._end()
+
+    def _start(self) -> None:
+        script = self.directory / "counting.py"
+        script.write_text(PROGRAM, encoding="utf-8")
+        (self.directory / "tmp").mkdir(exist_ok=True)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "TMPDIR": str(self.directory / "tmp"),
+            registry.DIRECTORY: str(self.directory / "jobs"),
+        }
+        settings = {**SETTINGS, "execution.checkpointing.dir": (self.directory / "checkpoints").as_uri()}
+        command = [sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]", "-p", "2", "--resume"]
+        command += [f"-D{key}={value}" for key, value in settings.items()]
+        command += [str(script), self.broker.servers, "numbers", "lines", str(self.records), str(KEYS), str(PARTITIONS)]
+        self.starts += 1
+        with (self.directory / f"log-{self.starts}").open("wb") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
+        self.say(f"started, process {self.process.pid}")
+
+    def _poll(self) -> int | None:
+        if time.monotonic() > self.until:
+            raise KillsError(f"it has not ended in time; {len(self.watcher.lines)} lines are there")
+        self.seen.update(below(self.process.pid))
+        return self.process.poll()
+
+    def _wait_for_life(self) -> bool:
+        before = self.watcher.lines.total()
+        while self.watcher.lines.total() == before:
+            if self._poll() is not None:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def _pause(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if self._poll() is not None:
+                return False
+            time.sleep(min(left, 0.02))
+        return True
+
+    def _kill(self, victim: str) -> None:
+        there = self.watcher.lines.total()
+        if victim == "broker":
+            self.broker.kill()
+            hit = True
+        else:
+            chosen = victims(self.process.pid, victim, self.rng)
+            hit = sum(map(kill, chosen)) > 0  # all of them
+        self.killed[victim] += hit
+        self.say(f"{'killed' if hit else 'there is no'} {victim}; {there} lines are committed")
+        if victim == "broker":
+            self.broker.start()
+        elif victim in {"driver", "tree"}:
+            self.process.wait()
+            self._start()
+
+    def _check(self) -> None:
+        until = time.monotonic() + 30
+        while self.watcher.lines.total() < self.records and time.monotonic() < until:
+            time.sleep(0.1)
+        time.sleep(1)  # for what is too much
+        lines = self.watcher.lines
+        wanted = {f"{number}:{number // KEYS + 1}".encode() for number in range(self.records)}
+        missing, added = wanted - lines.keys(), lines.keys() - wanted
+        twice = [line for line, count in lines.items() if count > 1]
+        self.say(
+            f"{len(lines)} distinct lines, {len(missing)} missing, {len(added)} wrong, {len(twice)} more than once"
+        )
+        if missing or added or twice:
+            found = f"missing {sorted(missing)[:3]}, wrong {sorted(added)[:3]}, more than once {sorted(twice)[:3]}"
+            raise KillsError(f"of {self.records} lines: {len(missing)}, {len(added)}, {len(twice)} are {found}")
+
+    def _end(self) -> None:
+        if self.starts and self.process.poll() is None:
+            for process in below(self.process.pid):
+                kill(process)
+            self.process.wait()
+        wait_for_end(self.seen, 10)
+        if hasattr(self, "watcher"):
+            self.watcher.stopped.set()
+            self.watcher.join(10)
+        self.broker.close()
+
+
+def run_kills(records: int, plan: list[str], seed: int, rate: float, say: Callable[[str], None]) -> Counter[str]:
+    """Do it, and return how often what was killed; the logs of one that fails are kept.
+
+    Raises:
+        KillsError: Something was lost or repeated.
+    """
+    directory = Path(tempfile.mkdtemp(prefix=f"flintstream-kills-{seed}-"))
+    course = Course(records, seed, directory, say)
+    try:
+        course.run(plan, rate)
+    except BaseException as error:
+        logs = "\n".join(path.read_text(errors="replace")[-1500:] for path in sorted(directory.glob("log-*"))[-2:])
+        raise KillsError(f"seed {seed}, {plan}\n{error}\nin {directory}\n{logs}") from error
+    subprocess.run(["rm", "-rf", str(directory)], check=True)  # noqa: S603, S607
+    return course.killed
+
+
+def main() -> int:
+    """Do what the command line says; return 1 when it fails."""
+    parser = argparse.ArgumentParser(prog="python -m tests.connectors.kafka.kills")
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=7, help="seconds of input for each kill")
+    arguments = parser.parse_args()
+    if arguments.records % KEYS:
+        parser.error(f"the records must be a multiple of {KEYS}")
+    rng = random.Random(arguments.seed)
+    plan = [rng.choice(VICTIMS) for _ in range(arguments.kills)]
+    began = time.monotonic()
+
+    def say(what: str) -> None:
+        print(f"  {time.monotonic() - began:7.2f} s  {what}", flush=True)
+
+    rate = arguments.records / arguments.seconds / max(1, arguments.kills)
+    try:
+        killed = run_kills(arguments.records, plan, arguments.seed, rate, say)
+    except KillsError as error:
+        print(f"FAILED: {error}")
+        return 1
+    print(f"passed in {time.monotonic() - began:.0f} s: {arguments.records} lines, each once; killed {dict(killed)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
