@@ -49,10 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         todo = random_programs(options.programs, options.seed)
         if oracle:
             oracle.prepare(todo, options.together)
-        status = compare_all(todo, expect, options.tries)
-        for program in most_different(todo, options.keep):
+        wrong = compare_all(todo, expect, options.tries)
+        for program in most_different((program for program in todo if program not in wrong), options.keep):
             write(FOUND / f"seed-{options.seed}-program-{todo.index(program)}.json", program, expect(program))
-        return status
+        return 1 if wrong else 0
     finally:
         if oracle:
             oracle.close()
@@ -84,17 +84,22 @@ def features(program: Program) -> set[str]:
     return ways | {f"{program.mode} {program.parallelism} {step.op}" for step in program.steps}
 
 
-def compare_all(todo: list[Program], expect: Callable[[Program], Outcome], tries: int) -> int:
-    """Compare flintstream's inline engine with ``expect`` and print what differs, in the smallest programs found."""
-    differing = failing = 0
+def compare_all(todo: list[Program], expect: Callable[[Program], Outcome], tries: int) -> list[Program]:
+    """Compare flintstream's inline engine with ``expect``, and return the programs that differ or fail.
+
+    What differs is printed, in the smallest program found.
+    """
+    wrong_ones: list[Program] = []
+    failing = 0
     started = time.monotonic()
     for number, program in enumerate(todo):
         wrong = what_is_wrong(program, expect)
+        if wrong:
+            wrong_ones.append(program)
         if wrong.startswith("fails twice"):
             failing += 1
             print(f"== program {number}\n{program}\n{wrong}", flush=True)
         elif wrong:
-            differing += 1
             kind = wrong.partition(":")[0]
 
             def is_wrong(candidate: Program, kind: str = kind) -> bool:
@@ -106,8 +111,8 @@ def compare_all(todo: list[Program], expect: Callable[[Program], Outcome], tries
         if number % 20 == 19:
             print(f"{number + 1} programs, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     took = time.monotonic() - started
-    print(f"{len(todo)} programs, {differing} differ, {failing} fail in both, {took:.0f} s")
-    return 1 if differing else 0
+    print(f"{len(todo)} programs, {len(wrong_ones) - failing} differ, {failing} fail in both, {took:.0f} s")
+    return wrong_ones
 
 
 def what_is_wrong(program: Program, expect: Callable[[Program], Outcome]) -> str:

@@ -39,7 +39,7 @@ class Oracle:
     """A process with PyFlink; a new one is started when one ends."""
 
     def __init__(self, venv: Path, seconds: float = 120) -> None:
-        """Use the virtual environment ``venv``, which is made unless it is there; no program takes ``seconds``."""
+        """Use the virtual environment ``venv``, which is made unless it is there; no program may take ``seconds``."""
         self.python = record.python_with_pyflink(venv)
         self.seconds = seconds
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it lives as long as this object
@@ -74,7 +74,7 @@ class Oracle:
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
-        watchdog = Timer(self.seconds, process.kill)
+        watchdog = Timer(self.seconds + 20 * len(programs), process.kill)
         watchdog.start()
         try:
             process.stdin.write(json.dumps([program.to_json() for program in programs]) + "\n")
