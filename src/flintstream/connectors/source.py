@@ -134,6 +134,8 @@ class Source(ABC):
     """Where records come from. Instances are pickled to the tasks."""
 
     boundedness: Boundedness = Boundedness.BOUNDED
+    watermarks_per_split: bool = False
+    """Whether event time passes in each split by itself: the watermark is the lowest of all splits, then."""
 
     def get_boundedness(self) -> Boundedness:
         """Return whether the source ends by itself."""

@@ -31,6 +31,7 @@ from flintstream.graph.stream_graph import GraphSettings, build_stream_graph
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.split_watermarks import SplitWatermarksOperator
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
 
 if TYPE_CHECKING:
@@ -280,7 +281,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         silent = type(watermark_strategy.create_generator()) is NoWatermarksGenerator
         if silent and watermark_strategy.timestamp_assigner is None and watermark_strategy.idle_timeout_ms is None:
             return stream
-        operator = TimestampsAndWatermarksOperator(watermark_strategy)
+        per_split = source.watermarks_per_split
+        operator = (SplitWatermarksOperator if per_split else TimestampsAndWatermarksOperator)(watermark_strategy)
         marked = OperatorTransformation(
             "Timestamps/Watermarks", (transformation,), declared, operator=operator, kind="ENGINE"
         )

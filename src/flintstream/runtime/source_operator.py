@@ -68,6 +68,8 @@ class SourceOperator(InputOperator):
         self.source = source
         self.converter = converter
         self.fetch = Fetch(size=1)
+        self.reads = ""
+        """The split whose records are being emitted."""
 
     def open(self) -> None:
         """Create and open the reader."""
@@ -118,6 +120,7 @@ class SourceOperator(InputOperator):
                     time.sleep(POLL_SECONDS)
                 continue
             idle_round = False
+            self.reads = split.split_id
             for values, timestamps in self._blocks(records):
                 block_started = time.monotonic()
                 self.output.emit(values, timestamps)

@@ -20,7 +20,8 @@ from flintstream.runtime.outputs import exchange_output
 from flintstream.runtime.partitioners import KeyGroupPartitioner
 from flintstream.runtime.protocol import Report
 from flintstream.runtime.sink_operator import SinkOperator
-from flintstream.runtime.source_operator import InputOperator
+from flintstream.runtime.source_operator import InputOperator, SourceOperator
+from flintstream.runtime.split_watermarks import SplitWatermarksOperator
 from flintstream.runtime.subtask_state import SubtaskState
 from flintstream.runtime.typed import typed_outputs
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve
@@ -56,6 +57,7 @@ class Subtask:
         self.inputs: dict[tuple[int, int], NodeInput] = {}
         self.flows: dict[int, Flow] = {}
         self._wire()
+        self._join_splits()
         self.state = SubtaskState(self)
 
     # -- construction ------------------------------------------------------------------------------------------------
@@ -102,6 +104,13 @@ class Subtask:
             main = Fan.of(outputs.pop(None), everywhere)
             sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
             operator.setup(context, *typed_outputs(operator, context, main, sides))
+
+    def _join_splits(self) -> None:
+        """Let those that generate watermarks per split know the source."""
+        for edge in self.chain.local_edges:
+            source, target = self.operators[edge.source], self.operators[edge.target]
+            if isinstance(source, SourceOperator) and isinstance(target, SplitWatermarksOperator):
+                target.source = source
 
     def _senders(self, edge: Any) -> list[int]:
         from flintstream.runtime.partitioners import ForwardPartitioner  # noqa: PLC0415

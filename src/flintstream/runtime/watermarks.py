@@ -58,6 +58,12 @@ class Valve:
             self.idle_channels.discard(channel)
         self._combine()
 
+    def remove(self, channel: Hashable) -> None:
+        """A channel is no more: it holds nobody back."""
+        self.watermarks.pop(channel, None)
+        self.idle_channels.discard(channel)
+        self._combine()
+
     @property
     def ended(self) -> bool:
         """Whether every channel has come to its end."""

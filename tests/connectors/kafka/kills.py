@@ -129,7 +129,7 @@ class Watcher(threading.Thread):
     def run(self) -> None:
         while not self.stopped.is_set():
             messages = self.consumer.consume(10_000, 0.1)
-            self.lines.update(m.value() for m in messages if m.error() is None)
+            self.lines.update(m.value() or b"" for m in messages if m.error() is None)
         self.consumer.close()
 
 

@@ -266,4 +266,4 @@ def test_records_can_be_compressed(broker):
 
 def test_a_sink_is_made_by_its_builder():
     with pytest.raises(TypeError, match=r"made by KafkaSink.builder"):
-        KafkaSink("something")
+        KafkaSink("something")  # type: ignore[arg-type]

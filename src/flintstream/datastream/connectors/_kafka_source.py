@@ -81,6 +81,8 @@ class KafkaSource(Source):
     ... )
     """
 
+    watermarks_per_split = True
+
     def __init__(self, source: KafkaInput, boundedness: Boundedness) -> None:
         """Take what the builder made; use :meth:`builder`."""
         if not isinstance(source, KafkaInput):
