@@ -1,0 +1,139 @@
+"""How much work flintstream does for a record: bytecode instructions of its own code, counted, not timed.
+
+    python -m benchmarks.work [WORKLOAD ...]
+
+The programs of the workloads run on the inline engine, with few records and with more; what the others cost is what a
+record costs. The user's functions do not count, nor does what C code does. The figures are the same on every machine
+and in every run, so that a test can hold them (tests/benchmarks/test_work.py).
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import flintstream
+from benchmarks.workload import Run
+from benchmarks.workloads import WORKLOADS
+from flintstream.compat.pyflink import install
+from flintstream.connectors.sink import Committer, Sink, SinkWriter
+from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.runtime import source_operator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from benchmarks.workload import Workload
+    from flintstream.connectors.sink import WriterContext
+
+OURS = (str(Path(flintstream.__file__).parent), "<flintstream")
+FEW, MORE = 6_000, 16_000
+"""Enough that blocks have their full size."""
+
+
+class Nowhere(Sink):
+    """Takes records and forgets them."""
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+        """Return what takes them."""
+        return _Forgetting()
+
+    def create_committer(self) -> Committer:
+        """Return what has nothing to do."""
+        return _Idle()
+
+
+class _Forgetting(SinkWriter):
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        pass
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        return ()
+
+
+class _Idle(Committer):
+    def commit(self, committables: Sequence[Any]) -> None:
+        pass
+
+
+class Counter:
+    """Counts the instructions that threads execute in functions of flintstream."""
+
+    def __init__(self) -> None:
+        self.instructions = 0
+
+    def called(self, frame: Any, event: str, arg: Any) -> Any:  # noqa: ARG002
+        """Decide about a call, as ``sys.settrace`` wants it."""
+        if not frame.f_code.co_filename.startswith(OURS):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self.stepped
+
+    def stepped(self, frame: Any, event: str, arg: Any) -> Any:  # noqa: ARG002
+        """Count an instruction."""
+        if event == "opcode":
+            self.instructions += 1
+        return self.stepped
+
+
+@contextmanager
+def counting() -> Iterator[Counter]:
+    """Count what threads do that start meanwhile."""
+    counter = Counter()
+    threading.settrace(counter.called)
+    try:
+        yield counter
+    finally:
+        threading.settrace(None)
+
+
+def instructions(workload: Workload, records: int) -> int:
+    """Return how many instructions a run of a workload takes."""
+    with tempfile.TemporaryDirectory(prefix="work-") as directory:
+        run = Run(workload.package, records, directory, workload.settings)
+        prepare = getattr(importlib.import_module(f"benchmarks.workloads.{run.package}"), "prepare", None)
+        if prepare is not None:
+            prepare(run)
+        env = StreamExecutionEnvironment.get_execution_environment(
+            {
+                "flintstream.engine": "inline",
+                # Nothing happens because time has passed
+                "flintstream.epoch.max-duration": str(10**9),
+                "flintstream.epoch.idle-duration": str(10**9),
+                "pipeline.auto-watermark-interval": "1 h",
+            }
+        )
+        env.set_parallelism(2)
+        program: Any = importlib.import_module(f"benchmarks.workloads.{run.package}.pyflink")
+        program.build(env, run).sink_to(Nowhere())
+        # Blocks grow to their full size, however slow this machine and the counting are
+        with (
+            patch.object(source_operator, "FAST_BATCH_SECONDS", math.inf),
+            patch.object(source_operator, "POLL_SECONDS", 0),
+            counting() as counter,
+        ):
+            env.execute(workload.name)
+        return counter.instructions
+
+
+def per_record(workload: Workload) -> float:
+    """Return how many instructions a record costs more."""
+    return (instructions(workload, MORE) - instructions(workload, FEW)) / (MORE - FEW)
+
+
+def main() -> None:
+    """Print a table."""
+    for name in sys.argv[1:] or WORKLOADS:
+        print(f"{name:24}{per_record(WORKLOADS[name]):10.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    install()
+    main()
