@@ -22,6 +22,7 @@ _CLOSURES = "what a Python function refers to is pickled with it"
 _CANCELLED = "Spark interrupts tasks, and ends their processes"
 
 NO_OPS: dict[str, str] = {
+    "FlinkKafkaProducer.ignore_failures_after_transaction_timeout": "no transaction stays open between checkpoints",
     "MemorySize.get_java_memory_size": _ITSELF,
     "SlotSharingGroup.get_java_slot_sharing_group": _ITSELF,
     "StreamExecutionEnvironment.add_jars": _JARS,
