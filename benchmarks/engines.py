@@ -59,7 +59,6 @@ class Engine:
             **os.environ,
             "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",  # PyFlink starts "python"
             "PYTHONPATH": os.pathsep.join(path),
-            "PYTHONHASHSEED": "0",
         }
 
 
@@ -70,8 +69,10 @@ ENGINES = {
         Engine("flintstream", "flintstream", "pyflink", 1_000_000, mode="flintstream"),
         Engine("bytewax", "Bytewax, 2 processes", "bytewax", 300_000, "bytewax"),
         Engine("pathway", "Pathway, 2 processes", "pathway", 100_000, "pathway"),
-        Engine("spark", "PySpark transformWithState", "spark", 100_000, "spark"),
-        Engine("spark-pandas", "PySpark applyInPandasWithState", "spark_pandas", 100_000, "spark", runner="spark"),
+        Engine("spark", "PySpark transformWithState", "spark", 20_000, "spark", "spark"),
+        Engine(
+            "spark-pandas", "PySpark applyInPandasWithState", "spark_pandas", 100_000, "spark", "spark_pandas", "spark"
+        ),
         Engine("flink-thread", "PyFlink, thread mode", "pyflink", 30_000, "flink", "thread"),
         Engine("flink-process", "PyFlink, process mode", "pyflink", 6_000, "flink", "process"),
     )
