@@ -1,0 +1,229 @@
+"""What the builders refuse, and what they make of properties; nothing here needs a broker."""
+
+from __future__ import annotations
+
+import builtins
+
+import pytest
+
+from flintstream.common.serialization import ByteArraySchema, SimpleStringSchema
+from flintstream.connectors.kafka.client import consumer, producer
+from flintstream.connectors.kafka.properties import librdkafka
+from flintstream.connectors.source import Boundedness
+from flintstream.datastream.connectors.base import DeliveryGuarantee
+from flintstream.datastream.connectors.kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaProducer,
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaRecordDeserializationSchema,
+    KafkaRecordSerializationSchema,
+    KafkaSink,
+    KafkaSource,
+    KafkaTopicPartition,
+    Semantic,
+)
+from flintstream.errors import MissingDependencyError, PlanError
+
+SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
+
+
+def source():
+    builder = KafkaSource.builder().set_bootstrap_servers("127.0.0.1:1").set_topics("t")
+    return builder.set_value_only_deserializer(SimpleStringSchema())
+
+
+def sink():
+    schema = KafkaRecordSerializationSchema.builder().set_topic("t")
+    built = schema.set_value_serialization_schema(SimpleStringSchema()).build()
+    return KafkaSink.builder().set_bootstrap_servers("127.0.0.1:1").set_record_serializer(built)
+
+
+def test_a_source_is_unbounded_until_it_is_told_where_to_end():
+    latest = KafkaOffsetsInitializer.latest()
+    assert source().build().get_boundedness() is Boundedness.CONTINUOUS_UNBOUNDED
+    assert source().set_bounded(latest).build().get_boundedness() is Boundedness.BOUNDED
+    assert source().set_unbounded(latest).build().get_boundedness() is Boundedness.CONTINUOUS_UNBOUNDED
+
+
+def test_a_source_has_the_type_of_its_schema():
+    assert source().build().produced_type == SimpleStringSchema().get_produced_type()
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (lambda: KafkaSource.builder().build(), "needs something to read"),
+        (lambda: KafkaSource.builder().set_topics("t").build(), "needs a deserializer"),
+        (
+            lambda: KafkaSource.builder().set_topics("t").set_value_only_deserializer(ByteArraySchema()).build(),
+            "where the brokers are",
+        ),
+        (lambda: source().set_topics("u"), "set one of them, once"),
+        (lambda: KafkaSource.builder().set_topic_pattern("("), "no regular expression"),
+        (lambda: source().set_bounded(KafkaOffsetsInitializer.earliest()), "reads nothing"),
+        (lambda: source().set_starting_offsets(KafkaOffsetsInitializer.committed_offsets()).build(), "needs a group"),
+        (lambda: source().set_property("commit.offsets.on.checkpoint", "true").build(), "no group to commit to"),
+        (
+            lambda: source().set_property("commit.offsets.on.checkpoint", "yes").build(),
+            "must be true or false, got 'yes'",
+        ),
+        (lambda: source().set_property("partition.discovery.interval.ms", "soon").build(), "whole number, got 'soon'"),
+        (lambda: source().set_property("fetch.min.bites", "1").build(), "fetch.min.bites"),
+        (lambda: source().set_property("fetch.min.bytes", "many").build(), "fetch.min.bytes"),
+        (lambda: KafkaOffsetsInitializer.offsets({}), "at least one partition"),
+        (lambda: KafkaSink.builder().build(), "needs a record serializer"),
+        (lambda: sink().set_property("bootstrap.servers", "").build(), "where the brokers are"),
+        (
+            lambda: sink().set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).build(),
+            r"which no other sink of the Kafka cluster has: set_transactional_id_prefix\(\)",
+        ),
+        (lambda: sink().set_property("transactional.id", "x").build(), "is the sink's own"),
+        (lambda: sink().set_property("compression.type", "zip").build(), "zip"),
+        (
+            lambda: (
+                sink()
+                .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+                .set_transactional_id_prefix("p")
+                .set_property("acks", "1")
+                .build()
+            ),
+            "acks",
+        ),
+        (lambda: KafkaRecordSerializationSchema.builder().build(), "need a topic"),
+        (lambda: KafkaRecordSerializationSchema.builder().set_topic("t").build(), "need a value"),
+        (lambda: sink().set_property("interceptor.class", "a.B").build(), "names a class of Java"),
+        (lambda: sink().set_property("ssl.truststore.location", "x.jks").build(), "a JKS store, which only Java reads"),
+        (lambda: sink().set_property("sasl.jaas.config", "x.Krb5LoginModule required;").build(), "only username and"),
+    ],
+)
+def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
+    with pytest.raises(PlanError, match=message):
+        broken()
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (lambda: source().set_value_only_deserializer("schema"), "DeserializationSchema is needed, got 'schema'"),
+        (lambda: source().set_deserializer(SimpleStringSchema()), "KafkaRecordDeserializationSchema is needed"),
+        (lambda: source().set_starting_offsets("earliest"), "starting offsets must be a KafkaOffsetsInitializer"),
+        (lambda: KafkaSource.builder().set_topics(), "takes names of topics"),
+        (lambda: KafkaSource.builder().set_partitions({("t", 0)}), "takes a set of KafkaTopicPartition"),
+        (lambda: KafkaTopicPartition("", 0), "must be a text"),
+        (lambda: KafkaOffsetsInitializer("earliest"), "made by one of its static methods"),
+        (lambda: KafkaOffsetsInitializer.committed_offsets("latest"), "must be one of KafkaOffsetResetStrategy"),
+        (lambda: KafkaOffsetsInitializer.offsets({"t": 1}), "given by KafkaTopicPartition"),
+        (lambda: source().set_property("a", None), "properties of Kafka are texts, got 'a': None"),
+        (lambda: sink().set_delivery_guarantee("NONE"), "must be one of DeliveryGuarantee"),
+        (lambda: sink().set_transactional_id_prefix(""), "prefix must be a text"),
+        (lambda: sink().set_record_serializer(SimpleStringSchema()), "KafkaRecordSerializationSchema is needed"),
+        (lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(5), "KafkaTopicSelector or a function"),
+        (lambda: KafkaRecordSerializationSchema.builder().set_partitioner(5), "must be a function"),
+        (lambda: KafkaRecordSerializationSchema.builder().set_key_serialization_schema(5), "SerializationSchema is"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_refused(broken, message):
+    with pytest.raises(TypeError, match=message):
+        broken()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda: KafkaTopicPartition("t", -1),
+        lambda: KafkaOffsetsInitializer.timestamp(-1),
+        lambda: KafkaOffsetsInitializer.offsets({KafkaTopicPartition("t", 0): -1}),
+        lambda: sink().set_transactional_id_prefix("x" * 300),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused(broken):
+    with pytest.raises(ValueError, match="must"):
+        broken()
+
+
+def test_equal_partitions_are_interchangeable():
+    assert {KafkaTopicPartition("t", 1), KafkaTopicPartition("t", 1)} == {KafkaTopicPartition("t", 1)}
+    assert KafkaTopicPartition("t", 1) != KafkaTopicPartition("t", 2)
+
+
+def test_offsets_come_with_their_reset_strategy():
+    given = {KafkaTopicPartition("t", 0): 5}
+    for strategy in KafkaOffsetResetStrategy:
+        assert KafkaOffsetsInitializer.offsets(given, strategy)._offsets.reset == strategy.name.lower()
+    assert KafkaOffsetsInitializer.committed_offsets()._offsets.reset == "none"
+
+
+def test_properties_of_java_are_translated():
+    java = {
+        "key.deserializer": "org.apache.kafka.common.serialization.StringDeserializer",
+        "max.poll.records": "5",
+        "fetch.max.wait.ms": "7",
+        "buffer.memory": "2048",
+        "auto.offset.reset": "NONE",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": "x.PlainLoginModule required username='u' password=\"p;w\";",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": "/ca.pem",
+        "ssl.endpoint.identification.algorithm": "",
+        "partition.discovery.interval.ms": "9",
+        "client.id": "me",
+    }
+    assert librdkafka(java) == {
+        "fetch.wait.max.ms": "7",
+        "queue.buffering.max.kbytes": "2",
+        "auto.offset.reset": "error",
+        "sasl.mechanisms": "PLAIN",
+        "sasl.username": "u",
+        "sasl.password": "p;w",
+        "ssl.ca.location": "/ca.pem",
+        "ssl.endpoint.identification.algorithm": "none",
+        "client.id": "me",
+    }
+
+
+def test_what_flink_programs_set_is_taken_by_the_clients():
+    consumer({"max.partition.fetch.bytes": "1000", "session.timeout.ms": "6000", "request.timeout.ms": "5"}).close()
+    producer({"retries": "3", "batch.size": "100", "transaction.timeout.ms": "60000", "acks": "1"}, print)
+
+
+def test_a_missing_package_is_named_with_the_extra(monkeypatch):
+    imported = builtins.__import__
+
+    def without(name, *arguments, **more):
+        if name.startswith("confluent_kafka"):
+            raise ImportError(name)
+        return imported(name, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    for build in (source().build, sink().build):
+        with pytest.raises(MissingDependencyError, match=r"pip install 'flintstream\[kafka\]'"):
+            build()
+
+
+def test_the_older_classes_refuse_what_cannot_work():
+    with pytest.warns(DeprecationWarning, match="use KafkaSource"):
+        consumer_without_group = FlinkKafkaConsumer("t", SimpleStringSchema(), SERVERS)
+    with pytest.raises(PlanError, match=r"set the property 'group.id'"):
+        consumer_without_group.create_enumerator(1)
+    with pytest.warns(DeprecationWarning, match="use KafkaSink"), pytest.raises(TypeError, match="Semantic"):
+        FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS, semantic="EXACTLY_ONCE")
+
+
+def test_the_older_producer_guarantees_what_its_semantic_says():
+    for semantic, committer, flushes in (
+        (Semantic.EXACTLY_ONCE, True, True),
+        (Semantic.AT_LEAST_ONCE, False, True),
+        (Semantic.NONE, False, False),
+    ):
+        with pytest.warns(DeprecationWarning, match="use KafkaSink"):
+            made = FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS, semantic=semantic)
+        assert (made.create_committer() is not None) == committer
+        assert made._output.flushes == flushes
+        assert made.ignore_failures_after_transaction_timeout() is made
+        assert made.set_flush_on_checkpoint(False)._output.flushes is False
+
+
+def test_the_value_of_a_record_can_be_looked_at():
+    schema = KafkaRecordDeserializationSchema.value_only(SimpleStringSchema())
+    assert schema.get_produced_type() == SimpleStringSchema().get_produced_type()
