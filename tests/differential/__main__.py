@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if oracle:
             oracle.prepare(todo, options.together)
         wrong = compare_all(todo, expect, options.tries)
-        for program in most_different((program for program in todo if program not in wrong), options.keep):
+        agree = [program for program in todo if program not in wrong]
+        for program in most_different([p for p in agree if options.keep and tells(expect(p))], options.keep):
             write(FOUND / f"seed-{options.seed}-program-{todo.index(program)}.json", program, expect(program))
         return 1 if wrong else 0
     finally:
@@ -71,6 +72,11 @@ def most_different(todo: Iterable[Program], count: int) -> Iterator[Program]:
         best = max(left.values(), key=lambda program: len(features(program) - seen))
         seen |= features(left.pop(id(best)))
         yield best
+
+
+def tells(outcome: Outcome) -> bool:
+    """Return whether no result is empty."""
+    return all(result["text"] for result in outcome)
 
 
 def features(program: Program) -> set[str]:

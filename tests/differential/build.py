@@ -21,7 +21,11 @@ def build(env, program):
     """Return the streams of the results, in the order of ``program.results()``."""
     streams: list = []
     for step in program.steps:
+        if step.op == "stamp":
+            # Several operators in PyFlink, of which set_parallelism would reach the last one only.
+            env.set_parallelism(program.parallelism_of(step))
         streams.append(BUILDERS[step.op](env, [streams[i] for i in step.inputs], step.options))
+        env.set_parallelism(program.parallelism)
         # Sources of collections have one subtask always; a union and a side output are no operators of their own.
         if step.op not in {"collection", "union", "side"}:
             streams[-1].set_parallelism(program.parallelism_of(step))
@@ -38,7 +42,7 @@ def sequence(env, inputs, options):
     source = NumberSequenceSource(0, options["count"] - 1)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     if options["single"]:
-        numbers.set_parallelism(1)
+        numbers = numbers.set_parallelism(1)
     return numbers.map(f.FromIndex(options["form"], options["step"]), f.type_of(options["form"]))
 
 
@@ -78,7 +82,7 @@ def without_holes(env, inputs, options):
 
 def process(env, inputs, options):
     form, tag = options["form"], new_tag(options)
-    stream = inputs[0].process(f.Process(form, tag), f.type_of(form))
+    stream = inputs[0].process(f.Process(form, tag, timestamps=options.get("timestamps", True)), f.type_of(form))
     return with_side_output(stream, options)
 
 

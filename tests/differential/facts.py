@@ -386,6 +386,8 @@ def timed(program: Program, step: Step, inputs: list[Facts], parallelism: int) -
         apart = all(facts.stamps == "unique" for facts in inputs) and not inputs[0].origins & inputs[1].origins
         need(program.mode == "BATCH" and apart, "two inputs come in any order")
     nulls = any(facts.nulls for facts in inputs) and options["form"] == UNTYPED
+    if len({facts.form == UNTYPED for facts in inputs}) > 1:
+        found = of_other_keys(unordered(found))
     return replace(found, origins=inputs[0].origins | inputs[1].origins, nulls=nulls)
 
 

@@ -33,7 +33,8 @@ def make(form, key, number, time):
     """Return a record; a typed one has no None and a text as its key."""
     if form == UNTYPED:
         return key, number, time
-    fields = str(key), num(number), time
+    # No two keys become the same text.
+    fields = key if isinstance(key, str) else f"#{key}", num(number), time
     return fields if form == "TUPLE" else Row(*fields)
 
 
@@ -158,16 +159,17 @@ def by_number(key, count):
 
 
 class Process(ProcessFunction):
-    """Tells the timestamp; with a tag, every third record leaves by the side."""
+    """Tells the timestamp, if asked to; with a tag, every third record leaves by the side."""
 
-    def __init__(self, form, tag):
-        self.form, self.tag = form, tag
+    def __init__(self, form, tag, *, timestamps):
+        self.form, self.tag, self.timestamps = form, tag, timestamps
 
     def process_element(self, value, ctx):
         if self.tag is not None and num(value[1]) % 3 == 0:
             yield self.tag, make(self.form, value[0], value[1], value[2])
             return
-        yield make(self.form, value[0], digest([value[1], ctx.timestamp()]), value[2])
+        told = [value[1], *[ctx.timestamp()] * self.timestamps]
+        yield make(self.form, value[0], digest(told), value[2])
 
 
 class CoMap(CoMapFunction):

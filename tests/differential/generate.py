@@ -128,7 +128,8 @@ class Maker:
         if op == "flat_map":
             return {"how": pick("same", "twice", "some"), "form": form}
         if op == "process":
-            return {"form": form, "side": pick(False, True)}
+            # With functions in threads, PyFlink tells what a timer gave in the same chain the time of the last record.
+            return {"form": form, "side": pick(False, True), "timestamps": facts.field == "unique"}
         if op in {"co_map", "co_flat_map", "broadcast"}:
             return {"form": form}
         return {**self.key(op, facts), **self.keyed_options(op, facts, form)}
