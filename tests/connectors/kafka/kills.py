@@ -96,22 +96,20 @@ class KillsError(AssertionError):
 
 
 class Feeder(threading.Thread):
-    """Writes the numbers, so many in a second."""
+    """Writes the numbers, so many ahead of what is committed: there is always something to do, and never all of it."""
 
-    def __init__(self, broker: Broker, topic: str, records: int, rate: float) -> None:
+    def __init__(self, broker: Broker, topic: str, records: int, ahead: int, watcher: Watcher) -> None:
         super().__init__(daemon=True)
-        self.broker, self.topic, self.records, self.rate = broker, topic, records, rate
+        self.broker, self.topic, self.records, self.ahead, self.watcher = broker, topic, records, ahead, watcher
 
     def run(self) -> None:
         # Idempotent: what is sent again, when the broker was killed, must not be there twice.
         config = {"bootstrap.servers": self.broker.servers, "enable.idempotence": True, "log_level": 0}
         client = Producer({**config, "delivery.timeout.ms": 600_000})
-        began = time.monotonic()
         for number in range(self.records):
+            while number % 100 == 0 and number > self.watcher.count + self.ahead and not self.watcher.stopped.is_set():
+                client.poll(0.01)
             client.produce(self.topic, str(number), partition=number % PARTITIONS)
-            if number % 1000 == 0:
-                client.poll(0)
-                time.sleep(max(0.0, number / self.rate - (time.monotonic() - began)))
         client.flush()
 
 
@@ -121,6 +119,7 @@ class Watcher(threading.Thread):
     def __init__(self, broker: Broker, topic: str) -> None:
         super().__init__(daemon=True)
         self.lines: Counter[bytes] = Counter()
+        self.count = 0
         self.stopped = threading.Event()
         config = {"bootstrap.servers": broker.servers, "group.id": "watcher", "isolation.level": "read_committed"}
         self.consumer = Consumer({**config, "log_level": 0, "auto.offset.reset": "error"})
@@ -130,6 +129,7 @@ class Watcher(threading.Thread):
         while not self.stopped.is_set():
             messages = self.consumer.consume(10_000, 0.1)
             self.lines.update(m.value() or b"" for m in messages if m.error() is None)
+            self.count = self.lines.total() if messages else self.count
         self.consumer.close()
 
 
@@ -145,22 +145,23 @@ class Course:
         self.killed: Counter[str] = Counter()
         self.seen: set[Process] = set()
 
-    def run(self, plan: list[str], rate: float) -> None:
-        """Run the job to its end; kill what the plan says, one after the other, each after a sign of life.
+    def run(self, plan: list[str]) -> None:
+        """Run the job to its end; kill what the plan says, at random points of its way, each after a sign of life.
 
         Raises:
             KillsError: Something is missing, or there more than once; or it has not ended.
         """
-        self.until = time.monotonic() + SECONDS_PER_KILL * (len(plan) + 1) + self.records / rate
+        self.until = time.monotonic() + SECONDS_PER_KILL * (len(plan) + 2)
         self.broker = Broker(self.directory / "broker")
         try:
             topics = [self.broker.topic(name, PARTITIONS) for name in ("numbers", "lines")]
-            feeder, self.watcher = Feeder(self.broker, topics[0], self.records, rate), Watcher(self.broker, topics[1])
-            feeder.start()
+            self.watcher = Watcher(self.broker, topics[1])
             self.watcher.start()
+            Feeder(self.broker, topics[0], self.records, self.records // (2 * len(plan) + 2), self.watcher).start()
             self._start()
-            for victim in plan:
-                if not self._wait_for_life() or not self._pause(self.rng.uniform(0, 2)):
+            points = sorted(self.rng.uniform(0, 0.95 * self.records) for _ in plan)
+            for victim, point in zip(plan, points, strict=True):
+                if not self._wait_for(max(point, self.watcher.count + 1)) or not self._pause(self.rng.uniform(0, 1)):
                     break
                 self._kill(victim)
             while self._poll() is None:
@@ -197,9 +198,8 @@ class Course:
         self.seen.update(below(self.process.pid))
         return self.process.poll()
 
-    def _wait_for_life(self) -> bool:
-        before = self.watcher.lines.total()
-        while self.watcher.lines.total() == before:
+    def _wait_for(self, lines: float) -> bool:
+        while self.watcher.count < lines:
             if self._poll() is not None:
                 return False
             time.sleep(0.05)
@@ -214,7 +214,7 @@ class Course:
         return True
 
     def _kill(self, victim: str) -> None:
-        there = self.watcher.lines.total()
+        there = self.watcher.count
         if victim == "broker":
             self.broker.kill()
             hit = True
@@ -231,7 +231,7 @@ class Course:
 
     def _check(self) -> None:
         until = time.monotonic() + 30
-        while self.watcher.lines.total() < self.records and time.monotonic() < until:
+        while self.watcher.count < self.records and time.monotonic() < until:
             time.sleep(0.1)
         time.sleep(1)  # for what is too much
         lines = self.watcher.lines
@@ -257,7 +257,7 @@ class Course:
         self.broker.close()
 
 
-def run_kills(records: int, plan: list[str], seed: int, rate: float, say: Callable[[str], None]) -> Counter[str]:
+def run_kills(records: int, plan: list[str], seed: int, say: Callable[[str], None]) -> Counter[str]:
     """Do it, and return how often what was killed; the logs of one that fails are kept.
 
     Raises:
@@ -266,7 +266,7 @@ def run_kills(records: int, plan: list[str], seed: int, rate: float, say: Callab
     directory = Path(tempfile.mkdtemp(prefix=f"flintstream-kills-{seed}-"))
     course = Course(records, seed, directory, say)
     try:
-        course.run(plan, rate)
+        course.run(plan)
     except BaseException as error:
         logs = "\n".join(path.read_text(errors="replace")[-1500:] for path in sorted(directory.glob("log-*"))[-2:])
         raise KillsError(f"seed {seed}, {plan}\n{error}\nin {directory}\n{logs}") from error
@@ -280,7 +280,6 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=7, help="seconds of input for each kill")
     arguments = parser.parse_args()
     if arguments.records % KEYS:
         parser.error(f"the records must be a multiple of {KEYS}")
@@ -291,9 +290,8 @@ def main() -> int:
     def say(what: str) -> None:
         print(f"  {time.monotonic() - began:7.2f} s  {what}", flush=True)
 
-    rate = arguments.records / arguments.seconds / max(1, arguments.kills)
     try:
-        killed = run_kills(arguments.records, plan, arguments.seed, rate, say)
+        killed = run_kills(arguments.records, plan, arguments.seed, say)
     except KillsError as error:
         print(f"FAILED: {error}")
         return 1

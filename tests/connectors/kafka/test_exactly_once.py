@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 
 import pytest
 from tests.connectors.kafka.broker import send
@@ -12,6 +14,7 @@ from tests.engine.sources import PacedSource
 
 from flintstream.checkpoint.file_store import LocalFileStore
 from flintstream.common.watermark_strategy import WatermarkStrategy
+from flintstream.connectors.kafka import transactions
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.staging import Prepared
 from flintstream.connectors.kafka.transactions import FencedError, KafkaCommitter, Mark, Transactions
@@ -97,6 +100,27 @@ def test_a_process_that_ends_within_the_transaction(broker, topic, committer, tm
         lost._writing.write(block)
     lost._writing.flush()
     assert committer().commit(prepared) == []
+    assert texts(broker, topic) == ["a"]
+    assert len(broker.records(topic, committed=False)) == 2
+
+
+def test_a_request_that_hangs_is_given_up_and_its_transaction_aborted(broker, topic, committer, tmp_path, monkeypatch):
+    monkeypatch.setattr(transactions, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(transactions, "PATIENCE_SECONDS", 0.1)
+    prepared = Task(broker, topic, tmp_path).epoch("a")
+    hanging = committer()
+    hanging.commit([])
+    made = hanging._open[f"to-{topic}"] = Transactions({"bootstrap.servers": broker.servers}, f"to-{topic}")
+    ended = threading.Event()
+    again = made._again
+    monkeypatch.setattr(made, "_again", lambda request: (made._writing.flush(), again(lambda: ended.wait(20))))
+    began = time.monotonic()
+    assert hanging.commit(prepared) == [tuple(prepared[0])]
+    assert time.monotonic() - began < 10
+    assert "hangs, and is given up" in str(hanging.failure)
+    monkeypatch.undo()
+    assert hanging.commit(prepared) == []
+    ended.set()
     assert texts(broker, topic) == ["a"]
     assert len(broker.records(topic, committed=False)) == 2
 

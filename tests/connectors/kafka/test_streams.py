@@ -9,7 +9,7 @@ import pytest
 from tests.connectors.kafka.broker import Broker, send
 from tests.connectors.kafka.jobs import NO_WATERMARKS, checkpointed, sink, source
 from tests.datastream.inline import make_env, move_every_epoch
-from tests.engine.faults import FaultyMap, Faults
+from tests.engine.faults import Faults, FaultyMap
 
 from flintstream.common import Time, Types
 from flintstream.common.watermark_strategy import WatermarkStrategy

@@ -9,6 +9,7 @@ whose text tells up to which epoch of which run of the job all is written. Both 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -36,6 +37,10 @@ TRANSACTION_BYTES = 64 << 20
 
 TRANSACTION_TIMEOUT_MS = 900_000
 """The most that brokers allow by default."""
+
+REQUEST_SECONDS = 10.0
+PATIENCE_SECONDS = 5.0
+"""After so much more a request is taken to hang."""
 
 MARK_CHARACTERS = 4_000
 """Of the 4096 that brokers allow by default."""
@@ -90,6 +95,7 @@ class Transactions:
         # A committed read waits for a transaction that is being ended.
         self._marks = consumer(servers, **{"group.id": name, "isolation.level": "read_committed"})
         self._known: dict[str, Mark] = {}
+        self._given_up = False
         patiently(f"begin transactions of '{name}'", lambda: self._writing.client.init_transactions(TIMEOUT_SECONDS))
 
     def mark(self, topic: str) -> Mark:
@@ -134,8 +140,8 @@ class Transactions:
                 marks[prepared.topic].add(prepared.run, prepared.number)
             places = [kafka.TopicPartition(topic, 0, m.count, metadata=m.text()) for topic, m in marks.items()]
             group = self._marks.consumer_group_metadata()
-            self._again(lambda: client.send_offsets_to_transaction(places, group, TIMEOUT_SECONDS))
-            self._again(lambda: client.commit_transaction(TIMEOUT_SECONDS))
+            self._again(lambda: client.send_offsets_to_transaction(places, group, REQUEST_SECONDS))
+            self._again(lambda: client.commit_transaction(REQUEST_SECONDS))
         except kafka.KafkaException as error:
             reason = error.args[0]
             if reason.code() == kafka.KafkaError._FENCED and time.monotonic() - began < self.timeout:  # noqa: SLF001
@@ -149,13 +155,12 @@ class Transactions:
             ) from error
         self._known.update(marks)
 
-    @staticmethod
-    def _again(request: Any) -> None:
+    def _again(self, request: Any) -> None:
         """Make a request that may be made again while it fails of something that passes."""
         until = time.monotonic() + TIMEOUT_SECONDS
         while True:
             try:
-                request()
+                self._in_time(request)
             except library().KafkaException as error:
                 reason = error.args[0]
                 if not reason.retriable() or reason.txn_requires_abort() or time.monotonic() > until:
@@ -164,14 +169,38 @@ class Transactions:
             else:
                 return
 
+    def _in_time(self, request: Any) -> None:
+        """Make a request; give the producer up when it does not return.
+
+        librdkafka may wait for ever for a coordinator that went away, whatever timeout it is given (its issue 5456).
+        """
+        raised: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                request()
+            except BaseException as error:  # noqa: BLE001 - it is raised where it belongs
+                raised.append(error)
+
+        thread = threading.Thread(target=run, name="flintstream-kafka-transaction", daemon=True)
+        thread.start()
+        thread.join(REQUEST_SECONDS + PATIENCE_SECONDS)
+        if thread.is_alive():
+            self._given_up = True
+            raise KafkaConnectorError(f"a transaction of '{self.name}' hangs, and is given up")
+        if raised:
+            raise raised[0]
+
     def close(self) -> None:
         """Disconnect; an open transaction is aborted."""
+        close_quietly(self._marks)
+        if self._given_up:
+            return
         try:
             self._writing.client.abort_transaction(1.0)
         except library().KafkaException:
             pass  # there is none, or whoever takes the name over aborts it
         self._writing.client.purge()
-        close_quietly(self._marks)
 
 
 COMMON = ("bootstrap.servers", "metadata.broker.list", "security.", "ssl.", "sasl.", "client.", "test.mock.", "socket.")
