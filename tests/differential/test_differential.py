@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, settings
 from tests.differential import facts, generate, running, variants
 from tests.differential.description import Program, Step, from_json
 from tests.differential.generate import programs
@@ -33,8 +33,7 @@ def batched(items, size):
 
 
 def assert_same(program, expected, actual, *, ordered=True):
-    note(str(program))
-    assert running.difference(program, expected, actual, ordered=ordered) == ""
+    assert running.difference(program, expected, actual, ordered=ordered) == "", str(program)
 
 
 @pytest.mark.spark
