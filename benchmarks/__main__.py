@@ -4,7 +4,7 @@
 
 A workload (``benchmarks/workloads``) is a program in PyFlink's API, which PyFlink in thread and in process mode and
 flintstream run as it is; the same on bare Python processes without an exchange, which is the bound; and, where it fits,
-what a user of Bytewax, PySpark or Pathway would write. How it is measured: ``benchmarks/measure.py``.
+what a user of Bytewax, PySpark would write. How it is measured: ``benchmarks/measure.py``.
 
 The other engines run in virtual environments below --venvs, which are made when they are not there (that takes a while,
 and PyFlink needs Python 3.12 or older), or in given ones (--flink-python or the variable BENCHMARK_FLINK_PYTHON, and so

@@ -22,7 +22,6 @@ REQUIREMENTS = {
     "flink": ["apache-flink==2.3.0"],
     "bytewax": ["bytewax==0.21.1"],
     "spark": ["pyspark==4.3.0", "pandas", "pyarrow", "protobuf"],
-    "pathway": ["pathway==0.33.0"],
 }
 """What is installed into the virtual environment of each; the first is the engine itself."""
 
@@ -68,7 +67,6 @@ ENGINES = {
         Engine("bare", "bare Python, 2 processes, no exchange", "bare", 1_000_000),
         Engine("flintstream", "flintstream", "pyflink", 1_000_000, mode="flintstream"),
         Engine("bytewax", "Bytewax, 2 processes", "bytewax", 300_000, "bytewax"),
-        Engine("pathway", "Pathway, 2 processes", "pathway", 100_000, "pathway"),
         Engine("spark", "PySpark transformWithState", "spark", 20_000, "spark", "spark"),
         Engine(
             "spark-pandas", "PySpark applyInPandasWithState", "spark_pandas", 100_000, "spark", "spark_pandas", "spark"

@@ -12,7 +12,7 @@ WORKLOADS = {
         Workload("keyed-count-1m", "keyed_count", "count per key, 1,000,000 keys", {"keys": 1_000_000}),
         Workload(
             "keyed-count-durable",
-            "keyed_count",
+            "durable_count",
             "count per key, 10,000 keys, a timer each, a changelog checkpoint every 10 s",
             {"keys": 10_000, "durable": True},
         ),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_has_started(tmp_path
     program = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {later!r}]); time.sleep(30)"
     with pytest.raises(RunError, match="not finished after 1 s"):
         timed([sys.executable, "-c", program], {}, str(tmp_path), 1)
-    with pytest.raises(subprocess.TimeoutExpired):
-        subprocess.run([sys.executable, "-c", "import time; time.sleep(9)"], timeout=2, check=False)
+    time.sleep(2.5)
     assert not mark.exists()
 
 

@@ -1,8 +1,4 @@
-"""Numbers are counted per key in keyed state; the count that every 101st number gets is written.
-
-With ``durable``, there are checkpoints every 10 seconds with a changelog, and every key has a timer, which writes the
-last count at the end of the input.
-"""
+"""Numbers are counted per key in keyed state; the count that every 101st number gets is written."""
 
 from __future__ import annotations
 

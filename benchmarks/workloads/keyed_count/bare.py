@@ -27,6 +27,3 @@ def subtask(number: int, run: Run) -> Iterator[tuple[int, int]]:
     for n in range(number * half, (number + 1) * half):
         value = to_pair(n, keys, half)
         yield from process_element(value, value[0])
-    if run.settings.get("durable"):
-        for key, count in state.items():
-            yield key, -count

@@ -1,0 +1,34 @@
+"""On plain Python: a dict per process, and nothing durable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.workload import SAMPLE
+from benchmarks.workloads.keyed_count import to_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.workload import Run
+
+
+def subtask(number: int, run: Run) -> Iterator[tuple[int, int]]:
+    """Count one half of the numbers; at the end, give the last counts."""
+    keys, half = run.settings["keys"], run.half
+    state: dict[int, int] = {}
+
+    def process_element(value: tuple[int, int], key: int) -> Iterator[tuple[int, int]]:
+        count = state.get(key)
+        if count is None:
+            count = 0
+        count += 1
+        state[key] = count
+        if value[1] % SAMPLE == 0:
+            yield value[0], count
+
+    for n in range(number * half, (number + 1) * half):
+        value = to_pair(n, keys, half)
+        yield from process_element(value, value[0])
+    for key, count in state.items():
+        yield key, -count
