@@ -9,8 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PR_SET_CHILD_SUBREAPER = 36
 LINGER = 5.0
@@ -30,17 +34,29 @@ class Cost(NamedTuple):
         return Cost(self.seconds - other.seconds, self.cpu - other.cpu)
 
 
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Make what is left behind by children a child of this process for a while, so that it is accounted."""
+    if sys.platform != "linux":
+        yield
+        return
+    control = ctypes.CDLL(None).prctl
+    control(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        control(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
 def timed(command: list[str], variables: dict[str, str], directory: str, timeout: float) -> Cost:
     """Run a command in a directory.
 
     Raises:
         RunError: It fails or takes longer than ``timeout`` seconds.
     """
-    if sys.platform == "linux":  # what the command leaves behind becomes a child of this process, and so is accounted
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     log = Path(directory, "log")
     used = cpu_of_children()
-    with log.open("w") as output:
+    with log.open("w") as output, adopting():
         started = time.perf_counter()
         process = subprocess.Popen(  # noqa: S603 - our own programs
             command, env=variables, cwd=directory, stdout=output, stderr=output, start_new_session=True
@@ -51,9 +67,9 @@ def timed(command: list[str], variables: dict[str, str], directory: str, timeout
             raise RunError(f"not finished after {timeout:.0f} s") from None
         finally:
             seconds = time.perf_counter() - started
-            end_session(process.pid)
+            process.kill()
             process.wait()
-            reap()
+            end_session(process.pid)
     if code:
         raise RunError(f"exit code {code}: {log.read_text(errors='replace').strip()[-2000:]}")
     return Cost(seconds, cpu_of_children() - used)
@@ -66,23 +82,21 @@ def cpu_of_children() -> float:
 
 
 def end_session(session: int) -> None:
-    """End what a run left behind: the JVMs and workers of an engine have process groups of their own."""
-    for directory in Path("/proc").glob("[0-9]*"):
-        pid = int(directory.name)
-        try:
-            if os.getsid(pid) == session:
-                os.kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            continue
-
-
-def reap() -> None:
-    """Wait for the children that are left, so that they are accounted; not for ones that will not end."""
+    """End what a run left behind, and wait for it: JVMs and workers of an engine have process groups of their own."""
     deadline = time.monotonic() + LINGER
-    while time.monotonic() < deadline:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not pid:
-            time.sleep(0.01)
+    while (members := members_of(session)) and time.monotonic() < deadline:
+        for pid in members:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.01)
+
+
+def members_of(session: int) -> list[int]:
+    """Return the processes of a session."""
+    members = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        with suppress(ProcessLookupError, PermissionError):
+            if os.getsid(int(directory.name)) == session:
+                members.append(int(directory.name))
+    return members
