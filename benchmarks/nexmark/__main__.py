@@ -2,11 +2,12 @@
 
     python -m benchmarks.nexmark [--events 1000000] [--queries q0,q5] [--engine flintstream|pyflink]
 
-Every query is run by a command of its own: on few events (--check-events), where what it writes is compared with what
-DuckDB computes, and which is start-up; then on N events, and on twice as many until the difference to start-up is a
-few seconds (--min-seconds). That difference is what is reported: seconds, and processor time of all processes. A query
-that fails or takes longer than --timeout is reported, and the next one follows. Results are printed, kept as JSON
-below benchmarks/results, and put into docs/nexmark.md when all queries have been run.
+Every query is run by a command of its own, which has three jobs: one on few events (--check-events), whose results are
+compared with what DuckDB computes; the same again, without writing; one on N events. The difference between the last
+two is what is reported: seconds, and processor time of all processes. If it is less than a few seconds
+(--min-seconds), the command is run again with twice as many events. A query that fails or takes longer than
+--timeout is reported, and the next one follows. Results are printed, kept as JSON below benchmarks/results, and put
+into docs/nexmark.md when all queries have been run.
 
 PyFlink runs in a virtual environment below --venvs, which is made if it is not there (it needs Python 3.12 or
 older), or in that of --flink-python or the variable BENCHMARK_FLINK_PYTHON.
@@ -36,9 +37,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--parallelism", type=int, default=2)
     parser.add_argument("--check-events", type=int, default=20_000, help="%(default)s")
-    parser.add_argument("--min-seconds", type=float, default=5, help="what the last run takes at least (%(default)g)")
+    parser.add_argument("--min-seconds", type=float, default=5, help="what the last job takes at least (%(default)g)")
     parser.add_argument("--max-events", type=int, default=8_000_000, help="so many are enough anyway (%(default)s)")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds that one run may take (%(default)g)")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds that one command may take (%(default)g)")
     parser.add_argument("--data", default="build/nexmark", help="where events are written (%(default)s)")
     parser.add_argument("--output", type=Path, help="the JSON file; by default that of the repository if all are run")
     parser.add_argument(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     import argparse
 
     import duckdb
-
-    from benchmarks.process import Cost
 
 NAMES = {"flintstream": "flintstream", "pyflink": "flink-thread"}
 """The engines that run PyFlink programs: what they are called here, and by ``benchmarks.engines``."""
@@ -36,11 +36,11 @@ class Measured:
     """"equal", or what is wrong with the results, or nothing if there are none."""
     events: int = 0
     seconds: float = 0.0
-    """Without start-up."""
+    """Without what a job on few events takes."""
     cpu: float = 0.0
-    """Processor time of all processes, seconds, without start-up."""
+    """Processor time of all processes, seconds, likewise."""
     start_up: float = 0.0
-    start_up_cpu: float = 0.0
+    """Seconds from the start of the command to the end of a first job on few events."""
 
     @property
     def rate(self) -> float:
@@ -81,54 +81,51 @@ class Measurement:
             ready.touch()
         return directory
 
-    def _run(self, query: str, source: Path, directory: str, *more: str) -> Cost:
-        """Run a query once, in a directory."""
-        start = ["-m", "flintstream.cli", "run", "--master", "local[2]"] if self.engine.mode == "flintstream" else []
-        arguments = [query, "--input", str(source), "--mode", self.engine.mode, *more]
-        arguments += ["--parallelism", str(self._options.parallelism)]
-        command = [self.python, *start, _JOB, *arguments]
-        return timed(command, self.engine.variables(self.python), directory, self._options.timeout)
-
-    def _cost(self, query: str, count: int) -> Cost:
-        """Return what a query takes on so many events."""
-        source = self._events(count, self._options.rate)
-        with tempfile.TemporaryDirectory(prefix="nexmark-", ignore_cleanup_errors=True) as directory:
-            more = ["--output", f"{directory}/output"] if query == "q10" else []
-            return self._run(query, source, directory, *more)
-
-    def check(self, query: str) -> tuple[Cost, str]:
-        """Run a query on few events; return what it takes, and "equal" or what is wrong with the results."""
-        count = self._options.check_events
-        source = self._events(count, rate=count / 50)  # 50 seconds of event time: several windows
+    def _run(self, query: str, count: int) -> tuple[str, dict[str, Any]]:
+        """Run a query on few events and on so many; return what is wrong with the results and what the jobs took."""
+        few = self._options.check_events
+        small = self._events(few, rate=few / 50)  # 50 seconds of event time: several windows
         if self._expected is None:
-            self._expected = database(source)
+            self._expected = database(small)
         with tempfile.TemporaryDirectory(prefix="nexmark-", ignore_cleanup_errors=True) as directory:
-            output = Path(directory, "output")
-            # Windows of processing time that have not ended when a bounded stream does are dropped, except in BATCH.
-            runtime = "BATCH" if query == "q12" else "STREAMING"
-            cost = self._run(query, source, directory, "--output", str(output), "--runtime", runtime)
-            return cost, difference(query, written(output), self._expected) or "equal"
+            output, report = Path(directory, "output"), Path(directory, "report.json")
+            arguments = ["--small", str(small), "--output", str(output), "--report", str(report)]
+            arguments += ["--mode", self.engine.mode, "--parallelism", str(self._options.parallelism)]
+            if count:
+                arguments += ["--large", str(self._events(count, self._options.rate))]
+            start = (
+                ["-m", "flintstream.cli", "run", "--master", "local[2]"] if self.engine.mode == "flintstream" else []
+            )
+            command = [self.python, *start, _JOB, query, *arguments]
+            started = time.time()
+            timed(command, self.engine.variables(self.python), directory, self._options.timeout)
+            problem = difference(query, written(output / "checked"), self._expected)
+            if not count:
+                return problem, {}
+            took = json.loads(report.read_text())
+            return problem, {**took, "first": took["first"] - started}
 
     def measure(self, query: str) -> Measured:
         """Check a query and measure it; what goes wrong is part of the result."""
-        checked = ""
+        count = self._options.events
         try:
-            small, checked = self.check(query)
-            count = self._options.events
-            if not count:
-                return Measured(query, checked=checked)
-            cost = self._cost(query, count) - small
-            while cost.seconds < self._options.min_seconds and count * 2 <= self._options.max_events:
+            problem, took = self._run(query, count)
+            while took and self._too_short(took) and count * 2 <= self._options.max_events:
                 count *= 2
-                cost = self._cost(query, count) - small
+                problem, took = self._run(query, count)
         except (RunError, OSError, ValueError, AssertionError, subprocess.SubprocessError) as error:
-            return Measured(query, f"{type(error).__name__}: {error}", checked)
+            return Measured(query, f"{type(error).__name__}: {error}")
+        if not took:
+            return Measured(query, checked=problem or "equal")
+        small, large = took["small"], took["large"]
         return Measured(
             query,
-            checked=checked,
+            checked=problem or "equal",
             events=count - self._options.check_events,
-            seconds=cost.seconds,
-            cpu=cost.cpu,
-            start_up=small.seconds,
-            start_up_cpu=small.cpu,
+            seconds=large["seconds"] - small["seconds"],
+            cpu=large["cpu"] - small["cpu"],
+            start_up=took["first"],
         )
+
+    def _too_short(self, took: dict[str, Any]) -> bool:
+        return bool(took["large"]["seconds"] - took["small"]["seconds"] < self._options.min_seconds)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.nexmark import expected, report
+from benchmarks.nexmark.cpu import cpu_of_family
 from benchmarks.nexmark.measure import Measured
 
 REPOSITORY = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ def nexmark(*arguments):
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(600)  # two commands, each with a Spark of its own
+@pytest.mark.timeout(600)
 def test_a_query_is_checked_and_measured(tmp_path):
     file = tmp_path / "results.json"
     where = ("--data", tmp_path / "data", "--output", file)
@@ -51,6 +52,16 @@ def test_examples_of_docstrings_are_right(module):
     done = doctest.testmod(module)
     assert done.attempted
     assert not done.failed
+
+
+def test_the_processor_time_of_children_counts_while_they_run_and_when_they_have_ended():
+    burn = "import sys, time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)\nsys.stdin.read()"
+    before = cpu_of_family()
+    with subprocess.Popen([sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:  # noqa: S603 - our own program
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert cpu_of_family() - before >= 0.28  # the system counts in hundredths of a second
+    assert cpu_of_family() - before >= 0.28
 
 
 def test_unknown_queries_are_refused():
