@@ -157,7 +157,7 @@ class Broker:
             created.result()
         return name
 
-    def records(self, topic: str, *, committed: bool = True) -> list[tuple[int | None, bytes | None, bytes | None]]:
+    def records(self, topic: str, *, committed: bool = True) -> list[tuple[Any, Any, Any]]:
         """Return partition, key and value of all records of a topic, of committed transactions alone or of all."""
         level = "read_committed" if committed else "read_uncommitted"
         config = {"bootstrap.servers": self.servers, "group.id": "tests", "isolation.level": level, "log_level": 0}
@@ -187,7 +187,7 @@ def committed(broker: Broker, group: str, topic: str, partition: int = 0) -> int
         client.close()
 
 
-def _read_all(consumer: Consumer, topic: str) -> list[tuple[int | None, bytes | None, bytes | None]]:
+def _read_all(consumer: Consumer, topic: str) -> list[tuple[Any, Any, Any]]:
     partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
     consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
     left, found = set(partitions), []

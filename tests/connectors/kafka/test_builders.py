@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,11 @@ from flintstream.datastream.connectors.kafka import (
 from flintstream.errors import MissingDependencyError, PlanError
 
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
+
+
+def wrong(value: Any) -> Any:
+    """Return a value that is not of the type that is asked for."""
+    return value
 
 
 def source():
@@ -105,22 +111,34 @@ def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        (lambda: source().set_value_only_deserializer("schema"), "DeserializationSchema is needed, got 'schema'"),
-        (lambda: source().set_deserializer(SimpleStringSchema()), "KafkaRecordDeserializationSchema is needed"),
-        (lambda: source().set_starting_offsets("earliest"), "starting offsets must be a KafkaOffsetsInitializer"),
+        (
+            lambda: source().set_value_only_deserializer(wrong("schema")),
+            "DeserializationSchema is needed, got 'schema'",
+        ),
+        (lambda: source().set_deserializer(wrong(SimpleStringSchema())), "KafkaRecordDeserializationSchema is needed"),
+        (
+            lambda: source().set_starting_offsets(wrong("earliest")),
+            "starting offsets must be a KafkaOffsetsInitializer",
+        ),
         (lambda: KafkaSource.builder().set_topics(), "takes names of topics"),
-        (lambda: KafkaSource.builder().set_partitions({("t", 0)}), "takes a set of KafkaTopicPartition"),
+        (lambda: KafkaSource.builder().set_partitions(wrong({("t", 0)})), "takes a set of KafkaTopicPartition"),
         (lambda: KafkaTopicPartition("", 0), "must be a text"),
-        (lambda: KafkaOffsetsInitializer("earliest"), "made by one of its static methods"),
-        (lambda: KafkaOffsetsInitializer.committed_offsets("latest"), "must be one of KafkaOffsetResetStrategy"),
-        (lambda: KafkaOffsetsInitializer.offsets({"t": 1}), "given by KafkaTopicPartition"),
-        (lambda: source().set_property("a", None), "properties of Kafka are texts, got 'a': None"),
-        (lambda: sink().set_delivery_guarantee("NONE"), "must be one of DeliveryGuarantee"),
+        (lambda: KafkaOffsetsInitializer(wrong("earliest")), "made by one of its static methods"),
+        (lambda: KafkaOffsetsInitializer.committed_offsets(wrong("latest")), "must be one of KafkaOffsetResetStrategy"),
+        (lambda: KafkaOffsetsInitializer.offsets(wrong({"t": 1})), "given by KafkaTopicPartition"),
+        (lambda: source().set_property("a", wrong(None)), "properties of Kafka are texts, got 'a': None"),
+        (lambda: sink().set_delivery_guarantee(wrong("NONE")), "must be one of DeliveryGuarantee"),
         (lambda: sink().set_transactional_id_prefix(""), "prefix must be a text"),
-        (lambda: sink().set_record_serializer(SimpleStringSchema()), "KafkaRecordSerializationSchema is needed"),
-        (lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(5), "KafkaTopicSelector or a function"),
-        (lambda: KafkaRecordSerializationSchema.builder().set_partitioner(5), "must be a function"),
-        (lambda: KafkaRecordSerializationSchema.builder().set_key_serialization_schema(5), "SerializationSchema is"),
+        (lambda: sink().set_record_serializer(wrong(SimpleStringSchema())), "KafkaRecordSerializationSchema is needed"),
+        (
+            lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(wrong(5)),
+            "KafkaTopicSelector or a function",
+        ),
+        (lambda: KafkaRecordSerializationSchema.builder().set_partitioner(wrong(5)), "must be a function"),
+        (
+            lambda: KafkaRecordSerializationSchema.builder().set_key_serialization_schema(wrong(5)),
+            "SerializationSchema is",
+        ),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_refused(broken, message):
@@ -207,7 +225,7 @@ def test_the_older_classes_refuse_what_cannot_work():
     with pytest.raises(PlanError, match=r"set the property 'group.id'"):
         consumer_without_group.create_enumerator(1)
     with pytest.warns(DeprecationWarning, match="use KafkaSink"), pytest.raises(TypeError, match="Semantic"):
-        FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS, semantic="EXACTLY_ONCE")
+        FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS, semantic=wrong("EXACTLY_ONCE"))
 
 
 def test_the_older_producer_guarantees_what_its_semantic_says():

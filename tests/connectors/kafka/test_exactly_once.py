@@ -112,8 +112,13 @@ def test_a_request_that_hangs_is_given_up_and_its_transaction_aborted(broker, to
     hanging.commit([])
     made = hanging._open[f"to-{topic}"] = Transactions({"bootstrap.servers": broker.servers}, f"to-{topic}")
     ended = threading.Event()
-    again = made._again
-    monkeypatch.setattr(made, "_again", lambda request: (made._writing.flush(), again(lambda: ended.wait(20))))
+    in_time = made._in_time
+
+    def hang(request):
+        made._writing.flush()
+        in_time(lambda: ended.wait(20))
+
+    monkeypatch.setattr(made, "_in_time", hang)
     began = time.monotonic()
     assert hanging.commit(prepared) == [tuple(prepared[0])]
     assert time.monotonic() - began < 10

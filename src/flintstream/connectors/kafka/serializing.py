@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import length_hint
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.connectors.kafka.client import KafkaConnectorError
@@ -81,16 +82,13 @@ class RecordSerializer:
 
 
 def _each(function: Callable[[Any], Any], records: list[Any], doing: str) -> list[Any]:
-    record = None
+    cursor = iter(records)
     try:
-        # not a comprehension, which would keep the record to itself
-        done = []
-        for record in records:
-            done.append(function(record))
+        return list(map(function, cursor))
     except Exception as error:
+        record = records[len(records) - length_hint(cursor) - 1]
         error.add_note(f"while {doing} {shorten(record)} for Kafka")
         raise
-    return done
 
 
 def _checked(topic: Any) -> str:

@@ -102,6 +102,7 @@ class Transactions:
         """Return what the group's offset of a topic tells."""
         found = self._known.get(topic)
         if found is None:
+            self._writing.partitions(topic)  # that it does not exist is found out sooner than by waiting for it
             asked = [library().TopicPartition(topic, 0)]
             (answer,) = patiently(
                 f"read what is written under '{self.name}'",
@@ -126,8 +127,6 @@ class Transactions:
         """
         client, began = self._writing.client, time.monotonic()
         kafka = library()
-        for topic in {prepared.topic for prepared in several}:
-            self._writing.partitions(topic)  # one that does not exist is found out sooner than by waiting for it
         try:
             client.begin_transaction()
             for prepared in several:

@@ -10,7 +10,7 @@ from flintstream.connectors.kafka.offsets import name
 from flintstream.connectors.kafka.serializing import ANY_PARTITION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from flintstream.connectors.kafka.serializing import Block
 
@@ -56,26 +56,30 @@ class Writing:
             KafkaConnectorError: It does not take one.
         """
         topics = repeat(block.topics) if isinstance(block.topics, str) else block.topics
-        produce, poll = self.client.produce, self.client.poll
-        rows = zip(
-            topics,
-            block.values,
-            block.keys or repeat(None),
-            block.partitions or repeat(ANY_PARTITION),
-            block.timestamps or repeat(0),
-            strict=False,
-        )
-        for topic, value, key, partition, time in rows:
-            while True:
-                try:
-                    produce(topic, value, key, partition, timestamp=time)
-                except BufferError:
-                    poll(QUEUE_FULL_SECONDS)
-                except library().KafkaException as error:
-                    raise KafkaConnectorError(f"cannot write to topic '{topic}': {error.args[0].str()}") from error
-                else:
-                    break
-        poll(0)
+        columns: list[Iterable[Any]] = [topics, block.values]
+        # Most records have a value alone, and what a call is not given costs nothing.
+        if block.keys is not None or block.partitions is not None or block.timestamps is not None:
+            columns += [block.keys or repeat(None), block.partitions or repeat(ANY_PARTITION)]
+            columns += [repeat(None), repeat(None), block.timestamps] if block.timestamps is not None else []
+        produce = self.client.produce
+        for row in zip(*columns, strict=False):
+            try:
+                produce(*row)
+            except BufferError:
+                self._insist(row)
+            except library().KafkaException as error:
+                raise KafkaConnectorError(f"cannot write to topic '{row[0]}': {error.args[0].str()}") from error
+        self.client.poll(0)
+
+    def _insist(self, row: tuple[Any, ...]) -> None:
+        """Hand over a record as soon as the queue has room."""
+        while True:
+            self.client.poll(QUEUE_FULL_SECONDS)
+            try:
+                self.client.produce(*row)
+            except BufferError:
+                continue
+            return
 
     def flush(self) -> None:
         """Wait until all records are delivered, or are known not to be."""

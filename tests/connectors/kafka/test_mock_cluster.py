@@ -1,0 +1,45 @@
+"""Source and sink with the brokers that librdkafka pretends to have: no Java, no download."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from confluent_kafka import Producer
+from tests.connectors.kafka.broker import send
+from tests.connectors.kafka.jobs import checkpointed, read, sink, source
+from tests.datastream.inline import make_env
+
+from flintstream.datastream.connectors.base import DeliveryGuarantee
+from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaTopicPartition
+
+TEXTS = [f"text {number}" for number in range(200)]
+
+
+@pytest.fixture(scope="module")
+def mock():
+    """The brokers live as long as the client that has them. Topics of four partitions come up when they are named."""
+    owner = Producer({"test.mock.num.brokers": 2, "log_level": 0})
+    servers = ",".join(f"{each.host}:{each.port}" for each in owner.list_topics(timeout=10).brokers.values())
+    return SimpleNamespace(servers=servers, owner=owner)
+
+
+@pytest.mark.parametrize("guarantee", list(DeliveryGuarantee))
+def test_what_is_written_is_read(mock, tmp_path, guarantee):
+    topic = f"mocked-{guarantee.name}"
+    env = checkpointed(tmp_path)
+    env.from_collection(TEXTS).sink_to(sink(mock, topic, guarantee).build())
+    env.execute()
+    assert sorted(read(make_env(parallelism=2), source(mock, topic).build())) == sorted(TEXTS)
+
+
+def test_offsets_are_given_and_committed(mock, tmp_path):
+    send(mock, "given", ["0", "1", "2", "3"])
+    only = {KafkaTopicPartition("given", 0)}
+    builder = source(mock).set_partitions(only).set_group_id("of-given")
+    start = KafkaOffsetsInitializer.offsets({KafkaTopicPartition("given", 0): 1})
+    stop = KafkaOffsetsInitializer.offsets({KafkaTopicPartition("given", 0): 3})
+    assert read(checkpointed(tmp_path), builder.set_starting_offsets(start).set_bounded(stop).build()) == ["1", "2"]
+    again = source(mock).set_partitions(only).set_group_id("of-given")
+    again.set_starting_offsets(KafkaOffsetsInitializer.committed_offsets())
+    assert read(make_env(), again.build()) == ["3"]
