@@ -214,20 +214,22 @@ class Course:
         return True
 
     def _kill(self, victim: str) -> None:
-        there = self.watcher.count
-        if victim == "broker":
-            self.broker.kill()
-            hit = True
-        else:
-            chosen = victims(self.process.pid, victim, self.rng)
-            hit = sum(map(kill, chosen)) > 0  # all of them
-        self.killed[victim] += hit
-        self.say(f"{'killed' if hit else 'there is no'} {victim}; {there} lines are committed")
+        while not self._hit(victim):  # there is no such process at the moment
+            if not self._pause(0.02):
+                return
+        self.killed[victim] += 1
+        self.say(f"killed {victim}; {self.watcher.count} lines are committed")
         if victim == "broker":
             self.broker.start()
         elif victim in {"driver", "tree"}:
             self.process.wait()
             self._start()
+
+    def _hit(self, victim: str) -> bool:
+        if victim == "broker":
+            self.broker.kill()
+            return True
+        return sum(map(kill, victims(self.process.pid, victim, self.rng))) > 0  # all of them
 
     def _check(self) -> None:
         until = time.monotonic() + 30
