@@ -158,6 +158,9 @@ class Coordinator:
                 if not self.stopped:  # else somebody may start from the savepoint
                     for source in self.job.sources.values():
                         source.finished()
+                    if self.plan.settings.staging is not None:  # all is committed; attempts that failed left the rest
+                        with contextlib.suppress(OSError):
+                            self.plan.settings.staging.delete_tree("")
                 return self.progress
 
     def _restart(self, error: Exception, delay_ms: int) -> None:

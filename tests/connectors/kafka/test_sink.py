@@ -80,6 +80,7 @@ def test_nothing_stays_behind_of_what_was_prepared(broker, tmp_path, size):
     env.from_collection(texts).sink_to(sink(broker, topic, DeliveryGuarantee.EXACTLY_ONCE).build())
     env.execute()
     assert values(broker.records(topic)) == sorted(texts)
+    assert list((tmp_path / "checkpoints" / "staged").glob("*")) == []
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.file_store import MemoryFileStore
 from flintstream.checkpoint.own_store import OwnFileStore
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.staging import Stage
@@ -89,7 +90,8 @@ class StagingWriter(SinkWriter):
         self._context = context
         self._name = output.transactional_id or f"flintstream-{context.identity}"
         self._store = None
-        if context.staging is not None and not isinstance(context.staging, OwnFileStore):
+        # The driver is to find the files by their names: the memory of this process, or an object, it could not reach.
+        if context.staging is not None and not isinstance(context.staging, (MemoryFileStore, OwnFileStore)):
             self._store = context.staging.child(context.identity.rpartition("/")[2])
         self._number = 0
         self._stage: Stage | None = None
