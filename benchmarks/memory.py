@@ -36,11 +36,10 @@ class Count(KeyedProcessFunction):
             yield value[0], count
 
 
-def seconds(records: int, keys: int, backend: str) -> float:
+def seconds(records: int, keys: int, configuration: dict[str, str], parallelism: int = 2) -> float:
     """Run the job and return how long it took."""
-    configuration = {"flintstream.master": "local[2]", "state.backend.type": backend}
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
-    env.set_parallelism(2)
+    env.set_parallelism(parallelism)
     source = NumberSequenceSource(0, records - 1)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
     counts = numbers.map(lambda n: (n * SPREAD % keys, n)).key_by(lambda value: value[0]).process(Count())
@@ -85,10 +84,11 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--backend", default="hashmap")
     options = parser.parse_args()
-    seconds(200_000, 10_000, options.backend)
+    configuration = {"flintstream.master": "local[2]", "state.backend.type": options.backend}
+    seconds(200_000, 10_000, configuration)
     print(f"{'records':>12} {'seconds':>9} {'ns/record':>10} {'peak MiB of each worker':>24}")
     for records in map(int, options.records.split(",")):
-        took = seconds(records, options.keys, options.backend)
+        took = seconds(records, options.keys, configuration)
         peaks = " ".join(map(str, sorted(workers().values())))
         print(f"{records:12,} {took:9.1f} {took / records * 1e9:10.0f} {peaks:>24}")
 
