@@ -1,0 +1,184 @@
+"""How throughput grows with the cores, and what more keys, more subtasks and a cluster cost.
+
+    python -m benchmarks.scale [--records 8000000] [--only cores,cluster,keys,epochs]
+
+The keyed count of ``benchmarks/memory.py``, without files. Every row is a process of its own, whose first run does not
+count. A cluster is a standalone master of Spark and workers of one core each, all on 127.0.0.1, so that on a machine of
+two cores more workers show what their number costs, not what it gains.
+
+*epochs* measures the time between two epochs that have nothing to do but to take a record through one exchange.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYS = 10_000
+START_SECONDS = 60
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    """Wait until somebody listens on a port."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nobody listens on port {port}")
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[str]:
+    """Start a standalone master with workers of one core each; yields its URL."""
+    import pyspark  # noqa: PLC0415
+
+    home = Path(pyspark.__file__).parent
+    port = free_port()
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    common = ["--host", "127.0.0.1", "--webui-port", "0"]
+    with tempfile.TemporaryDirectory(prefix="scale-") as directory:
+        url = f"spark://127.0.0.1:{port}"
+        launch = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy"]
+        commands = [[launch[0], f"{launch[1]}.master.Master", *common, "--port", str(port)]]
+        commands += [
+            [
+                launch[0],
+                f"{launch[1]}.worker.Worker",
+                *common,
+                "--cores",
+                "1",
+                "--memory",
+                "1g",
+                "-d",
+                f"{directory}/{n}",
+                url,
+            ]
+            for n in range(workers)
+        ]
+        log = Path(directory, "log").open("w")  # noqa: SIM115 - closed below
+        processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for command in commands:
+                processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))  # noqa: S603
+                if len(processes) == 1:
+                    wait_for(port)
+            yield url
+        finally:
+            for process in reversed(processes):
+                process.terminate()
+                process.wait()
+            log.close()
+
+
+def run(settings: dict[str, Any]) -> dict[str, Any]:
+    """Measure in a process of its own."""
+    done = subprocess.run(  # noqa: S603 - this module
+        [sys.executable, "-m", "benchmarks.scale", "--run", json.dumps(settings)],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def measured(settings: dict[str, Any]) -> dict[str, Any]:
+    """Do what one row says."""
+    from benchmarks.memory import seconds, workers  # noqa: PLC0415
+
+    configuration = {"flintstream.master": settings["master"], **settings.get("configuration", {})}
+    records, keys, parallelism = settings["records"], settings["keys"], settings["parallelism"]
+    seconds(200_000, 10_000, configuration, parallelism)
+    if settings.get("epochs"):
+        # As short as they may be, and nothing to do in most of them
+        slow = {**configuration, "flintstream.epoch.max-duration": "1", "flintstream.epoch.idle-duration": "1"}
+        return {"epoch_ms": epoch_ms(slow, parallelism)}
+    took = seconds(records, keys, configuration, parallelism)
+    return {"seconds": took, "peaks": sorted(workers().values())}
+
+
+def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
+    """Return how far apart epochs with a record each are (ms)."""
+    from benchmarks.latency import Count, Metronome  # noqa: PLC0415
+    from flintstream.common import WatermarkStrategy  # noqa: PLC0415
+    from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
+
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(parallelism)
+    ticks = env.from_source(Metronome(200, 20, parallelism), WatermarkStrategy.no_watermarks(), "metronome")
+    ticks.key_by(lambda value: value[0] % 10).process(Count()).print()
+    with Path(os.devnull).open("w") as nothing:
+        standard, sys.stdout = sys.stdout, nothing
+        try:
+            result = env.execute("epochs")
+        finally:
+            sys.stdout = standard
+    epochs: int = result.get_all_accumulator_results()["numEpochs"]
+    return 20_000 / epochs
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=8_000_000)
+    parser.add_argument("--only", default="cores,cluster,keys,epochs")
+    parser.add_argument("--run", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.run:
+        print(json.dumps(measured(json.loads(options.run))))
+        return
+    chosen, records = options.only.split(","), options.records
+
+    def row(title: str, **settings: Any) -> None:
+        result = run({"records": records, "keys": KEYS, "parallelism": 2, "master": "local[2]", **settings})
+        if "epoch_ms" in result:
+            print(f"{title:44}{result['epoch_ms']:10.1f} ms", flush=True)
+            return
+        count = settings.get("records", records)
+        peaks = " ".join(map(str, result["peaks"]))
+        print(f"{title:44}{count / result['seconds']:14,.0f} /s   MiB: {peaks}", flush=True)
+
+    if "cores" in chosen:
+        row("1 core, 1 subtask", master="local[1]", parallelism=1)
+        row("2 cores, 2 subtasks")
+        row("2 cores, 8 subtasks", parallelism=8)
+    if "keys" in chosen:
+        for keys in (10_000, 100_000, 1_000_000, 10_000_000):
+            row(f"{keys:,} keys", keys=keys, records=max(records, keys * 2))
+    if "epochs" in chosen:
+        for parallelism in (1, 2, 8, 32):
+            row(f"epoch, {parallelism} subtasks", parallelism=parallelism, epochs=True)
+    if "cluster" in chosen:
+        for workers in (1, 2, 4):
+            with cluster(workers) as url:
+                row(f"standalone, {workers} workers", master=url, parallelism=workers)
+                row(f"standalone, {workers} workers, epoch", master=url, parallelism=workers, epochs=True)
+
+
+if __name__ == "__main__":
+    main()
