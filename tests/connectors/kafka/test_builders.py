@@ -6,6 +6,7 @@ import builtins
 from typing import Any
 
 import pytest
+from tests.connectors.kafka.broker import NoBrokerError, jars
 
 from flintstream.common.serialization import ByteArraySchema, SimpleStringSchema
 from flintstream.connectors.kafka.client import consumer, producer
@@ -245,3 +246,22 @@ def test_the_older_producer_guarantees_what_its_semantic_says():
 def test_the_value_of_a_record_can_be_looked_at():
     schema = KafkaRecordDeserializationSchema.value_only(SimpleStringSchema())
     assert schema.get_produced_type() == SimpleStringSchema().get_produced_type()
+
+
+def test_programs_find_the_delivery_guarantee_beside_the_sink_too():
+    from flintstream.datastream.connectors import kafka
+
+    assert kafka.DeliveryGuarantee is DeliveryGuarantee
+
+
+def test_a_broker_that_cannot_be_had_says_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLINTSTREAM_KAFKA_JARS", str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoBrokerError, match="the broker needs java"):
+        jars()
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho ':: UNRESOLVED DEPENDENCIES ::'\nexit 1\n")
+    java.chmod(0o755)
+    with pytest.raises(NoBrokerError, match="the jars cannot be downloaded: :: UNRESOLVED DEPENDENCIES"):
+        jars()
+    assert not (tmp_path / "none").exists()

@@ -27,8 +27,10 @@ from flintstream.datastream.connectors._kafka_source import (
     KafkaSource,
     KafkaSourceBuilder,
 )
+from flintstream.datastream.connectors.base import DeliveryGuarantee
 
 __all__ = [
+    "DeliveryGuarantee",
     "FlinkKafkaConsumer",
     "FlinkKafkaConsumerBase",
     "FlinkKafkaProducer",
