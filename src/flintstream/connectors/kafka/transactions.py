@@ -8,6 +8,7 @@ whose text tells up to which epoch of which run of the job all is written. Both 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -195,11 +196,11 @@ class Transactions:
         close_quietly(self._marks)
         if self._given_up:
             return
-        try:
-            self._writing.client.abort_transaction(1.0)
-        except library().KafkaException:
-            pass  # there is none, or whoever takes the name over aborts it
-        self._writing.client.purge()
+        # Where there is none to abort, or it cannot be, whoever takes the name over does so.
+        with contextlib.suppress(library().KafkaException, KafkaConnectorError):
+            self._in_time(lambda: self._writing.client.abort_transaction(1.0))
+        if not self._given_up:
+            self._writing.client.purge()
 
 
 COMMON = ("bootstrap.servers", "metadata.broker.list", "security.", "ssl.", "sasl.", "client.", "test.mock.", "socket.")
