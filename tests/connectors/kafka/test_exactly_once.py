@@ -18,6 +18,7 @@ from flintstream.connectors.kafka import transactions
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.staging import Prepared
 from flintstream.connectors.kafka.transactions import FencedError, KafkaCommitter, Mark, Transactions
+from flintstream.connectors.kafka.writing import Writing
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 
@@ -141,6 +142,24 @@ def test_a_job_that_was_replaced_cannot_commit_any_more(broker, topic, committer
         with pytest.raises(FencedError, match=f"'to-{topic}' and has taken over"):
             old.commit(later)
     assert new.commit(Task(broker, topic, tmp_path, run="other").epoch("b")) == []
+    assert texts(broker, topic) == ["a", "b"]
+
+
+def test_a_job_that_was_replaced_learns_of_it_within_a_transaction(broker, topic, committer, tmp_path, monkeypatch):
+    task = Task(broker, topic, tmp_path)
+    old, new = committer(), committer()
+    assert old.commit(task.epoch("a")) == []
+    assert new.commit(Task(broker, topic, tmp_path, run="other").epoch("b")) == []
+    write = Writing.write
+
+    def slowly(self, block):
+        write(self, block)
+        for _ in range(20):
+            self.client.poll(0.1)  # until it is known
+
+    monkeypatch.setattr(Writing, "write", slowly)
+    with pytest.raises(FencedError):
+        old.commit(task.epoch("of the job") + task.epoch("that was replaced"))
     assert texts(broker, topic) == ["a", "b"]
 
 

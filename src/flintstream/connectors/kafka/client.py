@@ -64,7 +64,7 @@ def consumer(properties: Mapping[str, str], **more: Any) -> Any:
     return _client(library().Consumer, {**config, "enable.auto.commit": "false"})
 
 
-def producer(properties: Mapping[str, str], on_error: Callable[[Any, Any], None], **more: str) -> Any:
+def producer(properties: Mapping[str, str], on_error: Callable[[Any, Any], None], **more: Any) -> Any:
     """Return a producer; ``on_error`` is called with error and message for each record that was not delivered.
 
     Raises:

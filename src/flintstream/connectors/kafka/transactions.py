@@ -39,6 +39,9 @@ TRANSACTION_BYTES = 64 << 20
 TRANSACTION_TIMEOUT_MS = 900_000
 """The most that brokers allow by default."""
 
+COMMON = ("bootstrap.servers", "metadata.broker.list", "security.", "ssl.", "sasl.", "client.", "test.mock.", "socket.")
+"""Properties that concern every client."""
+
 REQUEST_SECONDS = 10.0
 PATIENCE_SECONDS = 5.0
 """After so much more a request is taken to hang."""
@@ -142,18 +145,32 @@ class Transactions:
             group = self._marks.consumer_group_metadata()
             self._again(lambda: client.send_offsets_to_transaction(places, group, REQUEST_SECONDS))
             self._again(lambda: client.commit_transaction(REQUEST_SECONDS))
-        except kafka.KafkaException as error:
-            reason = error.args[0]
-            if reason.code() == kafka.KafkaError._FENCED and time.monotonic() - began < self.timeout:  # noqa: SLF001
+        except (kafka.KafkaException, KafkaConnectorError) as error:
+            cause = error if isinstance(error, kafka.KafkaException) else error.__cause__
+            reason = cause.args[0] if isinstance(cause, kafka.KafkaException) else None
+            # A transaction that was too slow has been ended by the broker, which looks the same.
+            if self._is_fenced(reason) and time.monotonic() - began < self.timeout:
                 raise FencedError(
                     f"another job writes to Kafka under the transactional id '{self.name}' and has taken over: two "
                     "sinks need different prefixes, and a job that was replaced must not go on"
                 ) from error
-            failure = self._writing.failure
+            if isinstance(error, KafkaConnectorError):
+                raise
+            failure = f" ({self._writing.failure})" if self._writing.failure else ""
             raise KafkaConnectorError(
-                f"a transaction of '{self.name}' failed: {reason.str()}" + (f" ({failure})" if failure else "")
+                f"a transaction of '{self.name}' failed: {error.args[0].str()}{failure}"
             ) from error
         self._known.update(marks)
+
+    def _is_fenced(self, reason: Any) -> bool:
+        """Tell whether somebody else has taken the name over."""
+        codes = library().KafkaError
+        if reason is not None and reason.code() == codes._FATAL:  # noqa: SLF001 - so it is called
+            try:
+                self._writing.client.poll(0)  # raises what it was
+            except library().KafkaException as error:
+                reason = error.args[0]
+        return reason is not None and reason.code() == codes._FENCED  # noqa: SLF001
 
     def _again(self, request: Any) -> None:
         """Make a request that may be made again while it fails of something that passes."""
@@ -201,10 +218,6 @@ class Transactions:
             self._in_time(lambda: self._writing.client.abort_transaction(1.0))
         if not self._given_up:
             self._writing.client.purge()
-
-
-COMMON = ("bootstrap.servers", "metadata.broker.list", "security.", "ssl.", "sasl.", "client.", "test.mock.", "socket.")
-"""Properties that concern every client."""
 
 
 class KafkaCommitter(Committer):

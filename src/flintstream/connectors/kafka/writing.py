@@ -54,6 +54,7 @@ class Writing:
 
         Raises:
             KafkaConnectorError: It does not take one.
+            KafkaException: It has failed for good.
         """
         topics = repeat(block.topics) if isinstance(block.topics, str) else block.topics
         columns: list[Iterable[Any]] = [topics, block.values]
@@ -82,9 +83,16 @@ class Writing:
             return
 
     def flush(self) -> None:
-        """Wait until all records are delivered, or are known not to be."""
-        while self.client.flush(1.0):
-            pass
+        """Wait until all records are delivered, or are known not to be.
+
+        Raises:
+            KafkaConnectorError: The producer has failed for good.
+        """
+        try:
+            while self.client.flush(1.0):
+                pass
+        except SystemError as error:  # so confluent-kafka tells that the producer is beyond repair
+            raise KafkaConnectorError("the producer has failed for good; the log has the reason") from error
 
     def check(self) -> None:
         """Raise what went wrong.
