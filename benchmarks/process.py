@@ -56,6 +56,7 @@ def timed(command: list[str], variables: dict[str, str], directory: str, timeout
     """
     log = Path(directory, "log")
     used = cpu_of_children()
+    known = set(children().get(os.getpid(), []))
     with log.open("w") as output, adopting():
         started = time.perf_counter()
         process = subprocess.Popen(  # noqa: S603 - our own programs
@@ -69,7 +70,7 @@ def timed(command: list[str], variables: dict[str, str], directory: str, timeout
             seconds = time.perf_counter() - started
             process.kill()
             process.wait()
-            end_session(process.pid)
+            end_all(known)
     if code:
         raise RunError(f"exit code {code}: {log.read_text(errors='replace').strip()[-2000:]}")
     return Cost(seconds, cpu_of_children() - used)
@@ -81,22 +82,34 @@ def cpu_of_children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def end_session(session: int) -> None:
-    """End what a run left behind, and wait for it: JVMs and workers of an engine have process groups of their own."""
+def end_all(known: set[int]) -> None:
+    """End what a run left behind, and wait for it: JVMs and workers have sessions of their own.
+
+    ``known`` are the children that this process had before.
+    """
     deadline = time.monotonic() + LINGER
-    while (members := members_of(session)) and time.monotonic() < deadline:
-        for pid in members:
+    while (left := descendants(known)) and time.monotonic() < deadline:
+        for pid in left:
             with suppress(ProcessLookupError, ChildProcessError):
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, os.WNOHANG)
         time.sleep(0.01)
 
 
-def members_of(session: int) -> list[int]:
-    """Return the processes of a session."""
-    members = []
+def children() -> dict[int, list[int]]:
+    """Return the children of every process, where the system tells."""
+    found: dict[int, list[int]] = {}
     for directory in Path("/proc").glob("[0-9]*"):
-        with suppress(ProcessLookupError, PermissionError):
-            if os.getsid(int(directory.name)) == session:
-                members.append(int(directory.name))
-    return members
+        with suppress(OSError):
+            parent = int((directory / "stat").read_text().rpartition(")")[2].split()[1])
+            found.setdefault(parent, []).append(int(directory.name))
+    return found
+
+
+def descendants(known: set[int]) -> list[int]:
+    """Return all processes below this one, but for its known children and what is below them."""
+    below = children()
+    found = [pid for pid in below.get(os.getpid(), []) if pid not in known]
+    for pid in found:  # it grows meanwhile
+        found += below.get(pid, [])
+    return found

@@ -16,6 +16,7 @@ from benchmarks.workloads import WORKLOADS
 from benchmarks import report
 
 REPOSITORY = Path(__file__).parents[2]
+STARTS = "import subprocess, sys, time; subprocess.Popen"
 
 
 def benchmarks(*arguments):
@@ -44,7 +45,7 @@ def test_what_there_is_not_is_refused():
 def test_a_command_that_takes_too_long_is_ended_with_all_it_has_started(tmp_path):
     mark = tmp_path / "mark"
     later = f"import time, pathlib; time.sleep(2); pathlib.Path({str(mark)!r}).touch()"
-    program = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {later!r}]); time.sleep(30)"
+    program = f"{STARTS}([sys.executable, '-c', {later!r}], start_new_session=True); time.sleep(30)"
     with pytest.raises(RunError, match="not finished after 1 s"):
         timed([sys.executable, "-c", program], {}, str(tmp_path), 1)
     time.sleep(2.5)
@@ -53,7 +54,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_has_started(tmp_path
 
 def test_the_cpu_of_processes_that_outlive_their_parent_counts(tmp_path):
     burn = "import time\nwhile time.process_time() < 0.7: pass"
-    program = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {burn!r}]); time.sleep(3)"
+    program = f"{STARTS}([sys.executable, '-c', {burn!r}], start_new_session=True); time.sleep(3)"
     assert timed([sys.executable, "-c", program], {}, str(tmp_path), 30).cpu > 0.6
 
 
