@@ -53,8 +53,10 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_has_started(tmp_path
 
 
 def test_the_cpu_of_processes_that_outlive_their_parent_counts(tmp_path):
-    burn = "import time\nwhile time.process_time() < 0.7: pass"
-    program = f"{STARTS}([sys.executable, '-c', {burn!r}], start_new_session=True); time.sleep(3)"
+    burnt = tmp_path / "burnt"
+    burn = f"import time, pathlib\nwhile time.process_time() < 0.7: pass\npathlib.Path({str(burnt)!r}).touch()"
+    wait = f"import pathlib\nwhile not pathlib.Path({str(burnt)!r}).exists(): time.sleep(0.1)"
+    program = f"{STARTS}([sys.executable, '-c', {burn!r}], start_new_session=True)\n{wait}"
     assert timed([sys.executable, "-c", program], {}, str(tmp_path), 30).cpu > 0.6
 
 
