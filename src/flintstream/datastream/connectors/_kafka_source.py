@@ -38,6 +38,7 @@ class KafkaRecordDeserializationSchema(DeserializationSchema, ABC):
 
     PyFlink knows it by :meth:`value_only` alone; here a user may write one.
 
+    >>> from flintstream.connectors.kafka.records import KafkaRecord
     >>> class KeyAndOffset(KafkaRecordDeserializationSchema):
     ...     def deserialize(self, record):
     ...         return record.key, record.offset
