@@ -250,7 +250,8 @@ def together(step: Step, inputs: list[Facts], parallelism: int) -> Facts:
     )
     if step.op == "union":
         need(len(forms) == 1, "a union of streams of different types")
-        return replace(facts, parallelism=max(one.parallelism, other.parallelism))
+        need(one.parallelism == other.parallelism, "a union that PyFlink cannot key")
+        return replace(facts, parallelism=one.parallelism)
     if step.op == "co_flat_map":
         facts = tied(facts)
     return in_form(facts, step.options)
