@@ -37,13 +37,13 @@ WARM_UP_SECONDS = 10
 
 @dataclass
 class Beat(SourceSplit):
-    """A part of the records: ``number``, ``number + step``, ..., the first of which was due at ``start`` (ms)."""
+    """``number``, ``number + step``, ...; number 0 was due when reading began, at ``start`` (ms)."""
 
-    start: float
     number: int
     step: int
     end: int
     pause_ms: float
+    start: float = 0.0
 
 
 class Metronome(Source):
@@ -51,14 +51,13 @@ class Metronome(Source):
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
-    def __init__(self, rate: float, seconds: float, parallelism: int) -> None:
+    def __init__(self, rate: float, seconds: float) -> None:
         """Make ``rate`` records per second."""
-        self.rate, self.records, self.parallelism = rate, int(rate * seconds), parallelism
+        self.rate, self.records = rate, int(rate * seconds)
 
     def create_enumerator(self, parallelism: int) -> StaticEnumerator:
         """Return an enumerator of one split per subtask."""
-        start = time.time() * 1000 + 5_000
-        splits = [Beat(f"{n}", start, n, parallelism, self.records, 1000 / self.rate) for n in range(parallelism)]
+        splits = [Beat(f"{n}", n, parallelism, self.records, 1000 / self.rate) for n in range(parallelism)]
         return StaticEnumerator(splits)
 
     def create_reader(self) -> SourceReader:
@@ -71,6 +70,7 @@ class _Ticks(SourceReader):
 
     def read(self, split: Beat, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:  # noqa: ARG002
         now = time.time() * 1000
+        split.start = split.start or now
         due = min(split.end, int((now - split.start) / split.pause_ms) + 1)
         numbers = range(split.number, due, split.step)
         if numbers:
@@ -163,7 +163,7 @@ def main() -> None:
         path = f"{directory}/lines"
         (
             env.from_source(
-                Metronome(options.rate, options.seconds, options.parallelism),
+                Metronome(options.rate, options.seconds),
                 WatermarkStrategy.for_monotonous_timestamps(),
                 "metronome",
             )

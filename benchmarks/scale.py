@@ -130,7 +130,7 @@ def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
 
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(parallelism)
-    ticks = env.from_source(Metronome(200, 20, parallelism), WatermarkStrategy.no_watermarks(), "metronome")
+    ticks = env.from_source(Metronome(200, 20), WatermarkStrategy.no_watermarks(), "metronome")
     ticks.key_by(lambda value: value[0] % 10).process(Count()).print()
     with Path(os.devnull).open("w") as nothing:
         standard, sys.stdout = sys.stdout, nothing

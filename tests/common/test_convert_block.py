@@ -50,7 +50,7 @@ def test_a_block_becomes_what_its_values_become_one_by_one(kind, values):
     convert = kind.converter()
     cursor = iter(values)
     try:
-        outcome = convert_block(convert, values, cursor)
+        outcome: object = convert_block(convert, values, cursor)
     except Exception as error:  # noqa: BLE001
         outcome = len(values) - length_hint(cursor) - 1, repr(error)
     assert repr(outcome) == repr(one_by_one(convert, values))

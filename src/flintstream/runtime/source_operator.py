@@ -96,6 +96,7 @@ class SourceOperator(InputOperator):
         readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
         turn = 0
         idle_round = True
+        caught_up: set[str] = set()
         while readings:
             if not self.context.batch and ahead():
                 self.more = True
@@ -112,12 +113,15 @@ class SourceOperator(InputOperator):
             if records is False:
                 readings[turn] = (split, self.reader.read(split, self.fetch))
                 turn += 1
-                elapsed = time.monotonic() - started
-                if turn == len(readings) and idle_round:
-                    waited = elapsed * 1000 >= settings.idle_epoch_ms
-                    if not self.context.batch and (self.records or waited):
-                        break  # in BATCH mode there is no later epoch
-                    time.sleep(POLL_SECONDS)
+                caught_up.add(split.split_id)
+                if turn == len(readings):
+                    # Records do not wait for a moment without new ones. In BATCH mode there is no later epoch.
+                    done = self.records > 0 and all(other.split_id in caught_up for other, _ in readings)
+                    waited = (time.monotonic() - started) * 1000 >= settings.idle_epoch_ms
+                    if not self.context.batch and (done or (idle_round and waited)):
+                        break
+                    if idle_round:
+                        time.sleep(POLL_SECONDS)
                 continue
             idle_round = False
             self.reads = split.split_id

@@ -1,0 +1,68 @@
+"""When a source lets go of what it has read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
+from flintstream.runtime.contexts import StreamingRuntimeContext
+from flintstream.runtime.operator import OperatorContext
+from flintstream.runtime.plan import JobSettings
+from flintstream.runtime.source_operator import SourceOperator
+
+
+@dataclass
+class Trickle(SourceSplit):
+    batches: int
+    """How many batches there are before the first moment without a record; after it, one at every look."""
+
+
+class Trickling(Source, SourceReader):
+    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def create_enumerator(self, parallelism):
+        return StaticEnumerator([])
+
+    def create_reader(self):
+        return self
+
+    def read(self, split, fetch):
+        for _ in range(max(split.batches, 1)):
+            split.batches -= 1
+            yield [split.split_id]
+        return False
+
+
+class Collected(list):
+    def emit(self, values, timestamps):
+        self.extend(values)
+
+
+def read(splits, **settings):
+    """Return what an epoch reads of the splits."""
+    operator = SourceOperator(Trickling())
+    runtime = StreamingRuntimeContext("source", 0, 1, 128, {}, None)
+    collected = Collected()
+    operator.setup(OperatorContext("source", 0, 1, 128, False, runtime), collected, {})
+    operator.open()
+    operator.splits = splits
+    for steps, _ in enumerate(operator.run(JobSettings(**settings), last=False)):
+        assert steps < 10_000, "the epoch does not end"
+    return collected
+
+
+def test_an_epoch_ends_once_all_records_are_read_although_new_ones_keep_coming():
+    assert read([Trickle("a", 3)]) == ["a", "a", "a"]
+
+
+def test_an_epoch_reads_on_while_one_of_several_splits_still_has_records():
+    records = read([Trickle("a", 1), Trickle("b", 20)])
+    assert records.count("b") == 20
+    assert records.count("a") > 1  # it was looked at again meanwhile
+
+
+@pytest.mark.parametrize("longest", [0, 30])
+def test_an_epoch_of_a_source_that_never_catches_up_ends_in_time(longest):
+    assert len(read([Trickle("a", 10**9)], max_epoch_ms=longest)) > 0
