@@ -41,6 +41,7 @@ class SparkEngine:
         self.context: Any = None
         self.state_directory: str | None = None
         self.lane: int | None = None
+        self.slots: str | None = None
 
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
@@ -56,6 +57,7 @@ class SparkEngine:
         if self.context.getConf().get("spark.python.daemon.module") == DAEMON:
             self.context = with_own_workers(self.context)
             self.lane = take_lane()
+            self.slots = slot_template(self.context, self.lane)
 
     def _create_state_directory(self) -> str:
         parent = self.configuration.get(STATE_DIRECTORY)
@@ -79,7 +81,7 @@ class SparkEngine:
         for item in items:
             seeds[item.subtask % len(seeds)].append(tuple(item))
         context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
-        context.setLocalProperty(SLOT_OF, None if self.lane is None else slot_template(context, self.lane))
+        context.setLocalProperty(SLOT_OF, self.slots)
         rdd = context.parallelize(seeds, len(seeds))
         for step in steps:
             following = steps[step.level + 1].partitions if step.level + 1 < len(steps) else 0
