@@ -19,15 +19,17 @@ class Trickle(SourceSplit):
     """How many batches there are before the first moment without a record; after it, one at every look."""
 
 
-class Trickling(Source, SourceReader):
+class Trickling(Source):
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
     def create_enumerator(self, parallelism):
         return StaticEnumerator([])
 
     def create_reader(self):
-        return self
+        return TrickleReader()
 
+
+class TrickleReader(SourceReader):
     def read(self, split, fetch):
         for _ in range(max(split.batches, 1)):
             split.batches -= 1
@@ -38,6 +40,12 @@ class Trickling(Source, SourceReader):
 class Collected(list):
     def emit(self, values, timestamps):
         self.extend(values)
+
+    def emit_watermark(self, timestamp):
+        raise AssertionError("the source does not make any before its end")
+
+    def emit_idle(self, idle):
+        raise AssertionError("that is for watermark strategies")
 
 
 def read(splits, **settings):
