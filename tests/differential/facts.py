@@ -88,6 +88,7 @@ def after(program: Program, step: Step, position: int, inputs: list[Facts]) -> F
         return source(program, step, position, parallelism)
     first = inputs[0]
     if step.op == "side":
+        need(program.mode == "STREAMING" or first.stamps == "none", "a timestamp that PyFlink loses")
         return taken_aside(first, options)
     if step.op in STATELESS:
         return STATELESS[step.op](moved(first, parallelism), options)
