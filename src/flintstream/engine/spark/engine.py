@@ -14,9 +14,10 @@ import cloudpickle
 
 from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.engine.spark.dependencies import with_dependencies
+from flintstream.engine.spark.jvm import StageChain
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
-from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask, own_partition
+from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.runtime.exchange import Item
 from flintstream.runtime.protocol import SHARED
@@ -58,6 +59,14 @@ class SparkEngine:
             self.context = with_own_workers(self.context)
             self.lane = take_lane()
             self.slots = slot_template(self.context, self.lane)
+        partitions = [step.partitions for step in plan.supersteps]
+        self.chain = StageChain(
+            self.context,
+            [
+                (StageTask(plan.job_id, level, following, self.state_directory), following)
+                for level, following in enumerate([*partitions[1:], 0])
+            ],
+        )
 
     def _create_state_directory(self) -> str:
         parent = self.configuration.get(STATE_DIRECTORY)
@@ -75,22 +84,14 @@ class SparkEngine:
         if self.cancelled:
             raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
         context, plan = self.context, self.plan
-        steps = plan.supersteps
         # What later supersteps shall do goes along with what the first one shall do, through the exchanges.
-        seeds: list[list[tuple[Any, ...]]] = [[] for _ in range(steps[0].partitions)]
+        seeds: list[list[tuple[Any, ...]]] = [[] for _ in range(plan.supersteps[0].partitions)]
         for item in items:
             seeds[item.subtask % len(seeds)].append(tuple(item))
         context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
-        rdd = context.parallelize(seeds, len(seeds))
-        for step in steps:
-            following = steps[step.level + 1].partitions if step.level + 1 < len(steps) else 0
-            task = StageTask(plan.job_id, step.level, following, str(self.state_directory))
-            rdd = rdd.mapPartitionsWithIndex(task)
-            if following:
-                rdd = rdd.partitionBy(following, own_partition)
         try:
-            return [Item(*item) for item in rdd.collect()]
+            return [Item(*item) for item in self.chain.run(seeds)]
         except Exception as error:
             if self.cancelled:
                 raise JobCancelledError(f"the job '{plan.job_name}' was cancelled") from error

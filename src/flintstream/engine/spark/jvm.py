@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.errors import FlintstreamError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 START_SECONDS = 60
 
@@ -119,6 +119,52 @@ def forget(context: Any) -> None:
                     stream.close()
     kind = type(context)
     kind._active_spark_context = kind._gateway = kind._jvm = None  # noqa: SLF001
+
+
+class StageChain:
+    """A line of stages with an exchange between each two, run again and again with other data.
+
+    It makes the RDDs that ``mapPartitionsWithIndex`` and ``partitionBy`` make, which have to be new ones each time.
+    What is the same each time, the pickled functions most of all, goes to the JVM once: that halves the calls of a run.
+    """
+
+    def __init__(self, context: Any, stages: Sequence[tuple[Callable[[int, Any], Any], int]]) -> None:
+        """Take the function of each stage, and into how many partitions its results go.
+
+        All but the last function write the stream that the exchange reads: a partition, packed as ``!q``, and a pickled
+        list of what is for it, in turns. Their number of the last one is 0, and its results are collected.
+        """
+        self._context = context
+        self._stages = stages
+        jvm = context._jvm  # noqa: SLF001 - here alone
+        self._python_rdd, self._pairwise_rdd = jvm.PythonRDD, jvm.PairwiseRDD
+        self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
+        self._functions: list[Any] = []
+
+    def _wrap(self, deserializer: Any) -> None:
+        from pyspark.core.rdd import _wrap_function  # noqa: PLC0415 - slow to import
+        from pyspark.serializers import BatchedSerializer, NoOpSerializer  # noqa: PLC0415
+
+        for function, following in self._stages:
+            serializer = NoOpSerializer() if following else self._context.serializer
+            self._functions.append(_wrap_function(self._context, function, deserializer, serializer))
+            deserializer = BatchedSerializer(self._context._unbatched_serializer)  # type: ignore[no-untyped-call] # noqa: SLF001
+
+    def run(self, seeds: Sequence[Any]) -> list[Any]:
+        """Give a seed to each partition of the first stage; return the results of the last one."""
+        from pyspark import RDD  # noqa: PLC0415
+
+        first = self._context.parallelize(seeds, len(seeds))
+        if not self._functions:
+            self._wrap(first._jrdd_deserializer)  # noqa: SLF001
+        java = first._jrdd.rdd()  # noqa: SLF001
+        for function, partitioner in zip(self._functions, self._partitioners, strict=True):
+            java = self._python_rdd(java, function, False, False)
+            if partitioner is not None:
+                pairs = self._pairwise_rdd(java).asJavaPairRDD().partitionBy(partitioner)
+                java = self._python_rdd.valueOfPair(pairs).rdd()
+        results: RDD[Any] = RDD(java.asJavaRDD(), self._context, self._context.serializer)
+        return results.collect()
 
 
 def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess.Popen[bytes]]:

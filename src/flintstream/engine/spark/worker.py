@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import struct
 from collections import OrderedDict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.dependencies import enter
@@ -23,6 +25,9 @@ JOBS_KEPT = 4
 
 PLAN = "plan"
 """File of the state directory that has the pickled job plan."""
+
+FLUSH_BYTES = 1 << 20
+"""How much a task keeps back of what it sends on."""
 
 _runtimes: OrderedDict[str, tuple[str, JobRuntime]] = OrderedDict()
 """By job: the state directory of its latest start, and what this process has of it."""
@@ -64,23 +69,33 @@ class StageTask:
         self.state_directory = state_directory
 
     def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield ``(partition of the next stage, item)``, or the bare items of the last one."""
+        """Yield what the last stage results in; of another one, what an exchange reads (see :class:`StageChain`)."""
         runtime = _runtime_of(self.job_id, self.state_directory)
-        items = (Item(*item) for item in self._items(elements))
-        following, next_level = self.following, self.level + 1
-        for item in runtime.run_stage(self.level, partition, items):
-            if following:
-                yield (item.subtask if item.level == next_level else item.subtask % following), tuple(item)
-            else:
-                yield tuple(item)
-
-    def _items(self, elements: Iterator[Any]) -> Iterator[Any]:
         if self.level == 0:
-            for several in elements:
-                yield from several
-        else:
-            for _, item in elements:
-                yield item
+            elements = chain.from_iterable(elements)
+        items = runtime.run_stage(self.level, partition, (Item(*element) for element in elements))
+        return self._sorted(items) if self.following else map(tuple, items)
+
+    def _sorted(self, items: Iterator[Item]) -> Iterator[bytes]:
+        """Hand over each item for its partition of the next stage, few at a time where they are large."""
+        following, next_level = self.following, self.level + 1
+        waiting: dict[int, list[tuple[Any, ...]]] = {}
+        size = 0
+        for item in items:
+            target = item.subtask if item.level == next_level else item.subtask % following
+            waiting.setdefault(target, []).append(tuple(item))
+            size += len(item.payload)
+            if size >= FLUSH_BYTES:
+                yield from _packed(waiting)
+                size = 0
+        yield from _packed(waiting)
+
+
+def _packed(waiting: dict[int, list[tuple[Any, ...]]]) -> Iterator[bytes]:
+    for target, items in waiting.items():
+        yield struct.pack("!q", target)
+        yield pickle.dumps(items, 5)
+    waiting.clear()
 
 
 class MaterializeTask:
