@@ -21,6 +21,7 @@ class CountWindows(FastPath):
     """Numbers of records and their counts are state of the assigner and of the trigger, as in the general way."""
 
     timeless = True
+    event_time = False
 
     def __init__(self, operator: WindowOperator, size: int, numbers: HeapValueState, counts: HeapReducingState) -> None:
         """Serve ``operator``: windows of ``size`` records."""

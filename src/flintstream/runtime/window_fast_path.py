@@ -7,21 +7,25 @@ the ordinary, take the general one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.functions import ReduceFunctionWrapper
 from flintstream.datastream.window import (
     EventTimeTrigger,
+    ProcessingTimeTrigger,
     SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
     TimeWindow,
     TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
 )
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.snapshot import ATOMS, snapshot
 from flintstream.state.heap_states import HeapAggregatingState, HeapListState, HeapReducingState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flintstream.runtime.window_operator import WindowOperator
 
@@ -33,8 +37,10 @@ _HEAP_CONTENTS = (HeapListState, HeapReducingState, HeapAggregatingState)
 class FastPath(ABC):
     """Adds records to the windows of one operator and fires them, without asking its assigner and its trigger."""
 
-    timeless: ClassVar[bool] = False
+    timeless = False
     """Whether records without a timestamp can go this way, too."""
+    event_time = True
+    """Which of the two kinds of timers ``on_time`` is for."""
 
     def __init__(self, operator: WindowOperator, *, shared: bool) -> None:
         """Serve ``operator``; ``shared`` tells whether several windows may get one and the same record."""
@@ -92,13 +98,16 @@ class FastPath(ABC):
     def register(self, key: Any, window: TimeWindow) -> None:
         """Register the timers of a new window: the trigger's, and the one that drops it."""
         operator = self.operator
+        if not self.event_time:
+            operator.timers.register_processing_time(window[1] - 1, key, window)
+            return
         operator.timers.register_event_time(window[1] - 1, key, window)
         if operator.lateness and (cleanup := operator.cleanup_time(window)) < MAX_TIMESTAMP:
             operator.timers.register_event_time(cleanup, key, window)
 
 
 class AlignedWindows(FastPath):
-    """Event-time windows of one length, end to end or overlapping by whole slides, that fire at their end.
+    """Windows of one length, end to end or overlapping by whole slides, that fire at their end, in either time.
 
     Windows are made once and shared by all keys, and a window's timers are registered with its first record only.
     """
@@ -106,6 +115,8 @@ class AlignedWindows(FastPath):
     def __init__(self, operator: WindowOperator, size: int, slide: int, offset: int) -> None:
         """Serve ``operator``: windows ``size`` ms long that start ``offset`` ms after multiples of ``slide``."""
         super().__init__(operator, shared=slide < size)
+        self.event_time = operator.event_time
+        self.timeless = not operator.event_time
         self.size = size
         self.slide = slide
         self.offset = offset
@@ -117,13 +128,15 @@ class AlignedWindows(FastPath):
     @staticmethod
     def of(operator: WindowOperator) -> FastPath | None:
         """Return the fast path of an operator if it can have this one."""
-        assigner = operator.assigner
-        if not FastPath.fits(operator, EventTimeTrigger):
+        assigner: Any = operator.assigner
+        if not FastPath.fits(operator, EventTimeTrigger if operator.event_time else ProcessingTimeTrigger):
             return None
-        if type(assigner) is TumblingEventTimeWindows:
+        if type(assigner) in {TumblingEventTimeWindows, TumblingProcessingTimeWindows}:
             return AlignedWindows(operator, assigner._size, assigner._size, assigner._offset)  # noqa: SLF001
-        if type(assigner) is SlidingEventTimeWindows and assigner._size % assigner._slide == 0:  # noqa: SLF001
-            return AlignedWindows(operator, assigner._size, assigner._slide, assigner._offset)  # noqa: SLF001
+        if type(assigner) in {SlidingEventTimeWindows, SlidingProcessingTimeWindows}:
+            size, slide = assigner._size, assigner._slide  # noqa: SLF001
+            if size % slide == 0:
+                return AlignedWindows(operator, size, slide, assigner._offset)  # noqa: SLF001
         return None
 
     def _windows_from(self, newest: int) -> tuple[TimeWindow, ...]:
@@ -136,7 +149,6 @@ class AlignedWindows(FastPath):
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Put a block of records into their windows."""
-        assert timestamps is not None  # noqa: S101 - see `timeless`
         operator = self.operator
         values, dirty, first, more = self.values, self.dirty, self.first, self.more
         size, slide, offset = self.size, self.slide, self.offset
@@ -146,7 +158,10 @@ class AlignedWindows(FastPath):
         # The oldest window of a record ends `slide` after the start of the newest; once that is over, some window is
         # late or fires at once. The least timestamps go the general way, too, for the sake of its error message.
         first_open = max(operator.timers.current_watermark - slide + 1, MIN_TIMESTAMP + 2 * size)
-        for value, timestamp in zip(cursor, timestamps, strict=False):
+        times: Iterable[int] = timestamps or ()
+        if not self.event_time:
+            first_open, times = MIN_TIMESTAMP, repeat(operator.timers.clock())
+        for value, timestamp in zip(cursor, times, strict=False):
             key = key_of(value)
             newest = timestamp - (timestamp - offset) % slide
             if newest <= first_open or (value is None and more is not None):

@@ -317,7 +317,8 @@ class WindowOperator(CollectingOperator):
     def _fire(self, due: Iterable[tuple[int, Any, Any]], *, event: bool) -> None:
         self.cursor = None
         timestamp, key, window = None, None, None
-        on_time = self.fast_path.on_time if event and self.fast_path is not None else self.on_time
+        fast = self.fast_path
+        on_time = fast.on_time if fast is not None and fast.event_time is event else self.on_time
         try:
             for timestamp, key, window in due:
                 on_time(timestamp, key, window, event)
