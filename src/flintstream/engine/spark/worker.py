@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import struct
@@ -26,6 +27,9 @@ JOBS_KEPT = 4
 PLAN = "plan"
 """File of the state directory that has the pickled job plan."""
 
+GC_THRESHOLDS = (50_000, 20, 100)
+"""When Python looks for cycles: blocks have thousands of tuples, which its own 700 takes for many generations."""
+
 FLUSH_BYTES = 1 << 20
 """How much a task keeps back of what it sends on."""
 
@@ -44,6 +48,7 @@ def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
         with open(os.path.join(state_directory, PLAN), "rb") as file:  # noqa: PTH118, PTH123
             enter()
             plan = pickle.load(file)
+        gc.set_threshold(*GC_THRESHOLDS)
         runtime = JobRuntime(plan, DirectoryStateLog(state_directory))
         _runtimes[job_id] = state_directory, runtime
     _runtimes.move_to_end(job_id)
