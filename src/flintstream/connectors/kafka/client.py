@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
 
-LIBRARY_LOG = logging.getLogger("flintstream.connectors.kafka.librdkafka")
+LIBRARY_LOG = logging.getLogger(f"{__package__}.librdkafka")
 
 TIMEOUT_SECONDS = 30.0
 """How long a request may take, and be tried again, before it has failed."""
