@@ -89,11 +89,17 @@ def _codes_of(functions: Any) -> Iterator[CodeType]:
 
 
 def surface() -> list[Name]:
-    """Return all methods, functions and classes of PyFlink's release; what cannot be here at all is not among them."""
+    """Return all methods, functions and classes of PyFlink's release, connectors aside, which programs cannot run alone.
+
+    What cannot be here at all is not among them.
+    """
     return [
         name
         for name in names()
-        if name.in_release and name.parameters is not None and status(name)[0] != "impossible here"
+        if name.in_release
+        and name.parameters is not None
+        and not name.module.startswith("pyflink.datastream.connectors")
+        and status(name)[0] != "impossible here"
     ]
 
 
