@@ -198,10 +198,11 @@ def _overlooked_checkpoint() -> list[Replacement]:
     return [(recovery, "all_checkpoints", mutated)]
 
 
-def _end_unsaid() -> list[Replacement]:
+def _more_after_the_end() -> list[Replacement]:
     def mutated(self: Any, timestamp: int) -> None:
         if timestamp == MAX_TIMESTAMP:
             self.output.emit_watermark(timestamp)
+            self.output.emit_watermark(self.max_timestamp)
 
     return [(TimestampsAndWatermarksOperator, "process_watermark", mutated)]
 
@@ -303,7 +304,7 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "timers are not restored": lambda: [(InternalTimerService, "apply", lambda self, changes: None)],
     "a subtask that could not write is overlooked": _overlooked_error,
     "a checkpoint that cannot be read is overlooked": _overlooked_checkpoint,
-    "a watermark follows the end": _end_unsaid,
+    "a watermark follows the end": _more_after_the_end,
     "the last changes of a subtask are not logged": _last_changes_unlogged,
     "what had ended gets no more work": _ended_for_good,
     "the files of a checkpoint are deleted before its metadata": _files_first,
