@@ -186,8 +186,6 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
         f"-Xmx{conf.get('spark.driver.memory', '1g')}",
         "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:+UseParallelGC",
-        # This JVM moves bytes; its second compiler takes more from Python's cores than it gives back.
-        "-XX:TieredStopAtLevel=1",
         *_class_archive(java),
         *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
         "-Djdk.reflect.useDirectMethodHandle=false",
