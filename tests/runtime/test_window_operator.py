@@ -896,6 +896,17 @@ def test_the_general_way_can_go_on_with_what_the_fast_way_kept_and_the_other_way
     assert part.contents() == whole.contents()
 
 
+class Nothing(ReduceFunction):
+    def reduce(self, value1, value2):
+        return None
+
+
+@both_paths
+def test_a_count_window_that_is_reduced_to_none_emits_nothing(fast):
+    d = Driver(CountTumblingWindowAssigner.of(2), incremental=Nothing(), fast=fast)
+    assert d.add(("a", 1, 0), ("a", 2, 1), ("a", 3, 2)) == []
+
+
 @both_paths
 def test_the_log_has_the_new_elements_of_a_window(fast):
     d = Driver(tumbling(10), Listing(), fast=fast, lateness=5)

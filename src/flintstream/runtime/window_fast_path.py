@@ -87,11 +87,11 @@ class FastPath(ABC):
     def emit(self, key: Any, contents: Any, timestamp: int) -> None:
         """Emit what was reduced or aggregated, for operators without a window function."""
         operator = self.operator
-        if self.result is not None:
+        if self.result is not None and contents is not None:
             operator.state.key = key
             contents = self.result(contents)
-            if contents is None:
-                return
+        if contents is None:
+            return
         operator.results.append(contents if type(contents) in ATOMS else snapshot(contents))
         operator.stamps.append(timestamp)
 
@@ -189,8 +189,6 @@ class AlignedWindows(FastPath):
         operator = self.operator
         pane = (key, window)
         contents = self.values.pop(pane, None)
-        if contents is None:
-            return
         if operator.state.tracking:
             self.dirty[pane] = 0
         self.emit(key, contents, timestamp)

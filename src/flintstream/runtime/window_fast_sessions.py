@@ -119,5 +119,4 @@ class Sessions(FastPath):
         if self.operator.state.tracking:
             self.windows_dirty[key, window] = 0
             self.dirty[key, home] = 0
-        if contents is not None:
-            self.emit(key, contents, timestamp)
+        self.emit(key, contents, timestamp)
