@@ -89,9 +89,9 @@ def _codes_of(functions: Any) -> Iterator[CodeType]:
 
 
 def surface() -> list[Name]:
-    """Return all methods, functions and classes of PyFlink's release, connectors aside, which programs cannot run alone.
+    """Return all methods, functions and classes of PyFlink's release that can be here at all.
 
-    What cannot be here at all is not among them.
+    Connectors are not among them: programs here have no other system to connect to.
     """
     return [
         name
