@@ -6,6 +6,7 @@ import pytest
 from tests.engine.tally import expected, ordered, tally
 from tests.engine.test_recovery import checkpoints, settings, wait_for
 
+from flintstream.coordinator import program
 from flintstream.coordinator.job import Clock
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 
@@ -94,3 +95,31 @@ def test_a_job_that_still_runs_is_not_resumed(make_env, tmp_path, resumed):
     with pytest.raises(CheckpointError, match=r"still running in process \d+"):
         env.execute("tally")
     client.cancel().result()
+
+
+@pytest.fixture
+def started_again():
+    """Do as if the process was killed, and another one started."""
+
+    def again():
+        program.end(well=False)
+        program.begin()
+
+    again()
+    yield again
+    program.end(well=False)
+
+
+def test_a_job_stopped_with_a_savepoint_is_not_run_by_who_is_started_again(make_env, tmp_path, resumed, started_again):
+    env = make_env(1, resumed)
+    sink = tally(env, None)
+    client = env.execute_async("tally")
+    wait_for(lambda: checkpoints(tmp_path))
+    client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    client.get_job_execution_result().result()
+    assert sink.get_results(True, False)
+    started_again()
+    env = make_env(1, resumed)
+    tally(env, None, sink=sink)
+    env.execute("tally")  # it would not end
+    assert sink.get_results(True, False) == []

@@ -159,6 +159,7 @@ def run_command(
     if script is not None and not Path(script).is_file():
         raise click.UsageError(f"there is no script {script}")
     # Late: 'flintstream doctor' must start without the packages that these need.
+    from flintstream.coordinator import program  # noqa: PLC0415
     from flintstream.coordinator.recovery import RESUME  # noqa: PLC0415
 
     if savepoint and resume:
@@ -173,10 +174,16 @@ def run_command(
     sys.path[:0] = [
         path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
     ]
+    if resume:
+        program.begin()
     with progress_line() as progress:
         set_defaults(settings, master, parallelism, py_files, progress=progress)
-        code = _execute(script, module, arguments, verbose=verbose)
-    sys.exit(code)
+        try:
+            code: object = _execute(script, module, arguments, verbose=verbose)
+        except SystemExit as end:
+            code = end.code
+    program.end(well=code is None or code == 0)
+    sys.exit(code)  # type: ignore[arg-type]  # what the program gave
 
 
 def _execute(script: str | None, module: str | None, arguments: tuple[str, ...], *, verbose: bool) -> int:

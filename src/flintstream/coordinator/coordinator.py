@@ -8,10 +8,12 @@ import pickle
 import uuid
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
+from flintstream.coordinator import program
 from flintstream.coordinator.checkpoints import Checkpoints, Contents
 from flintstream.coordinator.commits import Commits
 from flintstream.coordinator.job import Clock, Progress, SubtaskProgress
@@ -154,7 +156,9 @@ class Coordinator:
                 self._restart(error, delay)
             else:
                 self.refuse_savepoints(CheckpointError("the job has finished"))
-                self.checkpoints.end(finished=True, cancelled=False)
+                if not self.stopped:
+                    self._note_end()
+                program.forget(self.plan.job_name, partial(self.checkpoints.end, finished=True, cancelled=False))
                 if not self.stopped:  # else somebody may start from the savepoint
                     for source in self.job.sources.values():
                         source.finished()
@@ -259,6 +263,14 @@ class Coordinator:
         if self.checkpoints.enabled:
             self._tell_enumerators()
 
+    def _note_end(self) -> None:
+        """Where it must be known after the end, leave a checkpoint that says that the job is over."""
+        if program.remembers() and self.checkpoints.enabled:
+            try:
+                self.checkpoints.last(Contents({}, {}, finished=True), self.clock.now_ms())
+            except CheckpointError as error:
+                _log.warning("killed before its end, this process would run '%s' again: %s", self.plan.job_name, error)
+
     def _tell_enumerators(self) -> None:
         """A checkpoint is complete: tell the sources what of it concerns them."""
         for node, told in self.progress_of.items():
@@ -362,6 +374,7 @@ class Coordinator:
             self.stopped = True
             # Should a commit fail: parts of it may be visible, so there is no going back to an earlier checkpoint.
             self.checkpoints.go_back_to(done)
+            self._note_end()  # before the commit: from here on the way leads from the savepoint only
             self.commits.commit(request.number)
             self._tell_enumerators()
         savepoint.result.set_result(done.where)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from flintstream.checkpoint import metadata as checkpoint_metadata
 from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA
-from flintstream.coordinator import registry
+from flintstream.coordinator import program, registry
 from flintstream.coordinator.checkpoints import Completed
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.protocol import Restore
@@ -67,7 +67,8 @@ def resolve_restore_path(
     directory, and deletes what is in there as if it had written it. Without one the job starts from the beginning.
 
     Raises:
-        CheckpointError: Checkpoints have no directory to look in, or the job is still running.
+        CheckpointError: Checkpoints have no directory to look in, the job is still running, or another one of this
+            name was run before by the same program.
         CorruptCheckpointError: The newest checkpoint is damaged: what came after an older one may be committed.
     """
     if settings.restore_path is not None or not configuration.get_boolean(RESUME, False):
@@ -76,6 +77,11 @@ def resolve_restore_path(
         raise CheckpointError(
             f"'{RESUME}' is set (--resume), but there is no directory to look for checkpoints: set "
             "'execution.checkpointing.dir' and 'execution.checkpointing.interval'"
+        )
+    if program.is_over(job_name):
+        raise CheckpointError(
+            f"with '{RESUME}' (--resume) jobs are told apart by their names, and the program runs a second one called "
+            f"'{job_name}': give each its own, as in env.execute('name')"
         )
     damaged: dict[str, CorruptCheckpointError] = {}
     found = newest(settings.storage, job_name, damaged=damaged)
@@ -93,7 +99,10 @@ def resolve_restore_path(
         return settings
     job_id = found.metadata.job_id
     _check_lost(job_id, job_name)
-    _log.info("'%s' goes on from %s", job_name, found.where)
+    if found.metadata.finished and not found.metadata.committables:
+        _log.warning("'%s' is over already, and is not run again: %s says so", job_name, found.where)
+    else:
+        _log.info("'%s' goes on from %s", job_name, found.where)
     assert found.store is not None  # noqa: S101 - it was found in one
     in_place = found.store.uri("") == settings.storage.child(job_id).uri("")
     return replace(settings, restore_path=found.where, resumed_job=job_id if in_place else None)
