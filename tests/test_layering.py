@@ -29,6 +29,7 @@ RANKS = {
     "flintstream.errors": 0,
     "flintstream.common": 1,
     "flintstream.metrics": 0.5,
+    "flintstream.table": 1.5,
     **dict.fromkeys(INTERFACES, 2),
     "flintstream.checkpoint": 2.5,
     "flintstream.state": 3,

@@ -52,7 +52,7 @@ def test_the_version_is_that_of_the_api():
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("pyflink.table", "use Spark SQL"),
+        ("pyflink.table.catalog", "use Spark SQL"),
         ("pyflink.table.expressions", "use Spark SQL"),
         ("pyflink.java_gateway", "no JVM of Flink"),
         ("pyflink.testing.test_case_utils", "use flintstream.testing"),
@@ -65,6 +65,14 @@ def test_what_is_not_there_is_an_import_error_with_advice(name, advice):
     with pytest.raises(compat.PyflinkModuleError, match=advice) as raised:
         importlib.import_module(name)
     assert isinstance(raised.value, ModuleNotFoundError)
+
+
+def test_types_of_tables_are_there_and_the_rest_of_the_table_api_is_an_import_error_with_advice(installed):
+    table = importlib.import_module("pyflink.table")
+    assert isinstance(table.DataTypes.ROW([]), importlib.import_module("pyflink.table.types").RowType)
+    with pytest.raises(ImportError, match="use Spark SQL"):
+        _ = table.StreamTableEnvironment
+    assert not hasattr(table, "nonsense")
 
 
 def test_installing_twice_is_installing_once():

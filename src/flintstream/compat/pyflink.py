@@ -28,7 +28,7 @@ __all__ = ["PYFLINK_VERSION", "PyflinkModuleError", "install", "is_installed", "
 PYFLINK_VERSION = "2.3.0"
 """The version of PyFlink whose API flintstream has."""
 
-_SERVED = ("common", "datastream", "metrics")
+_SERVED = ("common", "datastream", "metrics", "table")
 
 _ADVICE = {
     "pyflink.table": "the Table API is not part of flintstream; use Spark SQL, and read what it writes with a source",

@@ -1,0 +1,1 @@
+"""How records become bytes, and bytes records; mirrors ``pyflink.datastream.formats``."""

@@ -1,0 +1,83 @@
+"""Schemas of Avro, and the type of records that have one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from flintstream.common.typeinfo import TypeInformation
+from flintstream.connectors.formats.avro_schema import parsed
+
+
+class AvroSchema:
+    """A schema of Avro.
+
+    >>> schema = AvroSchema.parse_string('{"type": "array", "items": "int"}')
+    >>> schema
+    {"type":"array","items":"int"}
+
+    Raises:
+        PlanError: The text is no schema.
+        MissingDependencyError: The package fastavro is not installed.
+    """
+
+    def __init__(self, schema: str | dict[str, Any] | list[Any]) -> None:
+        content = json.dumps(schema) if isinstance(schema, (dict, list)) else schema
+        if not isinstance(content, str):
+            raise TypeError(f"an Avro schema is a JSON text, got {schema!r}")
+        parsed(content)
+        self._text = json.dumps(json.loads(content), separators=(",", ":"), ensure_ascii=False)
+
+    @staticmethod
+    def parse_string(json_schema: str) -> AvroSchema:
+        """Return the schema in a text."""
+        return AvroSchema(json_schema)
+
+    @staticmethod
+    def parse_file(file_path: str) -> AvroSchema:
+        """Return the schema in a file."""
+        return AvroSchema(Path(file_path).read_text(encoding="utf-8"))
+
+    @property
+    def parsed(self) -> Any:
+        """The schema as fastavro takes it; parsed once per process."""
+        return parsed(self._text)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AvroSchema) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+class GenericRecordAvroTypeInfo(TypeInformation):
+    """The type of records of an Avro schema: dicts, and what Python has for the other types of Avro.
+
+    A record is checked against the schema when it is written.
+    """
+
+    def __init__(self, schema: AvroSchema) -> None:
+        if not isinstance(schema, AvroSchema):
+            raise TypeError(f"a GenericRecordAvroTypeInfo is made of an AvroSchema, got {schema!r}")
+        self._schema = schema
+
+    @property
+    def schema(self) -> AvroSchema:
+        """The schema of the records."""
+        return self._schema
+
+    def _signature(self) -> tuple[object, ...]:
+        return (self._schema,)
+
+    def __repr__(self) -> str:
+        return f"GenericRecordAvroTypeInfo({self._schema})"
+
+    def _compile(self) -> None:
+        return None

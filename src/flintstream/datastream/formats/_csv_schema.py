@@ -1,0 +1,262 @@
+"""The columns of a file of separated values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from flintstream.connectors.formats.dialect import CsvDialect, one_character
+from flintstream.datastream._settings import check_bool
+from flintstream.errors import PlanError
+from flintstream.table.types import ArrayType, BooleanType, DataTypes, NumericType, to_type_info
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.table.types import DataType, RowType
+
+
+@dataclass(frozen=True)
+class CsvColumn:
+    """A column: its name, its type, and what is between the elements if they are arrays; empty for the schema's."""
+
+    name: str
+    data_type: DataType
+    separator: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column, as the text of a schema has it."""
+        if isinstance(self.data_type, ArrayType):
+            return "ARRAY"
+        if isinstance(self.data_type, NumericType):
+            return "NUMBER"
+        return "BOOLEAN" if isinstance(self.data_type, BooleanType) else "STRING"
+
+
+@dataclass(frozen=True)
+class _Settings:
+    columns: tuple[CsvColumn, ...] = ()
+    dialect: CsvDialect = field(default_factory=CsvDialect)
+    use_header: bool = False
+    skip_first_data_row: bool = False
+    strict_headers: bool = False
+    any_property_name: str | None = None
+
+
+class CsvSchema:
+    """The columns of a file of separated values, and how they are written.
+
+    >>> CsvSchema.builder().add_number_column("id").add_string_column("name").set_use_header().build()
+    [CsvSchema: columns=["id"/NUMBER,"name"/STRING], header? true, skipFirst? false, comments? false,
+    any-properties? N/A]
+    """
+
+    def __init__(self, settings: Any) -> None:
+        if not isinstance(settings, _Settings):
+            raise TypeError("a CsvSchema is made by CsvSchema.builder()")
+        self._settings = settings
+
+    @staticmethod
+    def builder() -> CsvSchemaBuilder:
+        """Return a builder of a schema without columns."""
+        return CsvSchemaBuilder()
+
+    @property
+    def columns(self) -> tuple[CsvColumn, ...]:
+        """The columns."""
+        return self._settings.columns
+
+    @property
+    def dialect(self) -> CsvDialect:
+        """The special characters."""
+        return self._settings.dialect
+
+    @property
+    def use_header(self) -> bool:
+        """Whether the first line names the columns."""
+        return self._settings.use_header
+
+    @property
+    def skip_first_data_row(self) -> bool:
+        """Whether the first line, or the first after the header, is passed over."""
+        return self._settings.skip_first_data_row
+
+    @property
+    def strict_headers(self) -> bool:
+        """Whether the header must name these columns in this order."""
+        return self._settings.strict_headers
+
+    @property
+    def any_property_name(self) -> str | None:
+        """The name of values beyond the last column."""
+        return self._settings.any_property_name
+
+    @property
+    def row_type(self) -> RowType:
+        """The columns as a type of tables."""
+        return DataTypes.ROW([DataTypes.FIELD(column.name, column.data_type) for column in self.columns])
+
+    @property
+    def type_info(self) -> TypeInformation:
+        """The type of the rows of a stream."""
+        return to_type_info(self.row_type)
+
+    def separators(self) -> list[str]:
+        """Return what is between the elements of an array, for each column."""
+        return [column.separator or self.dialect.array_delimiter for column in self.columns]
+
+    def size(self) -> int:
+        """Return the number of columns."""
+        return len(self.columns)
+
+    def __len__(self) -> int:
+        return self.size()
+
+    def __repr__(self) -> str:
+        columns = ",".join(f'"{column.name}"/{column.kind}' for column in self.columns)
+        flags = (
+            ("header", self.use_header),
+            ("skipFirst", self.skip_first_data_row),
+            ("comments", self.dialect.allow_comments),
+        )
+        texts = ", ".join(f"{name}? {str(value).lower()}" for name, value in flags)
+        return f"[CsvSchema: columns=[{columns}], {texts}, any-properties? {self.any_property_name or 'N/A'}]"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CsvSchema) and self._settings == other._settings
+
+    def __hash__(self) -> int:
+        return hash(self._settings)
+
+
+class CsvSchemaBuilder:
+    """Makes a :class:`CsvSchema`. Columns are added in the order in which the file has them."""
+
+    def __init__(self) -> None:
+        self._settings = _Settings()
+
+    def _change(self, **changes: Any) -> Self:
+        self._settings = replace(self._settings, **changes)
+        return self
+
+    def _spell(self, **changes: Any) -> Self:
+        return self._change(dialect=replace(self._settings.dialect, **changes))
+
+    def _add(self, name: str, data_type: DataType, separator: str = "") -> Self:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a column must be a text, got {name!r}")
+        return self._change(columns=(*self._settings.columns, CsvColumn(name, data_type, separator)))
+
+    def build(self) -> CsvSchema:
+        """Return the schema.
+
+        Raises:
+            PlanError: Two columns have one name.
+        """
+        names = [column.name for column in self._settings.columns]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise PlanError(f"columns of a CsvSchema need names of their own; there are several {sorted(twice)}")
+        return CsvSchema(self._settings)
+
+    def add_array_column(self, name: str, separator: str = ";", element_type: DataType | None = None) -> Self:
+        """Add a column of arrays, texts unless ``element_type`` says otherwise, with ``separator`` between elements."""
+        return self._add(name, DataTypes.ARRAY(element_type or DataTypes.STRING()), _text(separator, "the separator"))
+
+    def add_boolean_column(self, name: str) -> Self:
+        """Add a column of booleans."""
+        return self._add(name, DataTypes.BOOLEAN())
+
+    def add_number_column(self, name: str, number_type: NumericType | None = None) -> Self:
+        """Add a column of numbers, ``BIGINT`` unless ``number_type`` says otherwise."""
+        chosen = number_type or DataTypes.BIGINT()
+        if not isinstance(chosen, NumericType):
+            raise TypeError(f"column '{name}' must have a type of numbers, such as DataTypes.INT(), not {chosen!r}")
+        return self._add(name, chosen)
+
+    def add_string_column(self, name: str) -> Self:
+        """Add a column of texts."""
+        return self._add(name, DataTypes.STRING())
+
+    def add_columns_from(self, schema: CsvSchema) -> Self:
+        """Add the columns of another schema."""
+        return self._change(columns=self._settings.columns + schema.columns)
+
+    def clear_columns(self) -> Self:
+        """Remove all columns."""
+        return self._change(columns=())
+
+    def set_allow_comments(self, allow: bool = True) -> Self:
+        """Say whether lines that begin with ``#`` are passed over."""
+        return self._spell(allow_comments=check_bool(allow, "allow"))
+
+    def set_any_property_name(self, name: str) -> Self:
+        """Give values beyond the last column a name."""
+        return self._change(any_property_name=_text(name, "the name"))
+
+    def disable_array_element_separator(self) -> Self:
+        """Have no separator for columns of arrays that have none of their own."""
+        return self._spell(array_delimiter="")
+
+    def remove_array_element_separator(self, index: int) -> Self:
+        """Take its own separator from the column at ``index``; that of the schema counts then."""
+        columns = list(self._settings.columns)
+        columns[index] = replace(columns[index], separator="")
+        return self._change(columns=tuple(columns))
+
+    def set_array_element_separator(self, separator: str) -> Self:
+        """Set the separator of columns of arrays that have none of their own; ``;`` by default."""
+        return self._spell(array_delimiter=_text(separator, "the separator"))
+
+    def set_column_separator(self, char: str) -> Self:
+        """Set what is between columns, one character; ``,`` by default."""
+        return self._spell(delimiter=one_character(char, "the separator of columns"))
+
+    def disable_escape_char(self) -> Self:
+        """Have no escape character, as by default."""
+        return self._spell(escape=None)
+
+    def set_escape_char(self, char: str) -> Self:
+        """Set the character that has the next one taken as it is."""
+        return self._spell(escape=one_character(char, "the escape character"))
+
+    def set_line_separator(self, separator: str) -> Self:
+        r"""Set what ends a line that is written, ``\n`` by default; when reading, ``\n``, ``\r`` and ``\r\n`` do."""
+        return self._spell(line_delimiter=_text(separator, "the separator of lines"))
+
+    def set_null_value(self, null_value: str) -> Self:
+        """Set what stands for None; by default nothing does, and None is written as an empty text."""
+        return self._spell(null_literal=_text(null_value, "the literal of None"))
+
+    def disable_quote_char(self) -> Self:
+        """Quote nothing."""
+        return self._spell(quote=None)
+
+    def set_quote_char(self, char: str) -> Self:
+        """Set the character around values that contain special characters; a double quote by default."""
+        return self._spell(quote=one_character(char, "the quote character"))
+
+    def set_skip_first_data_row(self, skip: bool = True) -> Self:
+        """Say whether the first line, or the first after the header, is passed over."""
+        return self._change(skip_first_data_row=check_bool(skip, "skip"))
+
+    def set_strict_headers(self, strict: bool = True) -> Self:
+        """Say whether the header must name the columns as the schema does, in its order."""
+        return self._change(strict_headers=check_bool(strict, "strict"))
+
+    def set_use_header(self, use: bool = True) -> Self:
+        """Say whether the first line names the columns."""
+        return self._change(use_header=check_bool(use, "use"))
+
+    def size(self) -> int:
+        """Return the number of columns so far."""
+        return len(self._settings.columns)
+
+    def __len__(self) -> int:
+        return self.size()
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a text, got {value!r}")
+    return value

@@ -1,0 +1,7 @@
+"""Avro; mirrors ``pyflink.datastream.formats.avro``. Needs the extra ``avro``."""
+
+from __future__ import annotations
+
+from flintstream.datastream.formats._avro_schema import AvroSchema, GenericRecordAvroTypeInfo
+
+__all__ = ["AvroSchema", "GenericRecordAvroTypeInfo"]

@@ -1,0 +1,278 @@
+"""The classes of the types that :class:`flintstream.table.types.DataTypes` makes."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MAX_LENGTH = 0x7FFFFFFF
+"""What ``STRING`` and ``BYTES`` have."""
+
+MAX_PRECISION = {"TimeType": 9, "TimestampType": 9, "LocalZonedTimestampType": 9, "DecimalType": 38}
+
+
+class DataType:
+    """What values a column has.
+
+    Two types are equal when all is: class, parameters, and whether values may be None.
+    """
+
+    def __init__(self, nullable: bool = True) -> None:
+        self._nullable = nullable
+
+    @classmethod
+    def type_name(cls) -> str:
+        """Return the name without parameters, such as ``TINYINT``."""
+        return cls.__name__.removesuffix("Type").upper()
+
+    def not_null(self) -> Self:
+        """Return this type without None."""
+        return self._with_nullable(nullable=False)
+
+    def nullable(self) -> Self:
+        """Return this type with None."""
+        return self._with_nullable(nullable=True)
+
+    def _with_nullable(self, *, nullable: bool) -> Self:
+        other = copy.copy(self)
+        other._nullable = nullable  # noqa: SLF001 - own kind
+        return other
+
+    def _parameters(self) -> list[str]:
+        return [repr(value) for name, value in self.__dict__.items() if not name.startswith("_")]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join([*self._parameters(), str(self._nullable).lower()])})"
+
+    def __str__(self) -> str:
+        return self.type_name()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+class AtomicType(DataType):
+    """A type of values that have no parts."""
+
+
+class NullType(AtomicType):
+    """The type of None."""
+
+
+class NumericType(AtomicType):
+    """A type of numbers."""
+
+
+class IntegralType(NumericType):
+    """A type of integers."""
+
+
+class FractionalType(NumericType):
+    """A type of numbers with a fraction."""
+
+
+class _WithLength(AtomicType):
+    def __init__(self, length: int = 1, nullable: bool = True) -> None:
+        if not 1 <= length <= MAX_LENGTH:
+            raise ValueError(f"the length of {self.type_name()} must be from 1 to {MAX_LENGTH}, got {length!r}")
+        super().__init__(nullable)
+        self.length = length
+
+
+class CharType(_WithLength):
+    """Texts of a fixed length."""
+
+
+class VarCharType(_WithLength):
+    """Texts."""
+
+
+class BinaryType(_WithLength):
+    """Bytes of a fixed length."""
+
+
+class VarBinaryType(_WithLength):
+    """Bytes."""
+
+
+class BooleanType(AtomicType):
+    """True and False."""
+
+
+class TinyIntType(IntegralType):
+    """Integers of 8 bits."""
+
+
+class SmallIntType(IntegralType):
+    """Integers of 16 bits."""
+
+
+class IntType(IntegralType):
+    """Integers of 32 bits."""
+
+
+class BigIntType(IntegralType):
+    """Integers of 64 bits."""
+
+
+class FloatType(FractionalType):
+    """Floating point numbers of 32 bits."""
+
+
+class DoubleType(FractionalType):
+    """Floating point numbers of 64 bits."""
+
+
+class DecimalType(FractionalType):
+    """Decimal numbers of ``precision`` digits, ``scale`` of which are behind the point."""
+
+    def __init__(self, precision: int = 10, scale: int = 0, nullable: bool = True) -> None:
+        if not 1 <= precision <= MAX_PRECISION["DecimalType"]:
+            raise ValueError(f"the precision of DECIMAL must be from 1 to 38, got {precision!r}")
+        if not 0 <= scale <= precision:
+            raise ValueError(f"the scale of DECIMAL must be from 0 to its precision {precision}, got {scale!r}")
+        super().__init__(nullable)
+        self.precision = precision
+        self.scale = scale
+
+
+class DateType(AtomicType):
+    """Dates."""
+
+
+class _WithPrecision(AtomicType):
+    def __init__(self, precision: int = 6, nullable: bool = True) -> None:
+        most = MAX_PRECISION[type(self).__name__]
+        if not 0 <= precision <= most:
+            raise ValueError(f"the precision of {self.type_name()} must be from 0 to {most}, got {precision!r}")
+        super().__init__(nullable)
+        self.precision = precision
+
+
+class TimeType(_WithPrecision):
+    """Times of day with ``precision`` digits of a second."""
+
+    def __init__(self, precision: int = 0, nullable: bool = True) -> None:
+        super().__init__(precision, nullable)
+
+
+class TimestampType(_WithPrecision):
+    """Dates with a time of day, with ``precision`` digits of a second."""
+
+
+class LocalZonedTimestampType(_WithPrecision):
+    """Points in time, with ``precision`` digits of a second."""
+
+
+class ArrayType(DataType):
+    """Lists."""
+
+    def __init__(self, element_type: DataType, nullable: bool = True) -> None:
+        super().__init__(nullable)
+        self.element_type = _checked(element_type, "the elements of an ARRAY")
+
+
+class MultisetType(DataType):
+    """Values with how often each of them is there."""
+
+    def __init__(self, element_type: DataType, nullable: bool = True) -> None:
+        super().__init__(nullable)
+        self.element_type = _checked(element_type, "the elements of a MULTISET")
+
+
+class MapType(DataType):
+    """Dicts."""
+
+    def __init__(self, key_type: DataType, value_type: DataType, nullable: bool = True) -> None:
+        super().__init__(nullable)
+        self.key_type = _checked(key_type, "the keys of a MAP")
+        self.value_type = _checked(value_type, "the values of a MAP")
+
+
+class RowField:
+    """A column: name and type."""
+
+    def __init__(self, name: str, data_type: DataType, description: str | None = None) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a field must be a text, got {name!r}")
+        self.name = name
+        self.data_type = _checked(data_type, f"field '{name}'")
+        self.description = "..." if description is None else description
+
+    def __repr__(self) -> str:
+        return f"RowField({self.name}, {self.data_type!r}, {self.description})"
+
+    def __str__(self) -> str:
+        return f"RowField({self.name}, {self.data_type})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RowField) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+class RowType(DataType):
+    """Columns, which can be iterated, counted, and had by name or position.
+
+    >>> RowType([RowField("id", IntType())])["id"]
+    RowField(id, IntType(true), ...)
+    """
+
+    def __init__(self, fields: Sequence[RowField] | None = None, nullable: bool = True) -> None:
+        super().__init__(nullable)
+        self.fields = list(fields or ())
+        for field in self.fields:
+            if not isinstance(field, RowField):
+                raise TypeError(f"a ROW consists of fields, made by DataTypes.FIELD(name, type); got {field!r}")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [field.name for field in self.fields]
+
+    def add(self, field: RowField | str, data_type: DataType | None = None) -> Self:
+        """Add a column, given as a field or by name and type, and return this type."""
+        if isinstance(field, str):
+            if data_type is None:
+                raise ValueError(f"the field '{field}' needs a type")
+            field = RowField(field, data_type)
+        self.fields.append(field)
+        return self
+
+    def field_names(self) -> list[str]:
+        """Return the names of the columns."""
+        return self.names
+
+    def field_types(self) -> list[DataType]:
+        """Return the types of the columns."""
+        return [field.data_type for field in self.fields]
+
+    def __iter__(self) -> Iterator[RowField]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            for field in self.fields:
+                if field.name == key:
+                    return field
+            raise KeyError(f"no field '{key}' in a row of {self.names}")
+        return RowType(self.fields[key]) if isinstance(key, slice) else self.fields[key]
+
+    def __repr__(self) -> str:
+        return f"RowType({','.join(map(repr, self.fields))})"
+
+
+def _checked(data_type: Any, owner: str) -> DataType:
+    if not isinstance(data_type, DataType):
+        raise TypeError(f"{owner} must have a type of DataTypes, such as DataTypes.INT(), not {data_type!r}")
+    return data_type
