@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.runtime import exchange
-from flintstream.runtime.exchange import ACTIVE, IDLE, InputGate, Item, open_item
+from flintstream.runtime.blocks import unpack
+from flintstream.runtime.exchange import ACTIVE, IDLE, InputGate, Item
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.outputs import exchange_output
 from flintstream.runtime.partitioners import (
@@ -41,7 +42,7 @@ def send(partitioner, values, timestamps=None, channel=0, senders=1, targets=3, 
     output.flush()
     received: dict[int, list] = {target: [] for target in range(targets)}
     for item in outbox:
-        block = open_item(item)
+        block = unpack(item.payload)
         stamped = block.values if block.timestamps is None else zip(block.values, block.timestamps, strict=True)
         received[item.subtask] += stamped
     return received
@@ -126,7 +127,7 @@ def test_marks_keep_their_place_between_the_records():
     output.emit_idle(True)
     output.emit_idle(False)
     output.flush()
-    block = open_item(outbox[0])
+    block = unpack(outbox[0].payload)
     assert block.values == ["a", "b"]
     assert block.timestamps == [1, -(2**63)]
     assert block.marks == [(1, 2), (2, IDLE), (2, ACTIVE)]

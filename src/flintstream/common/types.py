@@ -225,6 +225,19 @@ def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind =
     return row
 
 
+def _make_rows(fields: tuple[str, ...] | None, lists: list[list[Any]]) -> list[Row]:
+    """Return a row over each list of values, as :func:`_make_row` does, without a call for each."""
+    new, cls, kind = _new, Row, _INSERT
+    rows = []
+    for values in lists:
+        row = new(cls)
+        row._fields = fields
+        row._values = values  # noqa: SLF001
+        row._row_kind = kind  # noqa: SLF001
+        rows.append(row)
+    return rows
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Row):
         return value.as_dict(recursive=True)

@@ -1,14 +1,13 @@
 """What crosses an exchange, and its receiving end: blocks enter a chain in a fixed order.
 
-What crosses is an :class:`Item`. Its payload is a pickled block: values, timestamps and, as ``(position, mark)`` pairs,
-the watermarks and idleness changes that stand between the records. Spark only ever sees a few large items. The sending
-end is in :mod:`flintstream.runtime.outputs`.
+What crosses is an :class:`Item`. Its payload is a block (:mod:`flintstream.runtime.blocks`): values, timestamps and,
+as ``(position, mark)`` pairs, the watermarks and idleness changes between the records. Spark only ever sees a few large
+items. The sending end is in :mod:`flintstream.runtime.outputs`.
 """
 
 from __future__ import annotations
 
 import heapq
-import pickle
 import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,20 +34,6 @@ class Item(NamedTuple):
     sequence: int
     bucket: int
     payload: bytes
-
-
-class Block(NamedTuple):
-    """The content of an item."""
-
-    values: list[Any]
-    timestamps: list[int] | None
-    marks: list[tuple[int, int]]
-    plain_keys: bool
-
-
-def open_item(item: Item) -> Block:
-    """Unpickle an item's block."""
-    return Block(*pickle.loads(item.payload))
 
 
 class InputGate:

@@ -8,6 +8,7 @@ from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._pickling import dumps
+from flintstream.runtime.blocks import pack
 from flintstream.runtime.exchange import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.keys import freeze_key, is_plain, key_group, stable_hash, subtask_of_key_group, thaw_key
@@ -107,9 +108,8 @@ class ExchangeOutput:
 
     def flush_buffer(self, buffer: _Buffer) -> None:
         """Turn one buffer into an item; its lists are emptied in place, as routes hold their ``append``."""
-        block = (buffer.values, buffer.timestamps, buffer.marks, self.plain_keys)
         try:
-            payload = dumps(block)
+            payload = pack(buffer.values, buffer.timestamps, buffer.marks, plain_keys=self.plain_keys)
         except Exception as error:
             self._blame(buffer.values, error)
             raise

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._pickling import dumps
 from flintstream.errors import JobFailedError
-from flintstream.runtime.exchange import InputGate, Item, open_item
+from flintstream.runtime.blocks import unpack
+from flintstream.runtime.exchange import InputGate, Item
 from flintstream.runtime.failure import FailureReport, OperatorFailure
 from flintstream.runtime.protocol import INSTRUCTION, REPORT, SHARED, Report
 from flintstream.runtime.statelog import DurableStateLog
@@ -65,7 +66,7 @@ class JobRuntime:
 
     def _refuse(self, chain: int, gate: InputGate) -> None:
         """Nobody takes what is in a gate: fine as long as these are marks only."""
-        lost = sum(len(open_item(item).values) for item in gate.streaming({}))
+        lost = sum(len(unpack(item.payload).values) for item in gate.streaming({}))
         gate.close()
         if lost:
             raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had ended already")

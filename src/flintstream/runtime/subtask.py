@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
 from flintstream.errors import CorruptCheckpointError
-from flintstream.runtime.exchange import ACTIVE, IDLE, open_item
+from flintstream.runtime.blocks import unpack
+from flintstream.runtime.exchange import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.flow import Flow
 from flintstream.runtime.keys import freeze_key
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flintstream.checkpoint.metadata import StatePiece
-    from flintstream.runtime.exchange import Block, InputGate, Item
+    from flintstream.runtime.blocks import Block
+    from flintstream.runtime.exchange import InputGate, Item
     from flintstream.runtime.operator import Operator, Output
     from flintstream.runtime.outputs import ExchangeOutput
     from flintstream.runtime.plan import ChainPlan, JobPlan
@@ -220,7 +222,7 @@ class Subtask:
             valve = targets[edge.id].valve
             watermarks.update({c: w for c, w in valve.watermarks.items() if isinstance(c, tuple) and c[0] == edge.id})
         for item in gate.streaming(watermarks):
-            block = open_item(item)
+            block = unpack(item.payload)
             channel = (item.edge, item.channel)
             self._feed(targets[item.edge], channel, block)
             watermarks[channel] = targets[item.edge].valve.watermarks[channel]
@@ -255,7 +257,7 @@ class Subtask:
         priority = {edge.id: edge.priority for edge in self.chain.inputs}
         for item in gate.batch(priority):
             edge = edges[item.edge]
-            block = open_item(item)
+            block = unpack(item.payload)
             target = self.inputs[edge.target, edge.input]
             target.records += len(block.values)
             if not block.plain_keys:
