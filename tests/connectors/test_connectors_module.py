@@ -12,8 +12,6 @@ def test_every_exported_name_is_there():
 def test_a_connector_that_is_missing_says_so():
     with pytest.raises(ImportError, match="PulsarSource: the Pulsar connector is not available in this version"):
         from flintstream.datastream.connectors import PulsarSource  # noqa: F401
-    with pytest.raises(ImportError, match="the JDBC connector is not available"):
-        from flintstream.datastream.connectors import jdbc  # noqa: F401
 
 
 def test_any_other_name_is_an_attribute_error():

@@ -17,6 +17,7 @@ from flintstream.datastream.connectors.file_system import (
     StreamFormat,
     StreamingFileSink,
 )
+from flintstream.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from flintstream.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
@@ -36,6 +37,9 @@ __all__ = [
     "FileSplitAssignerProvider",
     "FlinkKafkaConsumer",
     "FlinkKafkaProducer",
+    "JdbcConnectionOptions",
+    "JdbcExecutionOptions",
+    "JdbcSink",
     "KafkaRecordDeserializationSchema",
     "KafkaSource",
     "NumberSequenceSource",
@@ -48,11 +52,10 @@ __all__ = [
     "StreamingFileSink",
 ]
 
-# What PyFlink exports here and this version does not have; its modules jdbc, pulsar, ... are missing likewise.
+# What PyFlink exports here and this version does not have; its modules pulsar, ... are missing likewise.
 _MISSING = {
     "dynamic Kafka": "DynamicKafkaSource DynamicKafkaSourceBuilder KafkaMetadataService KafkaStreamSetSubscriber "
     "KafkaStreamSubscriber StreamPatternSubscriber SingleClusterTopicMetadataService dynamic_kafka",
-    "JDBC": "JdbcSink JdbcConnectionOptions JdbcExecutionOptions jdbc",
     "Pulsar": "PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar",
     "RabbitMQ": "RMQSource RMQSink RMQConnectionConfig rabbitmq",
     "Cassandra": "cassandra",

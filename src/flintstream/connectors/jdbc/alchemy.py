@@ -1,0 +1,73 @@
+"""Any other database, by SQLAlchemy's dialects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.time import Instant
+from flintstream.connectors.jdbc.database import Database, without_secrets
+from flintstream.connectors.jdbc.sqlite import SqliteDatabase
+from flintstream.connectors.jdbc.statement import Grammar
+from flintstream.connectors.jdbc.values import instant_in_utc
+from flintstream.errors import MissingDependencyError, PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+    from flintstream.connectors.jdbc.values import Adapter
+
+_GRAMMARS = {
+    "sqlite": Grammar.SQLITE,
+    "postgresql": Grammar.POSTGRESQL,
+    "mysql": Grammar.MYSQL,
+    "mariadb": Grammar.MYSQL,
+}
+
+
+class AlchemyDatabase(Database):
+    """What a URL of SQLAlchemy names; its dialect finds the driver and connects, and does nothing else."""
+
+    module = "sqlalchemy"
+    package = "sqlalchemy"
+    extra = "jdbc"
+
+    def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
+        super().__init__(url, user, password, timeout)
+        alchemy = super().driver()
+        try:
+            parsed = alchemy.make_url(url)
+        except alchemy.exc.ArgumentError:
+            raise PlanError(f"this is no URL that JDBC or SQLAlchemy knows: {without_secrets(url)}") from None
+        if user is not None:
+            parsed = parsed.set(username=user)
+        if password is not None:
+            parsed = parsed.set(password=password)
+        self.password = parsed.password
+        self.url: str = parsed.render_as_string(hide_password=False)
+        self.backend: str = parsed.get_backend_name()
+        self.grammar = _GRAMMARS.get(self.backend, Grammar.STANDARD)
+        self.has_arrays = self.backend in {"postgresql", "duckdb"}
+        self.paramstyle = self._engine().dialect.paramstyle
+
+    def _engine(self) -> Any:
+        alchemy = super().driver()
+        try:
+            return alchemy.create_engine(self.url, poolclass=alchemy.pool.NullPool)
+        except alchemy.exc.NoSuchModuleError:
+            raise PlanError(f"SQLAlchemy has no dialect for {self.shown}: install the package that brings it") from None
+        except ImportError as error:
+            raise MissingDependencyError(error.name or "of the driver", purpose=f"JDBC ({self.shown})") from error
+
+    def driver(self) -> ModuleType:
+        """Return the driver that the dialect has found."""
+        driver: ModuleType = self._engine().dialect.dbapi
+        return driver
+
+    def connect(self) -> Any:
+        """Connect."""
+        return self._engine().raw_connection()
+
+    def adapters(self) -> Mapping[type, Adapter]:
+        """Return what makes datetimes of instants; it depends on the driver what becomes of everything else."""
+        return SqliteDatabase.ADAPTERS if self.backend == "sqlite" else {Instant: instant_in_utc}

@@ -1,0 +1,156 @@
+"""MySQL and MariaDB, by PyMySQL."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote, unquote_plus
+from zoneinfo import ZoneInfo
+
+from flintstream.common.time import Instant
+from flintstream.connectors.jdbc.database import (
+    Database,
+    as_bool,
+    credentials,
+    parameters_of,
+    renamed,
+    translate,
+    without_secrets,
+)
+from flintstream.connectors.jdbc.statement import Grammar
+from flintstream.connectors.jdbc.values import instant_in_utc
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Callable, Mapping
+
+    from flintstream.connectors.jdbc.values import Adapter
+
+_ADDRESS = re.compile(
+    r"//(?:(?P<user>[^:@/]*)(?::(?P<password>.*))?@)?(?P<host>\[[^\]]+\]|[^:/,@]*)(?::(?P<port>\d+))?(?:/(?P<name>[^/]*))?"
+)
+_CHARSETS = {"utf-8": "utf8mb4", "utf8": "utf8mb4", "utf8mb4": "utf8mb4", "iso-8859-1": "latin1", "latin1": "latin1"}
+_TLS = {
+    "disabled": "disabled",
+    "disable": "disabled",
+    "preferred": "preferred",
+    "required": "required",
+    "trust": "required",
+    "verify_ca": "authority",
+    "verify-ca": "authority",
+    "verify_identity": "identity",
+    "verify-full": "identity",
+}
+
+
+def _seconds(milliseconds: str) -> int | None:
+    return -(-int(milliseconds) // 1000) or None
+
+
+def _both_timeouts(value: str) -> dict[str, Any]:
+    return {"read_timeout": _seconds(value), "write_timeout": _seconds(value)}
+
+
+def _zone(value: str) -> dict[str, Any]:
+    ZoneInfo(value)  # an error if there is no such zone
+    return {"zone": value}
+
+
+def _tls(value: str) -> dict[str, Any]:
+    return {"tls": _TLS[value.lower()]}
+
+
+def _use_tls(value: str) -> dict[str, Any]:
+    return {"tls": "preferred" if as_bool(value) else "disabled"}
+
+
+_PARAMETERS: dict[str, Callable[[str], Mapping[str, Any]]] = {
+    "connectTimeout": renamed("connect_timeout", _seconds),
+    "socketTimeout": _both_timeouts,
+    "characterEncoding": renamed("charset", lambda value: _CHARSETS[value.lower()]),
+    "connectionCollation": renamed("collation"),
+    "localSocket": renamed("unix_socket"),
+    "connectionTimeZone": _zone,
+    "serverTimezone": _zone,
+    "sessionVariables": renamed("variables"),
+    "sslMode": _tls,
+    "useSSL": _use_tls,
+    "useSsl": _use_tls,
+    "requireSSL": lambda value: {"tls": "required"} if as_bool(value) else {},
+    "serverSslCert": renamed("authority"),
+}
+
+_IGNORED = (
+    "allowMultiQueries allowPublicKeyRetrieval autoReconnect cachePrepStmts cacheServerConfiguration "
+    "defaultFetchSize elideSetAutoCommits failOverReadOnly jdbcCompliantTruncation maintainTimeStats maxReconnects "
+    "noAccessToProcedureBodies nullCatalogMeansCurrent nullDatabaseMeansCurrent permitMysqlScheme "
+    "prepStmtCacheSize prepStmtCacheSqlLimit rewriteBatchedStatements tcpKeepAlive tinyInt1isBit useBatchMultiSend "
+    "useBulkStmts useCursorFetch useJDBCCompliantTimezoneShift useLegacyDatetimeCode useLocalSessionState "
+    "useMysqlMetadata useServerPrepStmts useUnicode yearIsDateType zeroDateTimeBehavior"
+)
+
+
+class MysqlDatabase(Database):
+    """``jdbc:mysql://host:port/database?parameters``, or ``jdbc:mariadb:``.
+
+    The zone of the session is UTC, unless ``connectionTimeZone`` (or ``serverTimezone``) says that it is another; then
+    instants are written as the time in that zone.
+    """
+
+    module = "pymysql"
+    package = "pymysql"
+    extra = "mysql"
+    grammar = Grammar.MYSQL
+    paramstyle = "format"
+
+    PREFIXES: ClassVar[tuple[str, ...]] = ("jdbc:mysql:", "jdbc:mariadb:")
+
+    def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
+        super().__init__(url, user, password, timeout)
+        address, _, query = re.sub(r"^jdbc:\w+:", "", url).partition("?")
+        match = _ADDRESS.fullmatch(address)
+        if match is None:
+            raise PlanError(f"not as in jdbc:mysql://host:port/database, with one host: {without_secrets(url)}")
+        found = {name: unquote(match[name]) for name in ("user", "password") if match[name] is not None}
+        found |= parameters_of(query, url)
+        self.user, self.password = credentials(found, user, password, url)
+        arguments: dict[str, Any] = {"connect_timeout": timeout, "charset": "utf8mb4"}
+        arguments |= translate(found, _PARAMETERS, _IGNORED, url)
+        self.zone: str = arguments.pop("zone", "")
+        self.tls: str = arguments.pop("tls", "preferred")
+        self.authority: str | None = arguments.pop("authority", None)
+        settings = [] if self.zone else ["time_zone = '+00:00'"]
+        settings += [arguments.pop("variables")] if "variables" in arguments else []
+        if settings:
+            arguments["init_command"] = f"SET {', '.join(settings)}"
+        arguments |= {"host": (match["host"] or "localhost").strip("[]"), "port": int(match["port"] or 3306)}
+        if match["name"]:
+            arguments["database"] = unquote_plus(match["name"])
+        self.arguments = {name: value for name, value in arguments.items() if value is not None}
+
+    def connect(self) -> Any:
+        """Connect."""
+        password = (self.password or "").encode()  # PyMySQL would take a text for Latin-1
+        return self.driver().connect(user=self.user, password=password, **self.arguments, **self._tls_arguments())
+
+    def _tls_arguments(self) -> dict[str, Any]:
+        if self.tls == "disabled":
+            return {"ssl_disabled": True}
+        if self.tls == "preferred":
+            return {}
+        import ssl  # noqa: PLC0415 - slow to load
+
+        context = ssl.create_default_context(cafile=self.authority)
+        context.check_hostname = self.tls == "identity"
+        context.verify_mode = ssl.CERT_NONE if self.tls == "required" else ssl.CERT_REQUIRED
+        return {"ssl": context}
+
+    def adapters(self) -> Mapping[type, Adapter]:
+        """Return what makes of instants the time in the zone of the session."""
+        zone = ZoneInfo(self.zone or "UTC")
+
+        def local(instant: Instant) -> dt.datetime:
+            return instant_in_utc(instant).astimezone(zone).replace(tzinfo=None)
+
+        return {Instant: local}

@@ -1,0 +1,121 @@
+"""PostgreSQL, by psycopg 3."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote_plus
+
+from flintstream.common.time import Instant
+from flintstream.connectors.jdbc.database import (
+    Database,
+    as_bool,
+    credentials,
+    parameters_of,
+    renamed,
+    translate,
+    without_secrets,
+)
+from flintstream.connectors.jdbc.statement import Grammar
+from flintstream.connectors.jdbc.values import instant_in_utc
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flintstream.connectors.jdbc.values import Adapter
+
+_HOST = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<name>[^:\[\]]*))(?::(?P<port>\d+))?")
+_TARGETS = {
+    "any": "any",
+    "primary": "primary",
+    "master": "primary",
+    "secondary": "standby",
+    "slave": "standby",
+    "preferSecondary": "prefer-standby",
+    "preferSlave": "prefer-standby",
+}
+
+
+def _milliseconds(seconds: str) -> int:
+    return int(seconds) * 1000
+
+
+_PARAMETERS: dict[str, Callable[[str], Mapping[str, Any]]] = {
+    **{name: renamed(name) for name in ("sslmode", "sslcert", "sslkey", "sslrootcert", "sslpassword")},
+    "ssl": lambda value: {"sslmode": "verify-full"} if as_bool(value) else {},  # as Java's driver understands it
+    "ApplicationName": renamed("application_name"),
+    "connectTimeout": renamed("connect_timeout", int),
+    "loginTimeout": renamed("connect_timeout", int),
+    "socketTimeout": renamed("tcp_user_timeout", _milliseconds),
+    "tcpKeepAlive": renamed("keepalives", lambda value: int(as_bool(value))),
+    "targetServerType": renamed("target_session_attrs", _TARGETS.__getitem__),
+    "loadBalanceHosts": renamed("load_balance_hosts", lambda value: "random" if as_bool(value) else "disable"),
+    "gssEncMode": renamed("gssencmode"),
+    "channelBinding": renamed("channel_binding"),
+    "requireAuth": renamed("require_auth"),
+    "currentSchema": renamed("schema"),
+    "options": renamed("options"),
+}
+
+_IGNORED = (
+    "adaptiveFetch adaptiveFetchMaximum adaptiveFetchMinimum allowEncodingChanges assumeMinServerVersion autosave "
+    "binaryTransfer binaryTransferDisable binaryTransferEnable cancelSignalTimeout cleanupSavepoints "
+    "databaseMetadataCacheFields databaseMetadataCacheFieldsMiB defaultRowFetchSize disableColumnSanitiser "
+    "escapeSyntaxCallMode groupStartupParameters hostRecheckSeconds logServerErrorDetail logUnclosedConnections "
+    "loggerFile loggerLevel maxResultBuffer preferQueryMode preparedStatementCacheQueries "
+    "preparedStatementCacheSizeMiB prepareThreshold reWriteBatchedInserts receiveBufferSize sendBufferSize stringtype "
+    "tcpNoDelay unknownLength"
+)
+
+
+class PostgresqlDatabase(Database):
+    """``jdbc:postgresql://host:port/database?parameters``, with several hosts if need be.
+
+    A user or password that is not given is looked for where libpq does: ``PGPASSWORD``, ``~/.pgpass``. The zone of
+    the session is UTC unless the parameter ``options`` sets it.
+    """
+
+    module = "psycopg"
+    package = "psycopg"
+    extra = "postgresql"
+    grammar = Grammar.POSTGRESQL
+    paramstyle = "format"
+    has_arrays = True
+
+    PREFIX: ClassVar[str] = "jdbc:postgresql:"
+
+    def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
+        super().__init__(url, user, password, timeout)
+        address, _, query = url.removeprefix(self.PREFIX).partition("?")
+        found = parameters_of(query, url)
+        self.user, self.password = credentials(found, user, password, url)
+        arguments = {"connect_timeout": timeout, **translate(found, _PARAMETERS, _IGNORED, url)}
+        hosts, _, database = address[2:].partition("/") if address.startswith("//") else ("", "", address.strip("/"))
+        matches = [_HOST.fullmatch(host) for host in hosts.split(",")]
+        if not all(matches):
+            raise PlanError(f"not as in jdbc:postgresql://host:port/database: {without_secrets(url)}")
+        arguments["host"] = ",".join((m["six"] or m["name"] or "localhost") for m in matches if m)
+        arguments["port"] = ",".join((m["port"] or "5432") for m in matches if m)
+        if database:
+            arguments["dbname"] = unquote_plus(database)
+        arguments["options"] = _options(arguments.get("options", ""), arguments.pop("schema", ""))
+        self.arguments = arguments
+
+    def connect(self) -> Any:
+        """Connect."""
+        own = {name: value for name, value in (("user", self.user), ("password", self.password)) if value}
+        return self.driver().connect(**self.arguments, **own)
+
+    def adapters(self) -> Mapping[type, Adapter]:
+        """Return what makes datetimes of instants; psycopg takes everything else as it is."""
+        return {Instant: instant_in_utc}
+
+
+def _options(given: str, schema: str) -> str:
+    options = [given] if given else []
+    if "timezone" not in given.lower():
+        options.append("-c TimeZone=UTC")
+    if schema:
+        options.append("-c search_path=" + re.sub(r"([\\\s])", r"\\\1", schema))
+    return " ".join(options)

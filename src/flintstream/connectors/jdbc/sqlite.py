@@ -1,0 +1,114 @@
+"""SQLite, which Python brings along."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from flintstream.common.time import Instant
+from flintstream.connectors.jdbc.database import Database, parameters_of, translate, without_secrets
+from flintstream.connectors.jdbc.statement import Grammar
+from flintstream.connectors.jdbc.values import instant_in_utc
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flintstream.connectors.jdbc.values import Adapter
+
+_BUSY_MS = 60_000
+"""How long to wait while another subtask, or program, writes."""
+_PRAGMAS = (
+    "busy_timeout cache_size foreign_keys journal_mode journal_size_limit locking_mode mmap_size recursive_triggers "
+    "secure_delete synchronous temp_store wal_autocheckpoint"
+)
+_MODES = {"DEFERRED", "IMMEDIATE", "EXCLUSIVE"}
+
+
+def _pragma(name: str) -> Callable[[str], dict[str, Any]]:
+    def read(value: str) -> dict[str, Any]:
+        if not re.fullmatch(r"[+-]?\w+", value):
+            raise ValueError(value)
+        return {name: value}
+
+    return read
+
+
+def _mode(value: str) -> dict[str, Any]:
+    return {"transaction": {mode: mode for mode in _MODES}[value.upper()]}
+
+
+def _date_class(value: str) -> dict[str, Any]:
+    if value.upper() != "TEXT":
+        raise ValueError(value)
+    return {}
+
+
+_PARAMETERS = {name: _pragma(name) for name in _PRAGMAS.split()} | {
+    "transaction_mode": _mode,
+    "date_class": _date_class,
+}
+
+
+def _text_of_integer(value: int) -> int | str:
+    return value if -(1 << 63) <= value < 1 << 63 else str(value)
+
+
+_ADAPTERS: dict[type, Adapter] = {
+    Decimal: lambda value: format(value, "f"),  # a column with the affinity NUMERIC makes a number of it
+    int: _text_of_integer,
+    dt.date: dt.date.isoformat,
+    dt.time: lambda value: value.isoformat("milliseconds"),
+    dt.datetime: lambda value: value.isoformat(" ", "milliseconds"),
+    Instant: lambda value: instant_in_utc(value).replace(tzinfo=None).isoformat(" ", "microseconds") + "Z",
+}
+
+
+class SqliteDatabase(Database):
+    """A file: ``jdbc:sqlite:path``, with pragmas as parameters. Dates and times are texts that SQLite's functions read.
+
+    The path is made absolute where the program is built: tasks have other working directories.
+    """
+
+    module = "sqlite3"
+    grammar = Grammar.SQLITE
+
+    PREFIX: ClassVar[str] = "jdbc:sqlite:"
+    ADAPTERS: ClassVar[Mapping[type, Adapter]] = _ADAPTERS
+
+    def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
+        super().__init__(url, user, password, timeout)
+        path, _, query = url.removeprefix(self.PREFIX).partition("?")
+        path = path.removeprefix("file:")
+        if path in {"", ":memory:"} or path.startswith(":resource:"):
+            raise PlanError(
+                f"{without_secrets(url)} names no file: what a task writes into its own memory is gone with the task"
+            )
+        self.path = str(Path(path).absolute())
+        self.pragmas = translate(parameters_of(query, url), _PARAMETERS, "", url)
+        self.transaction = self.pragmas.pop("transaction", "IMMEDIATE")
+
+    def check(self) -> None:
+        """Refuse a file that cannot be made."""
+        if not Path(self.path).parent.is_dir():
+            raise PlanError(f"{self.shown}: there is no directory {Path(self.path).parent}")
+
+    def connect(self) -> Any:
+        """Open the file."""
+        connection = self.driver().connect(
+            self.path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+        )
+        for name, value in self.pragmas.items():
+            connection.execute(f"PRAGMA {name} = {value}").close()
+        return connection
+
+    def begin(self, connection: Any) -> None:
+        """Begin a transaction, by default one that writes at once: one that only means to may find itself too late."""
+        connection.execute(f"BEGIN {self.transaction}").close()
+
+    def adapters(self) -> Mapping[type, Adapter]:
+        """Return what makes numbers and texts."""
+        return _ADAPTERS

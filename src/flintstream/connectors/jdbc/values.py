@@ -1,0 +1,140 @@
+"""Makes of records the tuples of values that a driver takes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from flintstream.common._conversion import Scope, tuple_converter
+from flintstream.common.time import Instant
+from flintstream.common.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ExternalTypeInfo,
+    ListTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+from flintstream.common.types import Row
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
+Adapter: TypeAlias = "Callable[[Any], Any]"
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_ARRAYS = (BasicArrayTypeInfo, ListTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
+_BASIC = {BasicType.BIG_DEC: Decimal, BasicType.BIG_INT: int, BasicType.INSTANT: Instant}
+_LOCAL = {
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: dt.date,
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: dt.time,
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: dt.datetime,
+}
+
+
+def instant_in_utc(instant: Instant) -> dt.datetime:
+    """Return an instant as a datetime with a time zone, to the microsecond.
+
+    >>> instant_in_utc(Instant.of_epoch_milli(-1)).isoformat()
+    '1969-12-31T23:59:59.999000+00:00'
+    """
+    return _EPOCH + dt.timedelta(seconds=instant.seconds, microseconds=instant.nanos // 1000)
+
+
+def class_of(type_info: TypeInformation) -> type | None:
+    """Return the class of a type's values, if it is one with which not all drivers agree: ``int`` is one of any size.
+
+    >>> class_of(Types.SQL_DATE()), class_of(Types.LIST(Types.INT())), class_of(Types.INT())
+    (<class 'datetime.date'>, <class 'list'>, None)
+    """
+    if isinstance(type_info, ExternalTypeInfo):
+        return class_of(type_info._type_info)  # noqa: SLF001 - own kind
+    if isinstance(type_info, BasicTypeInfo):
+        return _BASIC.get(type_info._basic_type)  # noqa: SLF001 - own kind
+    if isinstance(type_info, LocalTimeTypeInfo):
+        return _LOCAL[type_info._time_type]  # noqa: SLF001 - own kind
+    for kind, found in ((DateTypeInfo, dt.date), (TimeTypeInfo, dt.time), (TimestampTypeInfo, dt.datetime)):
+        if isinstance(type_info, kind):
+            return found
+    return list if isinstance(type_info, _ARRAYS) and type_info != _BYTES else None
+
+
+def column_types(type_info: TypeInformation) -> list[TypeInformation]:
+    """Return the types of a record's values: its fields', or its own.
+
+    Raises:
+        PlanError: A value is of a type for which databases have no column.
+    """
+    if not isinstance(type_info, TypeInformation):
+        raise TypeError(f"the type of the records must be one of Types, such as Types.ROW([...]), got {type_info!r}")
+    if isinstance(type_info, ExternalTypeInfo):
+        return column_types(type_info._type_info)  # noqa: SLF001 - own kind
+    if not isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
+        return [_checked(type_info, "the record")]
+    return [_checked(each, f"field {index} of {type_info}") for index, each in enumerate(type_info.get_field_types())]
+
+
+def _checked(type_info: TypeInformation, what: str) -> TypeInformation:
+    if isinstance(type_info, (MapTypeInfo, RowTypeInfo, TupleTypeInfo)):
+        raise PlanError(f"{what} is of type {type_info}, which no column takes; make a text of it, for example JSON")
+    return type_info
+
+
+def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the function that makes a tuple of a record's values.
+
+    They are converted to the declared types, then by ``adapters``, which are found by the number of the field; None
+    stays None.
+
+    >>> from flintstream.common import Types
+    >>> make = to_columns(Types.ROW_NAMED(["id", "at"], [Types.INT(), Types.INSTANT()]), {1: instant_in_utc})
+    >>> make(Row(at=None, id=1)), make((2, None))
+    ((1, None), (2, None))
+    """
+    types = column_types(type_info)
+    while isinstance(type_info, ExternalTypeInfo):
+        type_info = type_info._type_info  # noqa: SLF001 - own kind
+    if isinstance(type_info, RowTypeInfo):
+        names, row_type = tuple(type_info.get_field_names()), type_info
+        single = False
+    else:
+        names, row_type = None, RowTypeInfo(types)
+        single = not isinstance(type_info, TupleTypeInfo)
+    scope = Scope()
+    inlines = [each._inline(scope).nullable() for each in types]  # noqa: SLF001 - own kind
+    convert = tuple_converter(inlines, scope, lambda value: tuple(row_type._convert(value)))  # noqa: SLF001 - own kind
+
+    def columns(value: Any) -> tuple[Any, ...]:
+        if single:
+            value = (value,)
+        # without names fields go by their place
+        elif isinstance(value, Row) and (names is None or value._fields is None or tuple(value._fields) == names):
+            value = tuple(value._values)  # noqa: SLF001 - the engine's own
+        converted: tuple[Any, ...] = convert(value)
+        return converted
+
+    if not adapters:
+        return columns
+    pairs = tuple(adapters.items())
+
+    def adapted(value: Any) -> tuple[Any, ...]:
+        parts = list(columns(value))
+        for index, adapt in pairs:
+            if parts[index] is not None:
+                parts[index] = adapt(parts[index])
+        return tuple(parts)
+
+    return adapted

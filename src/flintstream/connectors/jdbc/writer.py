@@ -1,0 +1,202 @@
+"""Writes records in batches, each of which is one transaction."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.jdbc.database import JdbcError
+from flintstream.connectors.jdbc.statement import Statement
+from flintstream.connectors.jdbc.values import column_types, to_columns
+from flintstream.connectors.sink import SinkWriter
+from flintstream.errors import PlanError, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.jdbc.database import Database
+
+_log = logging.getLogger(__name__)
+
+_SHOWN = 400
+"""Characters of a statement or a record in a message."""
+
+
+@dataclass(frozen=True)
+class JdbcOutput:
+    """What is written, where, and how.
+
+    Raises:
+        PlanError: The statement has not as many placeholders as the records have values, or a type fits no column.
+    """
+
+    sql: str
+    type_info: TypeInformation
+    database: Database
+    batch_size: int = 5000
+    """Records after which a batch is written; 0 for no bound."""
+    interval_ms: int = 0
+    """Milliseconds after which it is; 0 for any time."""
+    max_retries: int = 3
+    statement: Statement = field(init=False)
+
+    def __post_init__(self) -> None:
+        statement = Statement(self.sql, self.database.grammar)
+        count = len(column_types(self.type_info))
+        if statement.arity != count:
+            raise PlanError(
+                f"the statement has {statement.arity} placeholders, but records of type {self.type_info} have {count} "
+                f"values: {shorten(self.sql, _SHOWN)}"
+            )
+        object.__setattr__(self, "statement", statement)
+        self.to_row()
+
+    def to_row(self) -> Callable[[Any], tuple[Any, ...]]:
+        """Return what makes of a record the values that the driver takes."""
+        adapters = [self.database.adapter(each) for each in column_types(self.type_info)]
+        return to_columns(self.type_info, {index: adapt for index, adapt in enumerate(adapters) if adapt})
+
+
+class JdbcWriter(SinkWriter):
+    """Holds records back until a batch is full or old enough, or the epoch ends: a checkpoint counts on all of them."""
+
+    def __init__(self, output: JdbcOutput) -> None:
+        """Connect: a database that is out of reach is better known now than with the first record."""
+        self.output = output
+        self.database = output.database
+        self.to_row = output.to_row()
+        self.rows: list[tuple[Any, ...]] = []
+        self.oldest = 0.0
+        self.connection: Any = None
+        self._patiently(lambda: None, ())
+
+    @cached_property
+    def _sql(self) -> str:
+        return self.output.statement.render(self.database.paramstyle)
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+        """Take records, and write the batches that are full."""
+        rows, size, interval = self.rows, self.output.batch_size, self.output.interval_ms / 1000
+        if not rows:
+            self.oldest = time.monotonic()
+        before, to_row = len(rows), self.to_row
+        try:
+            rows.extend([to_row(value) for value in values])
+        except Exception as error:
+            raise self._not_convertible(values, error) from error
+        while 0 < size <= len(rows):
+            self._flush(rows[:size])
+            del rows[:size]
+        if interval and rows:
+            now = time.monotonic()
+            if len(rows) < before + len(values):
+                self.oldest = now
+            elif now - self.oldest >= interval:
+                self._flush(rows)
+                rows.clear()
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        """Write what is held back."""
+        size = self.output.batch_size or len(self.rows)
+        while self.rows:
+            self._flush(self.rows[:size])
+            del self.rows[:size]
+        return ()
+
+    def close(self) -> None:
+        """Let the connection go."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            with contextlib.suppress(Exception):  # it may be gone already
+                connection.close()
+
+    # -- batches -----------------------------------------------------------------------------------------------------
+
+    def _flush(self, rows: list[tuple[Any, ...]]) -> None:
+        self._patiently(lambda: self._execute(rows), rows)
+
+    def _patiently(self, do: Callable[[], None], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Connect if need be and do something; after a failure, with a new connection, again."""
+        for attempt in range(self.output.max_retries + 1):
+            # as long as Flink waits: not at all at first, then 1 s, 2 s, ...
+            time.sleep(min(max(attempt - 1, 0), self.database.timeout))
+            try:
+                if self.connection is None:
+                    self.connection = self.database.connect()
+                do()
+            except Exception as error:  # noqa: BLE001 - whatever the driver raises
+                self.close()
+                if attempt == self.output.max_retries or not self.database.may_pass(error):
+                    raise self._failed(error, rows) from (None if self._is_secret(error) else error)
+                _log.warning(
+                    "%s, try %d of %d: %s",
+                    self.database.shown,
+                    attempt + 1,
+                    self.output.max_retries + 1,
+                    self.database.hide(str(error)),
+                )
+            else:
+                return
+
+    def _execute(self, rows: list[tuple[Any, ...]]) -> None:
+        self.database.begin(self.connection)
+        cursor = self.connection.cursor()
+        try:
+            cursor.executemany(self._sql, self._parameters(rows))
+        finally:
+            with contextlib.suppress(Exception):  # of a connection that is gone; the first error counts
+                cursor.close()
+        self.connection.commit()
+
+    def _parameters(self, rows: Sequence[tuple[Any, ...]]) -> Sequence[Any]:
+        if self.database.paramstyle != "named":
+            return rows
+        return [{f"p{number}": value for number, value in enumerate(row, 1)} for row in rows]
+
+    # -- what is said of failures ------------------------------------------------------------------------------------
+
+    def _is_secret(self, error: Exception) -> bool:
+        text = f"{error!r} {error}"
+        return self.database.hide(text) != text
+
+    def _failed(self, error: Exception, rows: Sequence[tuple[Any, ...]]) -> JdbcError:
+        reason = self.database.hide(f"{type(error).__name__}: {error}".strip())
+        if not rows:
+            return JdbcError(f"cannot connect to {self.database.shown}: {reason}")
+        blamed = ""
+        if self.database.blames_a_record(error) and (index := self._refused(rows)) is not None:
+            blamed = f"; record {index + 1} of the {len(rows)} in the batch is to blame: {shorten(rows[index], _SHOWN)}"
+        return JdbcError(f"cannot write to {self.database.shown}: {reason}{blamed}; {self._named()}")
+
+    def _named(self) -> str:
+        return f"the statement is {shorten(self.output.sql, _SHOWN)}"
+
+    def _refused(self, rows: Sequence[tuple[Any, ...]]) -> int | None:
+        """Return which record fails, in a transaction that is never committed; None if none does this time."""
+        try:
+            connection = self.database.connect()
+        except Exception:  # noqa: BLE001 - the error that is being reported is the one that counts
+            return None
+        with contextlib.closing(connection):
+            self.database.begin(connection)
+            for index, row in enumerate(rows):
+                try:
+                    connection.cursor().executemany(self._sql, self._parameters([row]))
+                except Exception:  # noqa: BLE001 - whatever the driver raises
+                    return index
+            connection.rollback()
+        return None
+
+    def _not_convertible(self, values: list[Any], error: Exception) -> JdbcError:
+        for value in values:
+            try:
+                self.to_row(value)
+            except Exception:  # noqa: BLE001 - any error of a user's object
+                break
+        what = f"{type(error).__name__}: {error}"
+        return JdbcError(f"the record {shorten(value, _SHOWN)} cannot be written: {what}; {self._named()}")
