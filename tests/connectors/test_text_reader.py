@@ -114,7 +114,7 @@ def test_zstandard_without_its_package_says_what_to_install(tmp_path, monkeypatc
     monkeypatch.setattr(importlib, "import_module", missing)
     path = tmp_path / "a.zst"
     path.write_bytes(b"anything")
-    with pytest.raises(ImportError, match="pip install zstandard"):
+    with pytest.raises(ImportError, match=r"pip install 'flintstream\[zstd\]'"):
         read_all(FileSplit("a", str(path)))
 
 

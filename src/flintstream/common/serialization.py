@@ -10,6 +10,8 @@ from flintstream.common.typeinfo import Types
 from flintstream.errors import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flintstream.common.typeinfo import TypeInformation
 
 __all__ = [
@@ -168,6 +170,11 @@ class BulkWriter(ABC):
     def add_element(self, element: Any) -> None:
         """Write one record."""
 
+    def add_elements(self, elements: Sequence[Any]) -> None:
+        """Write several records; by default one after the other."""
+        for element in elements:
+            self.add_element(element)
+
     @abstractmethod
     def flush(self) -> None:
         """Hand what is buffered to the stream, as far as the format allows."""
@@ -180,6 +187,9 @@ class BulkWriter(ABC):
 class BulkWriterFactory(ABC):
     """Makes the writers of a bulk-format file sink."""
 
+    can_be_concatenated: bool = True
+    """Whether files one after the other are a file of the format."""
+
     @abstractmethod
     def create(self, stream: BinaryIO) -> BulkWriter:
         """Return a writer of a new file."""
@@ -188,9 +198,9 @@ class BulkWriterFactory(ABC):
 class RowDataBulkWriterFactory(BulkWriterFactory):
     """Makes writers of rows of a known type."""
 
-    def __init__(self, row_type: TypeInformation) -> None:
+    def __init__(self, row_type: Any) -> None:
         self._row_type = row_type
 
-    def get_row_type(self) -> TypeInformation:
-        """Return the type of the rows."""
+    def get_row_type(self) -> Any:
+        """Return the type of the rows, one of ``DataTypes``."""
         return self._row_type

@@ -9,6 +9,7 @@ import lzma
 import zlib
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from flintstream.connectors.file_systems import open_file
 from flintstream.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _zstd() -> Any:
     try:
         return importlib.import_module("zstandard").ZstdDecompressor().decompressobj()
     except ImportError:
-        raise MissingDependencyError("zstandard", purpose="reading .zst files") from None
+        raise MissingDependencyError("zstandard", extra="zstd", purpose="reading .zst files") from None
 
 
 _DECOMPRESSORS: dict[str, Callable[[], Any]] = {
@@ -168,7 +169,7 @@ def open_bytes(path: str, charset: str) -> ByteStream:
         MissingDependencyError: The decompressor is not installed.
         OSError: The file cannot be read.
     """
-    file = open(path, "rb", buffering=0)  # noqa: SIM115, PTH123 - the caller closes it
+    file = open_file(path)
     suffix = compression_of(path)
     stream: ByteStream = file if suffix is None else _Decompressed(file, path, suffix)
     return stream if is_line_safe(charset) else _Utf8(stream, charset)

@@ -2,91 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
 import time
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintstream.connectors.byte_streams import compression_of
+from flintstream.connectors.file_reader import FileSplit
+from flintstream.connectors.file_systems import list_files
 from flintstream.connectors.source import SplitEnumerator
-from flintstream.connectors.text import FileSplit
-from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
 SMALLEST_SPLIT = 4 << 20
 LARGEST_SPLIT = 64 << 20
-
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
-
-
-def local_path(path: str | os.PathLike[str]) -> str:
-    """Return an absolute path of the local (or mounted) file system, given with or without ``file://``.
-
-    >>> local_path("file:///data/in"), local_path("file:/data/in"), local_path("/data/in/")
-    ('/data/in', '/data/in', '/data/in')
-
-    Raises:
-        TypeError: The path is neither a str nor a path object.
-        PlanError: It is empty, or of a file system that is not available.
-    """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"a path must be a str, not {path!r}")
-    text = os.fspath(path)
-    if not text:
-        raise PlanError("the path is empty")
-    scheme = _SCHEME.match(text)
-    if scheme is not None:
-        if scheme[1] != "file":
-            raise PlanError(f"cannot use {text}: this version knows local and mounted file systems only (file://)")
-        text = text[scheme.end() :]
-        if text.startswith("//"):
-            host, slash, rest = text[2:].partition("/")
-            if host not in {"", "localhost"} or not slash:
-                raise PlanError(f"cannot use {path}: write file:/// and an absolute path")
-            text = "/" + rest
-    return os.path.abspath(text)  # noqa: PTH100 - Path.absolute keeps '..'
-
-
-def existing_path(path: str | os.PathLike[str]) -> str:
-    """Return :func:`local_path` of something that exists.
-
-    Raises:
-        FileNotFoundError: It does not.
-    """
-    found = local_path(path)
-    if not Path(found).exists():
-        raise FileNotFoundError(f"the input path {found} does not exist (given as {os.fspath(path)!r})")
-    return found
-
-
-def is_hidden(path: str) -> bool:
-    """Tell whether Flink's file source passes over a file or directory of this name.
-
-    >>> is_hidden("/data/_SUCCESS"), is_hidden("/data/.part.inprogress"), is_hidden("/_data/part")
-    (True, True, False)
-    """
-    return os.path.basename(path).startswith((".", "_"))  # noqa: PTH119 - called for every file
-
-
-def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield path and size of all files under the paths, by name; what vanishes meanwhile is left out.
-
-    A path that is hidden itself is passed over like any other, as in Flink.
-    """
-    for path in paths:
-        if is_hidden(path):
-            continue
-        try:
-            if Path(path).is_dir():
-                yield from list_files(sorted(entry.path for entry in os.scandir(path)))
-            else:
-                yield path, os.stat(path).st_size  # noqa: PTH116 - called for every file
-        except FileNotFoundError:
-            continue
 
 
 def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittable: bool) -> list[FileSplit]:

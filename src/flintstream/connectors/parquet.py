@@ -1,4 +1,4 @@
-"""Writes rows into Parquet files."""
+"""Writes rows into columnar files: Parquet and ORC."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from flintstream.connectors.arrow_values import arrow, batch_of
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from flintstream.common.typeinfo import TypeInformation
 
 ROWS_PER_GROUP = 1 << 17
@@ -19,6 +21,8 @@ ROWS_PER_GROUP = 1 << 17
 class ParquetRows(BulkWriterFactory):
     """Makes writers for rows or tuples of one type."""
 
+    can_be_concatenated = False
+
     def __init__(self, schema: Any, row_type: TypeInformation) -> None:
         """Take the schema of the files (of Arrow) and the type that records are brought to first."""
         self._schema = schema
@@ -26,37 +30,62 @@ class ParquetRows(BulkWriterFactory):
 
     def create(self, stream: BinaryIO) -> BulkWriter:
         """Return a writer of a new file."""
-        return _Writer(stream, self._schema, self._row_type)
+        return ColumnarWriter(parquet_writer(stream, self._schema), self._records)
 
-
-class _Writer(BulkWriter):
-    def __init__(self, stream: BinaryIO, schema: Any, row_type: TypeInformation) -> None:
-        arrow()  # for its message, if it is not there
-        self._parquet = importlib.import_module("pyarrow.parquet").ParquetWriter(stream, schema)
-        self._schema = schema
-        self._convert = row_type.converter()
-        self._rows: list[Any] = []
-
-    def add_element(self, element: Any) -> None:
-        self._rows.append(element)
-        if len(self._rows) >= ROWS_PER_GROUP:
-            self.flush()
-
-    def flush(self) -> None:
-        rows, self._rows = self._rows, []
-        if self._convert is not None:
-            rows = list(map(self._convert, rows))
+    def _records(self, rows: list[Any]) -> Any:
+        convert = self._row_type.converter()
+        if convert is not None:
+            rows = list(map(convert, rows))
         for row in rows:
             if isinstance(row, Row) and row.get_row_kind() is not RowKind.INSERT:
                 raise FlintstreamError(f"a DataFrame has no changes, but the stream has {row.get_row_kind()} {row!r}")
-        self._parquet.write_batch(batch_of(rows, self._schema))
+        return batch_of(rows, self._schema)
+
+
+def parquet_writer(stream: BinaryIO, schema: Any, **options: Any) -> Any:
+    """Return pyarrow's writer of a Parquet file."""
+    arrow()  # for its message, if it is not there
+    return importlib.import_module("pyarrow.parquet").ParquetWriter(stream, schema, **options)
+
+
+class ColumnarWriter(BulkWriter):
+    """Collects records and writes them as record batches."""
+
+    def __init__(
+        self, writer: Any, batch_of_records: Callable[[list[Any]], Any], rows_per_group: int = ROWS_PER_GROUP
+    ) -> None:
+        """Take pyarrow's writer, what makes a record batch of records, and how many to collect."""
+        self._writer = writer
+        self._batch_of = batch_of_records
+        self._rows_per_group = rows_per_group
+        self._records: list[Any] = []
+
+    def add_element(self, element: Any) -> None:
+        """Write one record."""
+        self.add_elements((element,))
+
+    def add_elements(self, elements: Sequence[Any]) -> None:
+        """Write records."""
+        self._records += elements
+        if len(self._records) >= self._rows_per_group:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was collected, as a row group or stripe."""
+        records, self._records = self._records, []
+        batch = self._batch_of(records)
+        if hasattr(self._writer, "write_batch"):
+            self._writer.write_batch(batch)
+        else:  # of ORC
+            self._writer.write(arrow().Table.from_batches([batch]))
 
     def __del__(self) -> None:
         # Given up before the end: the file is closed, and pyarrow would complain that it cannot end it.
-        if hasattr(self, "_parquet"):
-            self._parquet.is_open = False
+        if hasattr(self, "_writer"):
+            self._writer.is_open = False
 
     def finish(self) -> None:
-        if self._rows:
+        """Write the footer."""
+        if self._records:
             self.flush()
-        self._parquet.close()
+        self._writer.close()

@@ -197,8 +197,7 @@ class _BulkPart:
         self._writer = factory.create(self._file)
 
     def append(self, records: list[Any], now: int) -> None:
-        for record in records:
-            self._writer.add_element(record)
+        self._writer.add_elements(records)
         self.updated = now
 
     def state(self) -> OpenFile:

@@ -6,37 +6,18 @@ that are malformed in the charset become U+FFFD.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.connectors.byte_streams import is_line_safe, open_bytes
-from flintstream.connectors.source import SourceReader, SourceSplit
+from flintstream.connectors.file_reader import FileReader, FileSplit
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from flintstream.connectors.byte_streams import ByteStream
-    from flintstream.connectors.source import Fetch
+    from flintstream.connectors.file_reader import OpenFile
+
+__all__ = ["FileSplit", "LineBlocks", "LineFile", "TextLineReader", "last_line_start", "line_start", "split_lines"]
 
 CHUNK = 1 << 17
-MOST_FILES_KEPT_OPEN = 8
-
-
-@dataclass
-class FileSplit(SourceSplit):
-    """The lines of a file that start in ``[start, end)``, and how many of them were read.
-
-    Offsets count bytes of the file or, where it is decompressed or brought to UTF-8, of what comes out of that.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None
-    """None: up to the end of the file."""
-    position: int | None = None
-    """Where a line starts before which everything was read; None: nothing was read yet."""
-    skip: int = 0
-    """Lines after ``position`` that were read too."""
 
 
 def line_start(buffer: bytes, at_least: int, *, final: bool) -> int:
@@ -137,79 +118,59 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
-class _OpenFile:
-    """A file that is being read, and the lines of its current block that were not handed out yet."""
+class LineFile:
+    """A file of lines that is being read, and the lines of its current block that were not handed out yet."""
 
-    def __init__(self, blocks: LineBlocks) -> None:
-        self.blocks = blocks
-        self.block_start = blocks.position
-        self.lines: list[str] = []
-        self.done = 0
+    def __init__(self, blocks: LineBlocks, encoding: str, skip: int = 0) -> None:
+        """Take the blocks, their encoding, and how many lines to pass over."""
+        self._blocks = blocks
+        self._encoding = encoding
+        self._block_start = blocks.position
+        self._lines: list[str] = []
+        self._done = skip
+        self.position: int | None = blocks.position
+        self.skip = skip
+
+    def next(self, size: int) -> list[str] | None:
+        """Return the next lines."""
+        if not self._fill():
+            return None
+        batch = self._lines[self._done : self._done + size]
+        self._done += len(batch)
+        if self._done < len(self._lines):
+            self.position, self.skip = self._block_start, self._done
+        else:
+            self.position, self.skip = self._blocks.position, 0
+        return batch
+
+    def _fill(self) -> bool:
+        """Make sure that there are lines to hand out, unless the split is used up."""
+        while self._done >= len(self._lines):
+            left = self._done - len(self._lines)  # to skip: the last time, blocks may have been cut elsewhere
+            block = self._blocks.next()
+            if not block:
+                return False
+            self._block_start = self._blocks.position - len(block)
+            self._lines = split_lines(block.decode(self._encoding, "replace"))
+            self._done = left
+        return True
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._blocks.close()
 
 
-class TextLineReader(SourceReader):
+class TextLineReader(FileReader):
     """Reads the lines of file splits."""
 
     def __init__(self, charset: str = "UTF-8", chunk: int = CHUNK) -> None:
         """Take the charset of the files and how many bytes to read at once."""
+        super().__init__()
         self._charset = charset
         self._encoding = charset if is_line_safe(charset) else "utf-8"
         self._chunk = chunk
-        self._open_files: dict[tuple[str, int | None, int], _OpenFile] = {}
 
-    def read(self, split: FileSplit, fetch: Fetch) -> Generator[list[str], None, bool]:
-        """Yield the split's lines."""
-        file = self._open(split)
-        try:
-            while self._fill(file):
-                batch = file.lines[file.done : file.done + max(1, fetch.size)]
-                file.done += len(batch)
-                if file.done < len(file.lines):
-                    split.position, split.skip = file.block_start, file.done
-                else:
-                    split.position, split.skip = file.blocks.position, 0
-                yield batch
-        except GeneratorExit:
-            self._keep(split, file)
-            raise
-        except BaseException:
-            file.blocks.close()
-            raise
-        file.blocks.close()
-        return True
-
-    def _fill(self, file: _OpenFile) -> bool:
-        """Make sure that there are lines to hand out, unless the split is used up."""
-        while file.done >= len(file.lines):
-            left = file.done - len(file.lines)  # to skip: the last time, blocks may have been cut elsewhere
-            block = file.blocks.next()
-            if not block:
-                return False
-            file.block_start = file.blocks.position - len(block)
-            file.lines = split_lines(block.decode(self._encoding, "replace"))
-            file.done = left
-        return True
-
-    def _open(self, split: FileSplit) -> _OpenFile:
-        """Go on with the open file if this reader left it there: decompressing it all again would take long."""
-        kept = self._open_files.pop((split.path, split.position, split.skip), None)
-        if kept is not None:
-            return kept
-        file = _OpenFile(LineBlocks(open_bytes(split.path, self._charset), split, self._chunk))
-        file.done = split.skip
-        return file
-
-    def _keep(self, split: FileSplit, file: _OpenFile) -> None:
-        key = (split.path, split.position, split.skip)
-        stale = self._open_files.pop(key, None)
-        if stale is not None:
-            stale.blocks.close()
-        self._open_files[key] = file
-        if len(self._open_files) > MOST_FILES_KEPT_OPEN:
-            self._open_files.pop(next(iter(self._open_files))).blocks.close()
-
-    def close(self) -> None:
-        """Close what is still open."""
-        for file in self._open_files.values():
-            file.blocks.close()
-        self._open_files.clear()
+    def open_file(self, split: FileSplit) -> OpenFile:
+        """Open a split's file."""
+        blocks = LineBlocks(open_bytes(split.path, self._charset), split, self._chunk)
+        return LineFile(blocks, self._encoding, split.skip)

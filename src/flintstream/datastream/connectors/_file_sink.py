@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.buckets import BucketAssigner
-from flintstream.connectors.files import local_path
+from flintstream.connectors.file_systems import local_path
 from flintstream.connectors.part_files import CHECK_INTERVAL_MS, PartFileCommitter, PartFileWriter
 from flintstream.connectors.parts import BulkParts, RowParts
 from flintstream.connectors.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from flintstream.common.time import Duration
 from flintstream.connectors.byte_streams import is_line_safe
-from flintstream.connectors.files import FileMonitor, existing_path, is_hidden, list_files, local_path, plan_splits
+from flintstream.connectors.file_systems import absolute_path, existing_path, is_hidden, list_files
+from flintstream.connectors.files import FileMonitor, plan_splits
 from flintstream.connectors.source import Boundedness, StaticEnumerator
 from flintstream.connectors.text import TextLineReader
 from flintstream.datastream.connectors.base import Source
@@ -160,7 +161,7 @@ class FileSourceBuilder:
         if not paths:
             raise PlanError("a FileSource needs at least one path")
         self._format = file_format
-        self._paths = [local_path(path) for path in paths]
+        self._paths = [absolute_path(path) for path in paths]
         self._enumerator = FileEnumeratorProvider.default_splittable_file_enumerator()
         self._interval_ms: int | None = None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from flintstream.common.typeinfo import TypeInformation
 from flintstream.connectors.buckets import BucketAssigner
-from flintstream.connectors.files import local_path
+from flintstream.connectors.file_systems import local_path
 from flintstream.connectors.parts import BulkParts
 from flintstream.connectors.rolling import PartNames, RollingPolicy
 from flintstream.datastream.connectors._file_sink import FileSink

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flintstream.datastream.formats._avro_files import AvroBulkWriters, AvroFileFormat, AvroInputFormat
 from flintstream.datastream.formats._avro_schema import AvroSchema, GenericRecordAvroTypeInfo
 
-__all__ = ["AvroSchema", "GenericRecordAvroTypeInfo"]
+__all__ = ["AvroBulkWriters", "AvroFileFormat", "AvroInputFormat", "AvroSchema", "GenericRecordAvroTypeInfo"]

@@ -1,0 +1,119 @@
+"""Files of Avro records."""
+
+from __future__ import annotations
+
+from copy import copy
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.io import InputFormat
+from flintstream.connectors.avro_files import AvroReader, AvroRecords
+from flintstream.connectors.file_systems import absolute_path, list_files
+from flintstream.connectors.files import plan_splits
+from flintstream.connectors.formats.avro_schema import library
+from flintstream.connectors.source import Fetch
+from flintstream.datastream.connectors._file_source import FileSource, StreamFormat
+from flintstream.datastream.formats._avro_schema import AvroSchema, GenericRecordAvroTypeInfo
+from flintstream.datastream.utils import ResultTypeQueryable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flintstream.common.serialization import BulkWriterFactory
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.source import SourceReader
+
+
+def checked(schema: AvroSchema, purpose: str) -> AvroSchema:
+    """Return a schema.
+
+    Raises:
+        TypeError: It is none.
+        MissingDependencyError: fastavro is not installed.
+    """
+    if not isinstance(schema, AvroSchema):
+        raise TypeError(f"{purpose} needs an AvroSchema, such as AvroSchema.parse_string('...'), not {schema!r}")
+    library()
+    return schema
+
+
+class AvroFileFormat(StreamFormat):
+    """Reads Avro files, several subtasks a large one, as dicts; for ``FileSource.for_record_stream_format``.
+
+    PyFlink has :class:`AvroInputFormat` only, which does not go on where a checkpoint was.
+
+    Args:
+        schema: What records are brought to, as Avro resolves schemas; files may have been written with others.
+
+    Raises:
+        TypeError: It is no ``AvroSchema``.
+        MissingDependencyError: fastavro is not installed.
+    """
+
+    splittable = True
+
+    def __init__(self, schema: AvroSchema) -> None:
+        self._schema = checked(schema, "AvroFileFormat")
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of blocks."""
+        return AvroReader(str(self._schema))
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        """The type of the records."""
+        return GenericRecordAvroTypeInfo(self._schema)
+
+
+class AvroInputFormat(InputFormat, ResultTypeQueryable):
+    """Reads the Avro files at a path, for ``env.create_input``.
+
+    Args:
+        path: A file or directory, as for a ``FileSource``.
+        schema: As for :class:`AvroFileFormat`.
+
+    Raises:
+        TypeError: An argument is of a wrong type.
+        PlanError: There is no such file system.
+        MissingDependencyError: fastavro is not installed.
+    """
+
+    def __init__(self, path: str, schema: AvroSchema) -> None:
+        self._format = AvroFileFormat(schema)
+        self._path = absolute_path(path)
+        self._type_info = GenericRecordAvroTypeInfo(schema)
+
+    def get_produced_type(self) -> GenericRecordAvroTypeInfo:
+        """Return the type of the records."""
+        return self._type_info
+
+    def as_source(self) -> FileSource:
+        """Return the source of the records.
+
+        Raises:
+            FileNotFoundError: There is nothing at the path.
+        """
+        return FileSource.for_record_stream_format(self._format, self._path).build()
+
+    def create_splits(self, min_num_splits: int) -> Sequence[Any]:
+        """Return parts of the files."""
+        return plan_splits(list(list_files([self._path])), min_num_splits, splittable=True)
+
+    def read(self, split: Any) -> Iterator[Any]:
+        """Return the records of a part."""
+        batches: Iterator[Any] = self._format.create_reader().read(copy(split), Fetch())
+        return chain.from_iterable(batches)
+
+
+class AvroBulkWriters:
+    """Makes the writers of Avro files, for ``FileSink.for_bulk_format``."""
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
+        """Write dicts that fit a schema.
+
+        Raises:
+            TypeError: It is no ``AvroSchema``.
+            MissingDependencyError: fastavro is not installed.
+        """
+        return AvroRecords(str(checked(schema, "AvroBulkWriters")))

@@ -1,0 +1,108 @@
+"""Avro records in Parquet files."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.serialization import BulkWriterFactory
+from flintstream.connectors.arrow_values import batch_of, values_of
+from flintstream.connectors.parquet import ColumnarWriter, parquet_writer
+from flintstream.connectors.row_groups import RowGroupReader
+from flintstream.datastream.connectors._file_source import StreamFormat
+from flintstream.datastream.formats._avro_arrow import AvroColumns
+from flintstream.datastream.formats._avro_files import checked
+from flintstream.datastream.formats._avro_schema import GenericRecordAvroTypeInfo
+from flintstream.datastream.formats._columnar_files import Columns
+from flintstream.datastream.formats._columns import pyarrow
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from flintstream.common.serialization import BulkWriter
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.row_groups import ColumnarFile
+    from flintstream.connectors.source import SourceReader
+    from flintstream.datastream.formats._avro_schema import AvroSchema
+
+_BATCH_SIZE = 2048
+
+
+class AvroParquetReaders:
+    """Makes the readers of Avro records in Parquet files, for ``FileSource.for_record_stream_format``."""
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> StreamFormat:
+        """Read dicts of a schema. A column that a file does not have is None. A file is read by one subtask.
+
+        Raises:
+            TypeError: It is no ``AvroSchema``.
+            PlanError: The schema is not that of a record, or has a type that no column can be of.
+            MissingDependencyError: pyarrow or fastavro is not installed.
+        """
+        return _AvroParquet(schema)
+
+
+class AvroParquetWriters:
+    """Makes the writers of Avro records in Parquet files, for ``FileSink.for_bulk_format``."""
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
+        """Write dicts of a schema.
+
+        Raises:
+            TypeError: It is no ``AvroSchema``.
+            PlanError: The schema is not that of a record, or has a type that no column can be of.
+            MissingDependencyError: pyarrow or fastavro is not installed.
+        """
+        return _AvroParquetRows(schema)
+
+
+class _AvroParquet(StreamFormat):
+    def __init__(self, schema: AvroSchema) -> None:
+        pyarrow("parquet", "reading Parquet files")
+        self._schema = checked(schema, "AvroParquetReaders")
+        AvroColumns(str(schema))  # what cannot be read shall fail here
+
+    def create_reader(self) -> SourceReader:
+        avro = AvroColumns(str(self._schema))
+
+        def records_of(batch: Any) -> list[Any]:
+            return avro.records(map(values_of, batch.columns))
+
+        columns = Columns(avro.schema.remove_metadata(), case_sensitive=True)
+        return RowGroupReader(functools.partial(_open, columns), records_of)
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return GenericRecordAvroTypeInfo(self._schema)
+
+
+def _open(columns: Columns, path: str) -> ColumnarFile:
+    from flintstream.datastream.formats.parquet import ParquetInput  # noqa: PLC0415 - it exports what is here
+
+    return ParquetInput(path, columns, _BATCH_SIZE)
+
+
+class _AvroParquetRows(BulkWriterFactory):
+    can_be_concatenated = False
+
+    def __init__(self, schema: AvroSchema) -> None:
+        pyarrow("parquet", "writing Parquet files")
+        self._schema = str(checked(schema, "AvroParquetWriters"))
+        AvroColumns(self._schema)  # what cannot be written shall fail here
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        avro = AvroColumns(self._schema)
+
+        def batch(records: list[Any]) -> Any:
+            try:
+                rows = avro.rows(records)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise FlintstreamError(
+                    f"a record does not fit the Avro schema: {type(error).__name__}: {error}"
+                ) from error
+            return batch_of(rows, avro.schema)
+
+        return ColumnarWriter(parquet_writer(stream, avro.schema), batch)

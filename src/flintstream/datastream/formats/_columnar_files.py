@@ -1,0 +1,188 @@
+"""What the formats of columnar files have in common."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.serialization import RowDataBulkWriterFactory
+from flintstream.connectors.arrow_values import arrow, batch_of, rows_of
+from flintstream.connectors.file_systems import open_file
+from flintstream.connectors.parquet import ROWS_PER_GROUP, ColumnarWriter
+from flintstream.connectors.row_groups import RowGroupReader
+from flintstream.datastream.connectors._file_source import BulkFormat
+from flintstream.datastream.formats._columns import is_local_time_utc, local_to_utc, time_shift, utc_to_local
+from flintstream.errors import FlintstreamError
+from flintstream.table.types import to_type_info
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from flintstream.common.serialization import BulkWriter
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.row_groups import ColumnarFile
+    from flintstream.connectors.source import SourceReader
+    from flintstream.table.types import RowType
+
+
+class Columns:
+    """Finds the columns of a schema in files, and brings them to its types."""
+
+    def __init__(self, schema: Any, *, case_sensitive: bool) -> None:
+        self.schema = schema
+        self._case_sensitive = case_sensitive
+
+    def find(self, names: list[str], path: str) -> list[str | None]:
+        """Return what a file calls the columns; None where it has none of such a name, which then are all None.
+
+        Raises:
+            FlintstreamError: Two columns have the same name but for its case.
+        """
+        if self._case_sensitive:
+            return [name if name in names else None for name in self.schema.names]
+        by_name: dict[str, list[str]] = {}
+        for name in names:
+            by_name.setdefault(name.lower(), []).append(name)
+        for wanted in self.schema.names:
+            if len(by_name.get(wanted.lower(), ())) > 1:
+                raise FlintstreamError(
+                    f"{path} has the columns {by_name[wanted.lower()]}: which of them is '{wanted}' is not clear"
+                )
+        return [next(iter(by_name.get(name.lower(), ())), None) for name in self.schema.names]
+
+    def batch(self, batch: Any, found: list[str | None], path: str) -> Any:
+        """Return a record batch of the schema.
+
+        Raises:
+            FlintstreamError: A column has another type that cannot be brought to the one of the schema.
+        """
+        pa = arrow()
+        columns = []
+        for name, field in zip(found, self.schema, strict=True):
+            if name is None:
+                columns.append(pa.nulls(len(batch), field.type))
+                continue
+            column = batch.column(name)
+            try:
+                columns.append(column if column.type.equals(field.type) else _cast(column, field.type))
+            except pa.ArrowException as error:
+                raise FlintstreamError(f"{path}: column '{name}' is not {field.type}: {error}") from error
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    pa = arrow()
+    nanos = pa.types.is_timestamp(column.type) and column.type.unit == "ns"
+    return column.cast(kind, safe=not nanos)  # of nanoseconds Python keeps microseconds
+
+
+class ColumnarFormat(BulkFormat):
+    """Reads rows of a type from columnar files, several subtasks a large file."""
+
+    splittable = True
+
+    def __init__(self, row_type: RowType, schema: Any, *, batch_size: int, utc: bool, case_sensitive: bool) -> None:
+        self._row_type = row_type
+        self._columns = Columns(schema, case_sensitive=case_sensitive)
+        self._batch_size = batch_size
+        self._utc = utc
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        """The type of the rows."""
+        return to_type_info(self._row_type)
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of row groups."""
+        names = tuple(self._columns.schema.names)
+        shift = None if self._utc or is_local_time_utc() else time_shift(self._row_type, utc_to_local)
+
+        def records_of(batch: Any) -> list[Any]:
+            rows = rows_of(batch, names)
+            return rows if shift is None else list(map(shift, rows))
+
+        return RowGroupReader(functools.partial(self._open, self._columns, self._batch_size), records_of)
+
+    @staticmethod
+    def _open(columns: Columns, batch_size: int, path: str) -> ColumnarFile:
+        raise NotImplementedError
+
+
+class Opened:
+    """A columnar file that is open."""
+
+    def __init__(
+        self, path: str, columns: Columns, opener: Callable[[Any], Any], names_of: Callable[[Any], list[str]]
+    ) -> None:
+        self.path = path
+        self._columns = columns
+        self._stream: BinaryIO = open_file(path)
+        try:
+            self.size = self._stream.seek(0, os.SEEK_END)
+            self._stream.seek(0)
+            self.file = opener(arrow().PythonFile(self._stream, mode="r"))
+            self.found = columns.find(names_of(self.file), path)
+        except (arrow().ArrowException, OSError) as error:
+            self._stream.close()
+            raise FlintstreamError(f"cannot read {path}: {error}") from error
+        except BaseException:
+            self._stream.close()
+            raise
+
+    @property
+    def wanted(self) -> list[str]:
+        """What the file calls the columns that it has."""
+        return [name for name in self.found if name is not None]
+
+    def adapt(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Bring the batches of a row group to the types of the schema.
+
+        Raises:
+            FlintstreamError: They cannot be read, or not be brought to them.
+        """
+        try:
+            for batch in batches:
+                yield self._columns.batch(batch, self.found, self.path)
+        except (arrow().ArrowException, OSError) as error:
+            raise FlintstreamError(f"cannot read {self.path}: {error}") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+class ColumnarRows(RowDataBulkWriterFactory):
+    """Makes writers of columnar files of rows of a type."""
+
+    can_be_concatenated = False
+
+    def __init__(
+        self,
+        row_type: RowType,
+        schema: Any,
+        open_writer: Callable[[BinaryIO, Any], Any],
+        *,
+        utc: bool = True,
+        rows_per_group: int = ROWS_PER_GROUP,
+    ) -> None:
+        super().__init__(row_type)
+        self._type_info = to_type_info(row_type)
+        self._schema = schema
+        self._open_writer = open_writer
+        self._utc = utc
+        self._rows_per_group = rows_per_group
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        """Return a writer of a new file."""
+        convert = self._type_info.converter() or (lambda row: row)
+        shift = None if self._utc or is_local_time_utc() else time_shift(self._row_type, local_to_utc)
+
+        def batch(rows: list[Any]) -> Any:
+            rows = list(map(convert, rows))
+            if shift is not None:
+                rows = list(map(shift, rows))
+            return batch_of(rows, self._schema)
+
+        return ColumnarWriter(self._open_writer(stream, self._schema), batch, self._rows_per_group)

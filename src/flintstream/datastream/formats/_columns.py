@@ -1,0 +1,177 @@
+"""Columns of Parquet and ORC files: their types, and rows of them."""
+
+from __future__ import annotations
+
+import copy
+import time
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.types import Row
+from flintstream.connectors.arrow_values import arrow
+from flintstream.errors import MissingDependencyError, PlanError
+from flintstream.table import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from flintstream.common.configuration import Configuration
+
+
+def pyarrow(extra: str, purpose: str) -> Any:
+    """Return the module ``pyarrow``.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        return arrow()
+    except ImportError:
+        raise MissingDependencyError("pyarrow", extra=extra, purpose=purpose) from None
+
+
+_PLAIN: dict[type[t.DataType], str] = {
+    t.CharType: "string",
+    t.VarCharType: "string",
+    t.BooleanType: "bool_",
+    t.TinyIntType: "int8",
+    t.SmallIntType: "int16",
+    t.IntType: "int32",
+    t.BigIntType: "int64",
+    t.FloatType: "float32",
+    t.DoubleType: "float64",
+    t.BinaryType: "binary",
+    t.VarBinaryType: "binary",
+    t.DateType: "date32",
+}
+
+
+def arrow_schema(row_type: t.RowType, purpose: str, without: Iterable[type[t.DataType]] = ()) -> Any:
+    """Return Arrow's schema for rows.
+
+    Args:
+        row_type: The rows.
+        purpose: What it is for, for messages.
+        without: Types that the files cannot have.
+
+    Raises:
+        TypeError: It is no row type.
+        PlanError: A column has a type that the files cannot have.
+    """
+    if not isinstance(row_type, t.RowType):
+        raise TypeError(f"{purpose} needs a row type, made by DataTypes.ROW([DataTypes.FIELD(...)]), not {row_type!r}")
+    if not row_type.fields:
+        raise PlanError(f"{purpose} needs a row type with at least one field")
+    refused = tuple(without)
+    return arrow().schema([_field(field, f"{purpose}: field '{field.name}'", refused) for field in row_type])
+
+
+def _field(field: t.RowField, owner: str, refused: tuple[type[t.DataType], ...]) -> Any:
+    # None is let through where the type says NOT NULL: the type of a stream cannot say so.
+    return arrow().field(field.name, _arrow_type(field.data_type, owner, refused))
+
+
+def _arrow_type(data_type: t.DataType, owner: str, refused: tuple[type[t.DataType], ...]) -> Any:
+    pa = arrow()
+    plain = _PLAIN.get(type(data_type))
+    if isinstance(data_type, refused):
+        raise PlanError(f"{owner} has the type {data_type!r}, which such files cannot have")
+    if plain is not None:
+        return getattr(pa, plain)()
+    if isinstance(data_type, t.DecimalType):
+        return pa.decimal128(data_type.precision, data_type.scale)
+    if isinstance(data_type, t.TimeType):
+        return pa.time32("ms") if data_type.precision <= 3 else pa.time64("us")
+    if isinstance(data_type, t.TimestampType):
+        return pa.timestamp("us")
+    if isinstance(data_type, t.LocalZonedTimestampType):
+        return pa.timestamp("us", tz="UTC")
+    if isinstance(data_type, t.ArrayType):
+        return pa.list_(_arrow_type(data_type.element_type, owner, refused))
+    if isinstance(data_type, t.MapType):
+        return pa.map_(*(_arrow_type(part, owner, refused) for part in (data_type.key_type, data_type.value_type)))
+    if isinstance(data_type, t.RowType):
+        return pa.struct([_field(field, f"{owner}.{field.name}", refused) for field in data_type])
+    raise PlanError(f"{owner} has the type {data_type!r}, which such files cannot have")
+
+
+def time_shift(data_type: t.DataType, change: Callable[[datetime], datetime]) -> Callable[[Any], Any] | None:
+    """Return what changes all timestamps in a value of a type; None when there are none in it."""
+    if isinstance(data_type, t.TimestampType):
+        return lambda value: None if value is None else change(value)
+    if isinstance(data_type, t.ArrayType):
+        element = time_shift(data_type.element_type, change)
+        return element and (lambda value: None if value is None else [element(part) for part in value])
+    if isinstance(data_type, t.MapType):
+        key = time_shift(data_type.key_type, change) or _same
+        item = time_shift(data_type.value_type, change) or _same
+        if key is item:
+            return None
+        return lambda value: None if value is None else {key(name): item(part) for name, part in value.items()}
+    if isinstance(data_type, t.RowType):
+        shifts = [(place, time_shift(kind, change)) for place, kind in enumerate(data_type.field_types())]
+        present = [(place, shift) for place, shift in shifts if shift is not None]
+        return (lambda row: _shift_fields(row, present)) if present else None
+    return None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _shift_fields(row: Any, shifts: list[tuple[int, Callable[[Any], Any]]]) -> Any:
+    if row is None:
+        return None
+    shifted = copy.copy(row) if isinstance(row, Row) else list(row)
+    for place, shift in shifts:
+        shifted[place] = shift(shifted[place])
+    return shifted
+
+
+def is_local_time_utc() -> bool:
+    """Tell whether the local time zone is one without offsets."""
+    return time.timezone == 0 and not time.daylight
+
+
+def local_to_utc(value: datetime) -> datetime:
+    """Return what UTC has when local time is ``value``."""
+    return value.astimezone(UTC).replace(tzinfo=None)
+
+
+def utc_to_local(value: datetime) -> datetime:
+    """Return what local time has when UTC is ``value``."""
+    return value.replace(tzinfo=UTC).astimezone().replace(tzinfo=None)
+
+
+def properties(*configurations: Configuration | None) -> dict[str, str]:
+    """Return what configurations say, later ones first."""
+    found: dict[str, str] = {}
+    for configuration in configurations:
+        if configuration is not None:
+            found.update({key: str(value) for key, value in configuration.to_dict().items()})
+    return found
+
+
+def choice(found: dict[str, str], key: str, allowed: dict[str, str], default: str) -> str:
+    """Return what a property means.
+
+    Raises:
+        PlanError: It is none of what is allowed.
+    """
+    value = found.get(key, default).lower()
+    if value not in allowed:
+        raise PlanError(f"{key} must be one of {', '.join(sorted(allowed))}, not {found[key]!r}")
+    return allowed[value]
+
+
+def positive(found: dict[str, str], key: str, default: int) -> int:
+    """Return a number among the properties.
+
+    Raises:
+        PlanError: It is not a positive one.
+    """
+    text = found.get(key, str(default))
+    if not text.isdigit() or int(text) < 1:
+        raise PlanError(f"{key} must be a positive number, not {text!r}")
+    return int(text)

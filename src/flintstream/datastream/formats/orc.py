@@ -1,0 +1,106 @@
+"""ORC; mirrors ``pyflink.datastream.formats.orc``. Needs the extra ``orc``."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.arrow_values import arrow
+from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, Opened
+from flintstream.datastream.formats._columns import arrow_schema, choice, positive, properties, pyarrow
+from flintstream.errors import PlanError
+from flintstream.table.types import TimeType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from flintstream.common.configuration import Configuration
+    from flintstream.common.serialization import BulkWriterFactory
+    from flintstream.connectors.row_groups import ColumnarFile
+    from flintstream.datastream.formats._columnar_files import Columns
+    from flintstream.table.types import RowType
+
+__all__ = ["OrcBulkWriters", "OrcColumnarRowInputFormat"]
+
+_CODECS = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd"}
+
+
+class OrcColumnarRowInputFormat(ColumnarFormat):
+    """Reads rows from ORC files, only the columns that are asked for; for ``FileSource.for_bulk_file_format``.
+
+    PyFlink has a writer of ORC files only; the arguments are those of ``ParquetColumnarRowInputFormat``.
+
+    Raises:
+        TypeError: ``row_type`` is no row type.
+        PlanError: ORC has no such type, or the batch size is not positive.
+        MissingDependencyError: pyarrow is not installed.
+    """
+
+    def __init__(self, row_type: RowType, batch_size: int = 2048, is_case_sensitive: bool = True) -> None:
+        pyarrow("orc", "reading ORC files")
+        if batch_size < 1:
+            raise PlanError(f"the batch size of OrcColumnarRowInputFormat must be positive, not {batch_size}")
+        schema = arrow_schema(row_type, "OrcColumnarRowInputFormat", without=[TimeType])
+        super().__init__(row_type, schema, batch_size=batch_size, utc=True, case_sensitive=is_case_sensitive)
+
+    @staticmethod
+    def _open(columns: Columns, batch_size: int, path: str) -> ColumnarFile:
+        return _OrcInput(path, columns, batch_size)
+
+
+class _OrcInput(Opened):
+    def __init__(self, path: str, columns: Columns, batch_size: int) -> None:
+        opener = importlib.import_module("pyarrow.orc").ORCFile
+        super().__init__(path, columns, opener, lambda file: file.schema.names)
+        self.groups: int = self.file.nstripes
+        self._batch_size = batch_size
+
+    def batches(self, group: int) -> Iterator[Any]:
+        return self.adapt(self._read(group))
+
+    def _read(self, stripe: int) -> Iterator[Any]:
+        # Without a column there is no telling how many rows a stripe has.
+        batch = self.file.read_stripe(stripe, columns=self.wanted or self.file.schema.names[:1])
+        for start in range(0, len(batch), self._batch_size):
+            yield batch.slice(start, self._batch_size)
+
+
+class OrcBulkWriters:
+    """Makes the writers of ORC files, for ``FileSink.for_bulk_format``."""
+
+    @staticmethod
+    def for_row_type(
+        row_type: RowType,
+        writer_properties: Configuration | None = None,
+        hadoop_config: Configuration | None = None,
+    ) -> BulkWriterFactory:
+        """Write rows (or tuples) of a type.
+
+        Args:
+            row_type: The type of the rows, of ``DataTypes.ROW``.
+            writer_properties: ``orc.compress`` (zlib by default; snappy, zstd, lz4, none) and ``orc.stripe.size``
+                (bytes, 64 MB by default) have an effect, other keys have none.
+            hadoop_config: As ``writer_properties``, which are stronger.
+
+        Raises:
+            TypeError: ``row_type`` is no row type.
+            PlanError: ORC has no such type (of those of ``DataTypes`` it is ``TIME``), or a setting has no such value.
+            MissingDependencyError: pyarrow is not installed.
+        """
+        pyarrow("orc", "writing ORC files")
+        found = properties(hadoop_config, writer_properties)
+        writer = functools.partial(
+            _orc_writer,
+            compression=choice(found, "orc.compress", _CODECS, "zlib"),
+            stripe_size=positive(found, "orc.stripe.size", 64 << 20),
+        )
+        schema = arrow_schema(row_type, "OrcBulkWriters.for_row_type", without=[TimeType])
+        return ColumnarRows(row_type, schema, writer)
+
+
+def _orc_writer(stream: BinaryIO, schema: Any, **options: Any) -> Any:
+    writer = importlib.import_module("pyarrow.orc").ORCWriter(stream, **options)
+    writer.write(arrow().Table.from_batches([], schema))  # a file without rows has columns, too
+    return writer

@@ -1,0 +1,134 @@
+"""Parquet; mirrors ``pyflink.datastream.formats.parquet``. Needs the extra ``parquet``."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.arrow_values import arrow
+from flintstream.connectors.parquet import parquet_writer
+from flintstream.datastream.formats._avro_parquet import AvroParquetReaders, AvroParquetWriters
+from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, Opened
+from flintstream.datastream.formats._columns import arrow_schema, choice, properties, pyarrow
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.common.configuration import Configuration
+    from flintstream.common.serialization import BulkWriterFactory
+    from flintstream.connectors.row_groups import ColumnarFile
+    from flintstream.datastream.formats._columnar_files import Columns
+    from flintstream.table.types import RowType
+
+__all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
+
+_CODECS = {
+    "snappy": "snappy",
+    "gzip": "gzip",
+    "zstd": "zstd",
+    "lz4_raw": "lz4",
+    "lz4": "lz4",
+    "brotli": "brotli",
+    "uncompressed": "none",
+    "none": "none",
+}
+_FLAGS = {"true": "true", "false": ""}
+
+
+class ParquetColumnarRowInputFormat(ColumnarFormat):
+    """Reads rows from Parquet files, only the columns that are asked for; for ``FileSource.for_bulk_file_format``.
+
+    A column that a file does not have is None in all its rows. Unlike in PyFlink, columns may be arrays, maps and rows.
+
+    Args:
+        row_type: The columns, of ``DataTypes.ROW``.
+        hadoop_config: Taken and not used: files are read by pyarrow.
+        batch_size: How many rows to decode at once.
+        is_utc_timestamp: Whether a ``TIMESTAMP`` is the time in UTC that the file has; else it is shown in local time.
+        is_case_sensitive: Whether names must have the same case as in the file.
+
+    Raises:
+        TypeError: ``row_type`` is no row type.
+        PlanError: Parquet has no such type, or the batch size is not positive.
+        MissingDependencyError: pyarrow is not installed.
+    """
+
+    def __init__(
+        self,
+        row_type: RowType,
+        hadoop_config: Configuration | None = None,  # noqa: ARG002 - PyFlink's signature
+        batch_size: int = 2048,
+        is_utc_timestamp: bool = False,
+        is_case_sensitive: bool = True,
+    ) -> None:
+        pyarrow("parquet", "reading Parquet files")
+        if batch_size < 1:
+            raise PlanError(f"the batch size of ParquetColumnarRowInputFormat must be positive, not {batch_size}")
+        schema = arrow_schema(row_type, "ParquetColumnarRowInputFormat")
+        super().__init__(
+            row_type, schema, batch_size=batch_size, utc=is_utc_timestamp, case_sensitive=is_case_sensitive
+        )
+
+    @staticmethod
+    def _open(columns: Columns, batch_size: int, path: str) -> ColumnarFile:
+        return ParquetInput(path, columns, batch_size)
+
+
+class ParquetInput(Opened):
+    """A Parquet file that is open."""
+
+    def __init__(self, path: str, columns: Columns, batch_size: int) -> None:
+        parquet = importlib.import_module("pyarrow.parquet")
+        opener = functools.partial(parquet.ParquetFile, coerce_int96_timestamp_unit="us")
+        super().__init__(path, columns, opener, lambda file: file.schema_arrow.names)
+        self.groups: int = self.file.num_row_groups
+        self._batch_size = batch_size
+
+    def batches(self, group: int) -> Iterator[Any]:
+        """Yield the record batches of a row group."""
+        if self.wanted:
+            batches = self.file.iter_batches(self._batch_size, row_groups=[group], columns=self.wanted)
+        else:
+            batches = _without_columns(self.file.metadata.row_group(group).num_rows, self._batch_size)
+        return self.adapt(batches)
+
+
+def _without_columns(rows: int, batch_size: int) -> Iterator[Any]:
+    """Yield batches of as many rows as there are, although none of their columns is wanted."""
+    for start in range(0, rows, batch_size):
+        yield arrow().RecordBatch.from_arrays([arrow().nulls(min(batch_size, rows - start))], names=[""])
+
+
+class ParquetBulkWriters:
+    """Makes the writers of Parquet files, for ``FileSink.for_bulk_format``."""
+
+    @staticmethod
+    def for_row_type(
+        row_type: RowType, hadoop_config: Configuration | None = None, utc_timestamp: bool = False
+    ) -> BulkWriterFactory:
+        """Write rows (or tuples) of a type.
+
+        Args:
+            row_type: The type of the rows, of ``DataTypes.ROW``.
+            hadoop_config: ``parquet.compression`` (snappy by default; gzip, zstd, lz4, brotli, uncompressed) and
+                ``parquet.write.int64.timestamp`` (false by default, as Flink writes timestamps of 96 bits) have an
+                effect, other keys have none.
+            utc_timestamp: Whether a ``TIMESTAMP`` is written as it is; else it is taken for local time, and what UTC
+                has then is written.
+
+        Raises:
+            TypeError: ``row_type`` is no row type.
+            PlanError: Parquet has no such type, or a setting has no such value.
+            MissingDependencyError: pyarrow is not installed.
+        """
+        pyarrow("parquet", "writing Parquet files")
+        found = properties(hadoop_config)
+        writer = functools.partial(
+            parquet_writer,
+            compression=choice(found, "parquet.compression", _CODECS, "snappy"),
+            use_deprecated_int96_timestamps=not choice(found, "parquet.write.int64.timestamp", _FLAGS, "false"),
+        )
+        schema = arrow_schema(row_type, "ParquetBulkWriters.for_row_type")
+        return ColumnarRows(row_type, schema, writer, utc=utc_timestamp)
