@@ -11,7 +11,7 @@ from flintstream.common._pickling import dumps
 from flintstream.runtime.blocks import pack
 from flintstream.runtime.exchange import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.keys import freeze_key, is_plain, key_group, stable_hash, subtask_of_key_group, thaw_key
+from flintstream.runtime.keys import freeze_key, is_plain, stable_hash, subtask_of_key_group, thaw_key
 from flintstream.runtime.operator import MIN_TIMESTAMP
 from flintstream.runtime.partitioners import (
     BroadcastPartitioner,
@@ -251,7 +251,10 @@ class KeyedOutput(ExchangeOutput):
         self.convert = edge.partitioner.key_converter
         self.buckets = BATCH_BUCKETS if batch else 1
         self.buffers = [_Buffer(t, b) for t in range(edge.target_parallelism) for b in range(self.buckets)]
-        self.routes = _Routes(lambda key: self._find(key).values.append)
+        groups, targets = edge.max_parallelism, edge.target_parallelism
+        self.first_buffer = [subtask_of_key_group(g, targets, groups) * self.buckets for g in range(groups)]
+        """Of the subtask that owns a key group."""
+        self.routes = _Routes(self._find_append)
         self.stamped_routes = _Routes(self._find_stamped)
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -319,15 +322,19 @@ class KeyedOutput(ExchangeOutput):
             append_timestamp(timestamp)
 
     def _find(self, key: Any) -> _Buffer:
-        if self.plain_keys and not is_plain(key):
-            raise _NotPlain
-        if self.convert is not None:
+        if self.plain_keys:
+            if not is_plain(key):
+                raise _NotPlain
+            if self.convert is not None:
+                self.convert(key)
+        elif self.convert is not None:
             self.convert(thaw_key(key))
-        edge = self.edge
-        group = key_group(key, edge.max_parallelism)
-        target = subtask_of_key_group(group, edge.target_parallelism, edge.max_parallelism)
-        bucket = (stable_hash(key) >> 7) % self.buckets if self.buckets > 1 else 0
-        return self.buffers[target * self.buckets + bucket]
+        hashed = stable_hash(key)
+        first = self.first_buffer[hashed % len(self.first_buffer)]
+        return self.buffers[first + (hashed >> 7) % self.buckets] if self.buckets > 1 else self.buffers[first]
+
+    def _find_append(self, key: Any) -> Callable[[Any], None]:
+        return self._find(key).values.append
 
     def _find_stamped(self, key: Any) -> tuple[Callable[[Any], None], Callable[[int], None]]:
         buffer = self._find(key)

@@ -37,7 +37,8 @@ SECONDS_PER_KILL = 120
 """What a kill may cost at most, on whatever machine."""
 
 PROGRAM = """
-import sys
+import sys, time
+from pathlib import Path
 from pyflink.common import SimpleStringSchema, Types, WatermarkStrategy
 from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from pyflink.datastream.connectors.base import DeliveryGuarantee
@@ -46,7 +47,7 @@ from pyflink.datastream.connectors.kafka import (
 )
 from pyflink.datastream.state import ValueStateDescriptor
 
-servers, numbers, lines, records, keys, partitions = sys.argv[1:]
+servers, numbers, lines, records, keys, partitions, last_kill = sys.argv[1:]
 stop = {KafkaTopicPartition(numbers, p): int(records) // int(partitions) for p in range(int(partitions))}
 
 
@@ -80,6 +81,8 @@ stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
 keyed = stream.key_by(lambda text: int(text) % int(keys), key_type=Types.LONG())
 keyed.process(Count(), output_type=Types.STRING()).sink_to(sink)
 env.execute("kills")
+while not Path(last_kill).exists():  # killed here, when its job is over, it must not run it again
+    time.sleep(0.02)
 """
 
 SETTINGS = {
@@ -164,6 +167,7 @@ class Course:
                 if not self._wait_for(max(point, self.watcher.count + 1)) or not self._pause(self.rng.uniform(0, 1)):
                     break
                 self._kill(victim)
+            (self.directory / "last-kill").touch()
             while self._poll() is None:
                 time.sleep(0.05)
             if self._poll() != 0:
@@ -187,6 +191,7 @@ class Course:
         command = [sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]", "-p", "2", "--resume"]
         command += [f"-D{key}={value}" for key, value in settings.items()]
         command += [str(script), self.broker.servers, "numbers", "lines", str(self.records), str(KEYS), str(PARTITIONS)]
+        command.append(str(self.directory / "last-kill"))
         self.starts += 1
         with (self.directory / f"log-{self.starts}").open("wb") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
