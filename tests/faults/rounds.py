@@ -32,7 +32,8 @@ VICTIMS = {"local": ("worker", "daemon", "driver", "tree"), "cluster": ("worker"
 """``driver`` is the program's own process, ``tree`` all processes of the job at once."""
 
 PROGRAM = """
-import sys
+import sys, time
+from pathlib import Path
 from pyflink.common import Encoder
 from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.datastream.connectors.file_system import FileSink, RollingPolicy
@@ -43,6 +44,9 @@ sink = sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).bu
 env = StreamExecutionEnvironment.get_execution_environment().set_max_parallelism(12)
 tally(env, int(sys.argv[2]), 0.01, sink=sink)
 env.execute("counting")
+Path("over").touch()
+while not Path("last-kill").exists():  # killed here, when its job is over, it must not run it again
+    time.sleep(0.02)
 """
 
 
@@ -106,6 +110,7 @@ class Course:
                 if not self._wait_for_life() or not self._pause(seconds):
                     break
                 self._kill(victim)
+            (self.directory / "last-kill").touch()
             while self._poll() is None:
                 time.sleep(0.02)
             if self._poll() != 0:
@@ -147,7 +152,7 @@ class Course:
         command += [str(script), str(self.directory / "output"), str(RECORDS)]
         self.starts += 1
         with (self.directory / f"log-{self.starts}").open("wb") as log:
-            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
+            self.process = subprocess.Popen(command, cwd=self.directory, env=environment, stdout=log, stderr=log)  # noqa: S603
         self.say(f"started, process {self.process.pid}, parallelism {parallelism}")
 
     def _poll(self) -> int | None:
@@ -171,9 +176,9 @@ class Course:
                 raise RoundError(f"{path.name} has gone")
 
     def _wait_for_life(self) -> bool:
-        """Wait until the job has committed something since it was hit last; return whether it still runs."""
+        """Wait until the job has committed something since it was hit last, or all; return whether it still runs."""
         before = len(self.files)
-        while len(self.files) == before:
+        while len(self.files) == before and not (self.directory / "over").exists():
             if self._poll() is not None:
                 return False
             time.sleep(0.02)

@@ -164,7 +164,9 @@ class Course:
             self._start()
             points = sorted(self.rng.uniform(0, 0.95 * self.records) for _ in plan)
             for victim, point in zip(plan, points, strict=True):
-                if not self._wait_for(max(point, self.watcher.count + 1)) or not self._pause(self.rng.uniform(0, 1)):
+                if not self._wait_for(min(max(point, self.watcher.count + 1), self.records)) or not self._pause(
+                    self.rng.uniform(0, 1)
+                ):
                     break
                 self._kill(victim)
             (self.directory / "last-kill").touch()
