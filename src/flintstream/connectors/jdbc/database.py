@@ -119,7 +119,7 @@ class Database(ABC):
         lasting = (driver.DataError, driver.ProgrammingError, driver.NotSupportedError)
         return self.is_error(error) and not isinstance(error, lasting)
 
-    def blames_a_record(self, error: Exception) -> bool:
+    def may_refuse_one(self, error: Exception) -> bool:
         """Tell whether it may be one record of a batch that is refused, and not all of them."""
         driver = self.driver()
         general = (driver.OperationalError, driver.InterfaceError, driver.InternalError)

@@ -56,6 +56,7 @@ _PARAMETERS: dict[str, Callable[[str], Mapping[str, Any]]] = {
     "requireAuth": renamed("require_auth"),
     "currentSchema": renamed("schema"),
     "options": renamed("options"),
+    "stringtype": lambda value: {"untyped": {"varchar": False, "unspecified": True}[value]},
 }
 
 _IGNORED = (
@@ -64,7 +65,7 @@ _IGNORED = (
     "databaseMetadataCacheFields databaseMetadataCacheFieldsMiB defaultRowFetchSize disableColumnSanitiser "
     "escapeSyntaxCallMode groupStartupParameters hostRecheckSeconds logServerErrorDetail logUnclosedConnections "
     "loggerFile loggerLevel maxResultBuffer preferQueryMode preparedStatementCacheQueries "
-    "preparedStatementCacheSizeMiB prepareThreshold reWriteBatchedInserts receiveBufferSize sendBufferSize stringtype "
+    "preparedStatementCacheSizeMiB prepareThreshold reWriteBatchedInserts receiveBufferSize sendBufferSize "
     "tcpNoDelay unknownLength"
 )
 
@@ -100,12 +101,18 @@ class PostgresqlDatabase(Database):
         if database:
             arguments["dbname"] = unquote_plus(database)
         arguments["options"] = _options(arguments.get("options", ""), arguments.pop("schema", ""))
+        self.untyped_texts: bool = arguments.pop("untyped", False)
         self.arguments = arguments
 
     def connect(self) -> Any:
         """Connect."""
         own = {name: value for name, value in (("user", self.user), ("password", self.password)) if value}
-        return self.driver().connect(**self.arguments, **own)
+        connection = self.driver().connect(**self.arguments, **own)
+        if not self.untyped_texts:  # psycopg sends texts as of no type, Java's driver as varchar
+            from psycopg.types.string import StrDumperVarchar  # noqa: PLC0415 - an optional package
+
+            connection.adapters.register_dumper(str, StrDumperVarchar)
+        return connection
 
     def adapters(self) -> Mapping[type, Adapter]:
         """Return what makes datetimes of instants; psycopg takes everything else as it is."""

@@ -123,8 +123,8 @@ class JdbcWriter(SinkWriter):
     def _patiently(self, do: Callable[[], None], rows: Sequence[tuple[Any, ...]]) -> None:
         """Connect if need be and do something; after a failure, with a new connection, again."""
         for attempt in range(self.output.max_retries + 1):
-            # as long as Flink waits: not at all at first, then 1 s, 2 s, ...
-            time.sleep(min(max(attempt - 1, 0), self.database.timeout))
+            if attempt:
+                time.sleep(min(attempt - 1, self.database.timeout))  # 0, 1, 2, ... seconds, as Flink waits
             try:
                 if self.connection is None:
                     self.connection = self.database.connect()
@@ -168,10 +168,11 @@ class JdbcWriter(SinkWriter):
         reason = self.database.hide(f"{type(error).__name__}: {error}".strip())
         if not rows:
             return JdbcError(f"cannot connect to {self.database.shown}: {reason}")
-        blamed = ""
-        if self.database.blames_a_record(error) and (index := self._refused(rows)) is not None:
-            blamed = f"; record {index + 1} of the {len(rows)} in the batch is to blame: {shorten(rows[index], _SHOWN)}"
-        return JdbcError(f"cannot write to {self.database.shown}: {reason}{blamed}; {self._named()}")
+        refused = ""
+        if self.database.may_refuse_one(error) and (index := self._refused(rows)) is not None:
+            record = shorten(rows[index], _SHOWN)
+            refused = f"; the first that is refused is record {index + 1} of {len(rows)} in the batch: {record}"
+        return JdbcError(f"cannot write to {self.database.shown}: {reason}{refused}; {self._named()}")
 
     def _named(self) -> str:
         return f"the statement is {shorten(self.output.sql, _SHOWN)}"
