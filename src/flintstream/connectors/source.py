@@ -101,6 +101,13 @@ class SourceReader(ABC):
 class SplitEnumerator(ABC):
     """Discovers splits; lives in the driver."""
 
+    def start(self, *, checkpoints: bool) -> None:
+        """Begin; called once, before the first :meth:`discover` and after :meth:`restore`, if there was that.
+
+        Args:
+            checkpoints: they are taken regularly, so that :meth:`checkpoint_completed` will be called.
+        """
+
     @abstractmethod
     def discover(self) -> Sequence[SourceSplit]:
         """Return the splits found since the last call; called before every epoch, so it must be quick."""

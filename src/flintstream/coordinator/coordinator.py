@@ -219,6 +219,8 @@ class Coordinator:
             self.commits.recover(latest.metadata if latest is not None else None, allow_non_restored=allow)
             if latest is not None and latest.metadata.finished:
                 return
+            for enumerator in self.enumerators.values():
+                enumerator.start(checkpoints=self.checkpoints.enabled)
             stack.callback(self.engine.stop)
             self.engine.start(self.plan)
             self._run_epochs()

@@ -26,6 +26,7 @@ from flintstream.datastream.connectors.kafka import (
     Semantic,
 )
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
 
 __all__ = [
     "BucketAssigner",
@@ -44,6 +45,9 @@ __all__ = [
     "KafkaSource",
     "NumberSequenceSource",
     "OutputFileConfig",
+    "RMQConnectionConfig",
+    "RMQSink",
+    "RMQSource",
     "RollingPolicy",
     "Semantic",
     "Sink",
@@ -57,7 +61,6 @@ _MISSING = {
     "dynamic Kafka": "DynamicKafkaSource DynamicKafkaSourceBuilder KafkaMetadataService KafkaStreamSetSubscriber "
     "KafkaStreamSubscriber StreamPatternSubscriber SingleClusterTopicMetadataService dynamic_kafka",
     "Pulsar": "PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar",
-    "RabbitMQ": "RMQSource RMQSink RMQConnectionConfig rabbitmq",
     "Cassandra": "cassandra",
     "Elasticsearch": "elasticsearch",
     "Kinesis": "kinesis",

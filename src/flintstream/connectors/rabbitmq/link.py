@@ -1,0 +1,217 @@
+"""Connections to RabbitMQ, each kept alive by a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from flintstream.errors import FlintstreamError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+OPEN_SECONDS = 60.0
+"""How long it may take until a connection can be used."""
+
+CLOSE_SECONDS = 10.0
+
+
+class RabbitError(FlintstreamError):
+    """RabbitMQ could not be read from or written to."""
+
+
+def library() -> ModuleType:
+    """Return the module ``pika``.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        return import_module("pika")  # an optional package
+    except ImportError as error:
+        raise MissingDependencyError("pika", extra="rabbitmq", purpose="the RabbitMQ connector") from error
+
+
+@dataclass(frozen=True)
+class RabbitServer:
+    """Where the server is, and how to connect to it."""
+
+    uri: str | None = field(default=None, repr=False)
+    """Stands for host, port, virtual host, user and password."""
+    host: str = "localhost"
+    port: int = 5672
+    virtual_host: str = "/"
+    user: str = "guest"
+    password: str = field(default="guest", repr=False)
+    heartbeat: int | None = None
+    """In seconds, 0 for none; None leaves it to the server."""
+    frame_max: int | None = None
+    channel_max: int | None = None
+    connection_timeout: int | None = None
+    """In ms, 0 for none."""
+    recovers: bool = True
+    """Whether to connect again when a connection is lost."""
+    recovery_interval: int = 5_000
+    """How long (ms) to wait before that."""
+    prefetch: int | None = None
+    """How many messages may be unacknowledged; None for as many as it takes."""
+
+    @property
+    def name(self) -> str:
+        """How the server is called in messages."""
+        if self.uri is None:
+            return f"{self.host}:{self.port}"
+        parts = urlsplit(self.uri)
+        return parts.hostname or "?" if parts.port is None else f"{parts.hostname}:{parts.port}"
+
+    def parameters(self) -> Any:
+        """Return what pika connects with."""
+        pika = library()
+        if self.uri is not None:
+            found = pika.URLParameters(self.uri)
+        else:
+            credentials = pika.PlainCredentials(self.user, self.password)
+            found = pika.ConnectionParameters(self.host, self.port, self.virtual_host, credentials)
+        if self.heartbeat is not None:
+            found.heartbeat = self.heartbeat
+        if self.frame_max:
+            found.frame_max = self.frame_max
+        if self.channel_max:
+            found.channel_max = self.channel_max
+        if self.connection_timeout is not None:
+            found.socket_timeout = found.stack_timeout = self.connection_timeout / 1000 or None
+        return found
+
+
+class Link:
+    """A connection with one channel."""
+
+    def __init__(self, server: RabbitServer, prepare: Callable[[Any, Callable[..., None]], None], purpose: str) -> None:
+        """Begin to connect.
+
+        Args:
+            server: which server.
+            prepare: sets up the channel that it is given, in the thread of the connection, and calls what else it is
+                given when the server has done that.
+            purpose: what for, in messages.
+        """
+        self._server = server
+        self._prepare = prepare
+        self._purpose = purpose
+        self._over = False
+        self._ready = False
+        self._channel: Any = None
+        self.changed = threading.Condition()
+        """Notified when the connection is ready or lost; for whoever waits for what happens in its thread."""
+        self.failure: RabbitError | None = None
+        """Why the connection is lost."""
+        self._connection = library().SelectConnection(
+            server.parameters(),
+            on_open_callback=lambda connection: connection.channel(on_open_callback=self._opened),
+            on_open_error_callback=self._closed,
+            on_close_callback=self._closed,
+        )
+        self._thread = threading.Thread(target=self._run, name="flintstream-rabbitmq", daemon=True)
+        self._thread.start()
+
+    # -- in the thread of the connection -----------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        loop = self._connection.ioloop
+        try:
+            loop.start()
+        except Exception as error:  # noqa: BLE001 - whatever a callback raises
+            self._fail(error)
+        with self.changed:
+            self._over = True
+        loop.close()
+
+    def _opened(self, channel: Any) -> None:
+        self._channel = channel
+        channel.add_on_close_callback(self._channel_closed)
+        self._prepare(channel, self._prepared)
+
+    def _prepared(self, *_: Any) -> None:
+        with self.changed:
+            self._ready = True
+            self.changed.notify_all()
+
+    def _channel_closed(self, _channel: Any, reason: Any) -> None:
+        self._fail(reason)
+        if self._connection.is_open:
+            self._connection.close()
+
+    def _closed(self, connection: Any, reason: Any) -> None:
+        self._fail(reason)
+        connection.ioloop.stop()
+
+    def _fail(self, reason: Any) -> None:
+        with self.changed:
+            if self.failure is None:
+                what = str(reason) or type(reason).__name__
+                self.failure = RabbitError(f"{self._purpose} at {self._server.name}: {what}")
+            self.changed.notify_all()
+
+    def _shut(self) -> None:
+        if self._connection.is_open:
+            self._connection.close()
+        else:
+            self._connection.ioloop.stop()
+
+    # -- for others --------------------------------------------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the channel can be used."""
+        return self._ready and self.failure is None
+
+    def wait(self) -> None:
+        """Wait until the channel can be used.
+
+        Raises:
+            RabbitError: There is no connection, or the server refuses what is to be set up.
+        """
+        with self.changed:
+            self.changed.wait_for(lambda: self._ready or self.failure, OPEN_SECONDS)
+            if self.failure is not None:
+                raise self.failure
+            if not self._ready:
+                raise RabbitError(f"{self._purpose} at {self._server.name}: no answer within {OPEN_SECONDS:.0f} s")
+
+    def call(self, function: Callable[[Any], None]) -> None:
+        """Have a function called with the channel, in the thread of the connection; not if that is lost."""
+        with self.changed:
+            if not self._over:
+                self._connection.ioloop.add_callback_threadsafe(lambda: self._use(function))
+
+    def _use(self, function: Callable[[Any], None]) -> None:
+        if self._channel is not None and self._channel.is_open:
+            function(self._channel)
+
+    def request(self, function: Callable[[Any, Callable[..., None]], None], seconds: float) -> bool:
+        """Do the same and wait for the answer, which calls what the function is given; tells whether it came."""
+        answers: list[object] = []
+
+        def answer(*_: Any) -> None:
+            with self.changed:
+                answers.append(True)
+                self.changed.notify_all()
+
+        self.call(lambda channel: function(channel, answer))
+        with self.changed:
+            self.changed.wait_for(lambda: answers or self.failure, seconds)
+        return bool(answers)
+
+    def close(self) -> None:
+        """Disconnect."""
+        with self.changed:
+            if not self._over:
+                self._connection.ioloop.add_callback_threadsafe(self._shut)
+        self._thread.join(CLOSE_SECONDS)
+        with self.changed:
+            if not self._over:  # the server does not answer
+                self._connection.ioloop.add_callback_threadsafe(self._connection.ioloop.stop)

@@ -1,0 +1,218 @@
+"""Reads a queue: messages are received and acknowledged in the driver, and deserialized in the tasks.
+
+What belongs to a message - that it is acknowledged on the connection by which it came, only when a checkpoint contains
+it, and that it is not read twice - is so in one place, whatever becomes of the tasks and however many there are.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.rabbitmq.link import RabbitError
+from flintstream.connectors.rabbitmq.receiver import Receiver
+from flintstream.connectors.source import SourceReader, SourceSplit, SplitEnumerator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from flintstream.common.serialization import DeserializationSchema
+    from flintstream.connectors.rabbitmq.link import RabbitServer
+    from flintstream.connectors.rabbitmq.receiver import Message
+    from flintstream.connectors.source import Fetch
+
+MOST_MESSAGES = 20_000
+MOST_BYTES = 16_000_000
+"""Handed to the tasks at a time."""
+
+SMALLEST_SPLIT = 100
+"""Messages, unless there are fewer: small splits cost more than parallel work gains."""
+
+ACKNOWLEDGED_SECONDS = 10.0
+"""How long an id is known after the server has confirmed it: should it crash, it may have forgotten that."""
+
+UNCERTAIN_SECONDS = 3_600.0
+"""How long an id is known of which nobody can say whether it was acknowledged: the message may come again."""
+
+
+@dataclass
+class RabbitSplit(SourceSplit):
+    """Messages that are not read yet."""
+
+    messages: list[bytes]
+
+
+@dataclass(frozen=True)
+class RabbitInput:
+    """What is to be read, and how."""
+
+    server: RabbitServer
+    queue: str
+    schema: DeserializationSchema
+    with_ids: bool
+    """Whether messages have correlation ids, by which those are known that come again."""
+    setup: Callable[[Any], None] = field(compare=False)
+    """Declares the queue."""
+    ends_of_stream: Callable[[Any], bool] | None = None
+    """Whether a record says that nothing follows; None if none does."""
+
+    def record(self, message: bytes) -> Any:
+        """Return the record in a message; raises whatever the schema does, with a note that names the queue."""
+        try:
+            return self.schema.deserialize(message)
+        except Exception as error:
+            error.add_note(f"while reading a message of the queue '{self.queue}' of RabbitMQ")
+            raise
+
+
+class RabbitEnumerator(SplitEnumerator):
+    """Receives messages, and acknowledges them when a checkpoint contains them.
+
+    A message that comes again - the connection was lost, or the job went back to a checkpoint - is known by its id, if
+    it has one. Ids are kept in checkpoints until the server has confirmed that the messages are acknowledged.
+    """
+
+    def __init__(self, source: RabbitInput, parallelism: int) -> None:
+        """Hand out messages for this many subtasks."""
+        self._source = source
+        self._parallelism = parallelism
+        self._receiver: Receiver | None = None
+        self._checkpoints = False
+        self._count = 0
+        """Of splits."""
+        self._over = False
+        self._last: tuple[int, int] | None = None
+        """Connection and tag of the last message that is not acknowledged."""
+        self._open: dict[str, int] = {}
+        """Ids that were handed out and are in no checkpoint yet, and by which connection they came."""
+        self._saved: dict[str, float] = {}
+        """Ids that are in a checkpoint, and until when to know them."""
+
+    def start(self, *, checkpoints: bool) -> None:
+        """Connect.
+
+        Raises:
+            RabbitError: There is no connection, or no such queue.
+        """
+        self._checkpoints = checkpoints
+        source = self._source
+        self._receiver = Receiver(source.server, source.queue, source.setup, in_transactions=checkpoints)
+
+    def discover(self) -> Sequence[RabbitSplit]:
+        """Return the messages that have come, in as many splits as there are subtasks, or fewer."""
+        if self._over or self._receiver is None:
+            return []
+        messages = self._receiver.take(MOST_MESSAGES, MOST_BYTES)
+        if not messages:
+            return []
+        messages = self._until_end(messages)
+        if messages:
+            self._last = (self._receiver.number, messages[-1].tag)
+        if not self._checkpoints:
+            self._acknowledge()
+        elif self._source.with_ids:
+            messages = list(self._new(messages))
+        return self._splits([message.body for message in messages])
+
+    def _until_end(self, messages: list[Message]) -> list[Message]:
+        ends = self._source.ends_of_stream
+        if ends is not None:
+            for place, message in enumerate(messages):
+                if ends(self._source.record(message.body)):
+                    self._over = True
+                    return messages[:place]
+        return messages
+
+    def _new(self, messages: list[Message]) -> Iterator[Message]:
+        """Leave out those that were handed out before."""
+        assert self._receiver is not None  # noqa: S101
+        contained = []
+        for message in messages:
+            if message.id is None:
+                raise RabbitError(
+                    f"a message of the queue '{self._source.queue}' has no correlation id, by which it could be known "
+                    "when it comes again: have the producer set it, or use RMQSource with use_correlation_id=False"
+                )
+            if message.id in self._saved:
+                contained.append(message.tag)
+            else:
+                if message.id not in self._open:
+                    yield message
+                self._open[message.id] = self._receiver.number
+        if contained:  # nobody will ask for their checkpoint again
+            self._receiver.acknowledge_these(contained)
+
+    def _splits(self, bodies: list[bytes]) -> list[RabbitSplit]:
+        size = max(-(-len(bodies) // self._parallelism), SMALLEST_SPLIT)
+        splits = []
+        for start in range(0, len(bodies), size):
+            self._count += 1
+            splits.append(RabbitSplit(str(self._count), bodies[start : start + size]))
+        return splits
+
+    def is_finished(self) -> bool:
+        """Tell whether a message has said that nothing follows."""
+        return self._over
+
+    def snapshot(self) -> object:
+        """Return the ids of messages that may come again."""
+        return (self._count, [*self._open, *self._saved], self._over)
+
+    def restore(self, state: Any) -> None:
+        """Know those ids: the messages are in the checkpoint, or were read before it."""
+        self._count, ids, self._over = state
+        self._saved = dict.fromkeys(ids, time.monotonic() + UNCERTAIN_SECONDS)
+
+    def checkpoint_completed(self, progress: Sequence[Any]) -> None:  # noqa: ARG002
+        """Acknowledge what was handed out: the checkpoint holds what became of it, or the messages themselves."""
+        confirmed, number = self._acknowledge(), self._receiver.number if self._receiver is not None else 0
+        now = time.monotonic()
+        if self._saved:
+            self._saved = {known: until for known, until in self._saved.items() if until > now}
+        for known, connection in self._open.items():
+            certain = confirmed and connection == number
+            self._saved[known] = now + (ACKNOWLEDGED_SECONDS if certain else UNCERTAIN_SECONDS)
+        self._open.clear()
+
+    def _acknowledge(self) -> bool:
+        """Acknowledge all that was handed out; tells whether the server has confirmed that."""
+        last, self._last = self._last, None
+        if last is None or self._receiver is None or last[0] != self._receiver.number:
+            return False
+        return self._receiver.acknowledge(last[1])
+
+    def close(self) -> None:
+        """Disconnect: what is not acknowledged goes back to the queue."""
+        if self._receiver is not None:
+            self._receiver.close()
+
+
+class RabbitReader(SourceReader):
+    """Deserializes messages, split by split, so that they stay in the order of the queue."""
+
+    gives_away = True
+
+    def __init__(self, source: RabbitInput) -> None:
+        """Read with the schema of ``source``."""
+        self._source = source
+        self._reads: str | None = None
+
+    def read(self, split: RabbitSplit, fetch: Fetch) -> Generator[list[Any], None, bool]:
+        """Yield what is in the messages."""
+        if self._reads is not None:  # another split comes first
+            return False
+        self._reads = split.split_id
+        try:
+            while split.messages:
+                messages, split.messages = split.messages[: fetch.size], split.messages[fetch.size :]
+                records = [record for message in messages if (record := self._source.record(message)) is not None]
+                if records:
+                    yield records
+        finally:
+            self._reads = None
+        return True
+
+    def progress(self, splits: Sequence[Any]) -> object:  # noqa: ARG002
+        """Return something, so that the enumerator hears of checkpoints."""
+        return True

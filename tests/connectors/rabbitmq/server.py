@@ -1,0 +1,143 @@
+"""A real RabbitMQ of the Debian package: one node, on this machine alone, with its own data, ports and port mapper."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pika
+from pika.exceptions import AMQPError
+
+from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig
+
+PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+START_SECONDS = 90
+STOP_SECONDS = 30
+
+
+class NoServerError(Exception):
+    """There is no server to be had on this machine."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """A server in a process of its own, which can be killed and started again with the data it has."""
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        """Start one that keeps its data in ``directory``."""
+        if not PROGRAM.exists() or shutil.which("epmd") is None:
+            raise NoServerError(f"there is no {PROGRAM}; 'apt-get install rabbitmq-server' brings it")
+        self.directory = Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.port = free_port()
+        mapper = free_port()
+        own = {
+            "HOME": str(self.directory),  # the cookie by which nodes know each other
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "ERL_EPMD_PORT": str(mapper),
+            "RABBITMQ_NODENAME": f"flintstream-{self.port}@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": str(self.port),
+            "RABBITMQ_DIST_PORT": str(free_port()),
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1} +S 1:1 +sbwt none",
+            "RABBITMQ_MNESIA_BASE": str(self.directory),
+            "RABBITMQ_LOG_BASE": str(self.directory),
+            "RABBITMQ_LOGS": "-",
+            "RABBITMQ_PID_FILE": str(self.directory / "pid"),
+            "RABBITMQ_CONFIG_FILE": str(self.directory / "rabbitmq"),
+            "RABBITMQ_CONF_ENV_FILE": str(self.directory / "environment"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.directory / "plugins"),
+        }
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RABBITMQ_")} | own
+        self.process: subprocess.Popen[bytes] | None = None
+        # Without one of its own the server would leave one behind that outlives it.
+        command = ["epmd", "-port", str(mapper), "-address", "127.0.0.1"]
+        self.mapper = subprocess.Popen(command, env=self.environment)  # noqa: S603
+        try:
+            self.start()
+        except NoServerError:
+            self.close()
+            raise
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        with (self.directory / "log").open("ab") as log:
+            self.process = subprocess.Popen(  # noqa: S603
+                [str(PROGRAM)],
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                cwd=self.directory,
+                start_new_session=True,  # the program is a script, whose child is the server
+            )
+        until = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                with self.channel():
+                    return
+            except (AMQPError, OSError):
+                if self.process.poll() is not None or time.monotonic() > until:
+                    text = (self.directory / "log").read_text(errors="replace")[-2000:]
+                    raise NoServerError(f"the server does not start:\n{text}") from None
+                time.sleep(0.1)
+
+    def kill(self) -> None:
+        """End it at once, by signal 9."""
+        assert self.process is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(STOP_SECONDS)
+
+    def close(self) -> None:
+        """End it and delete its data."""
+        self.kill()
+        self.mapper.terminate()
+        self.mapper.wait(STOP_SECONDS)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    # -- what tests do with it ---------------------------------------------------------------------------------------
+
+    def builder(self):
+        found = RMQConnectionConfig.Builder().set_host("127.0.0.1").set_port(self.port).set_virtual_host("/")
+        return found.set_user_name("guest").set_password("guest").set_network_recovery_interval(100)
+
+    @property
+    def config(self):
+        return self.builder().build()
+
+    @contextmanager
+    def channel(self):
+        connection = pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", self.port))
+        try:
+            yield connection.channel()
+        finally:
+            connection.close()
+
+    def send(self, queue, messages, *, ids=True):
+        """Write texts, with themselves as their correlation ids."""
+        with self.channel() as channel:
+            channel.queue_declare(queue, durable=True)
+            channel.tx_select()  # when that is committed, all is on disk
+            for message in messages:
+                properties = pika.BasicProperties(delivery_mode=2, correlation_id=message if ids else None)
+                channel.basic_publish("", queue, message.encode(), properties)
+            channel.tx_commit()
+
+    def drain(self, queue):
+        """Take all messages that are in a queue."""
+        found = []
+        with self.channel() as channel:
+            while (message := channel.basic_get(queue, auto_ack=True))[0] is not None:
+                found.append(message[2].decode())
+        return found
