@@ -26,7 +26,7 @@ that must be named begins with ``=``; null stands for what is no method, or whos
 ELSEWHERE = ("pyflink.datastream.connectors", "pyflink.datastream.formats")
 """Listed on the page of connectors."""
 
-CONNECTORS = ("pyflink.datastream.connectors.kafka",)
+CONNECTORS = ("pyflink.datastream.connectors.jdbc", "pyflink.datastream.connectors.kafka")
 """Those that are complete are listed here all the same."""
 
 
@@ -167,7 +167,7 @@ def page() -> str:
         "# Parity with PyFlink",
         "",
         "Made by `python -m tests.parity` from the code and from the names of PyFlink; a test keeps it up to date.",
-        "Formats are not on it, and of the connectors only Kafka's.",
+        f"Formats are not on it, and of the connectors only {' and '.join(f'`{name}`' for name in CONNECTORS)}.",
         "",
         f"* Names in the documentation of PyFlink 1.15 and later: {docs[0]} of {docs[1]} are there.",
         f"* Names of PyFlink 2.3: {release[0]} of {release[1]} are there ({release[0] / release[1]:.1%}).",
