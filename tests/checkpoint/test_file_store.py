@@ -26,7 +26,7 @@ def store(request, tmp_path, monkeypatch) -> FileStore:
     if request.param == "fsspec file":
         return FsspecFileStore(f"file://{tmp_path}/root")
     if request.param == "fsspec like an object store":
-        monkeypatch.setattr("flintstream.checkpoint.fsspec_store._ATOMIC", {"memory"})
+        monkeypatch.setattr("flintstream.checkpoint.fsspec_store.OBJECT_STORES", {"memory"})
     return FsspecFileStore(f"memory://{name}")
 
 

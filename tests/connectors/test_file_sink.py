@@ -17,10 +17,8 @@ from flintstream.common.serialization import BulkWriter, BulkWriterFactory, Enco
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
-    FileCompactor,
     FileCompactStrategy,
     FileSink,
-    NotAvailableError,
     OutputFileConfig,
     RollingPolicy,
     StreamingFileSink,
@@ -536,16 +534,10 @@ def test_wrong_settings_are_refused_when_the_sink_is_built(tmp_path):
         FileSink.for_row_format(str(tmp_path), "utf-8")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="needs a RollingPolicy"):
         builder(tmp_path).with_rolling_policy(5)
-    with pytest.raises(PlanError, match="local and mounted file systems only"):
-        FileSink.for_row_format("s3://bucket/out", Lines())
+    with pytest.raises(PlanError, match="there is no file system for nowhere:"):
+        FileSink.for_row_format("nowhere://bucket/out", Lines())
     with pytest.raises(PlanError, match="needs a number of checkpoints or a size"):
         FileCompactStrategy.builder().set_num_compact_threads(2).build()
-
-
-def test_what_comes_later_says_so(tmp_path):
-    strategy = FileCompactStrategy.builder().set_size_threshold(1024).build()
-    with pytest.raises(NotAvailableError, match="cannot merge files"):
-        builder(tmp_path).enable_compact(strategy, FileCompactor.concat_file_compactor(b"\n"))
 
 
 def test_the_older_sink_is_a_file_sink_with_a_warning(tmp_path):

@@ -14,7 +14,6 @@ from flintstream.datastream.connectors.file_system import (
     FileEnumeratorProvider,
     FileSource,
     FileSplitAssignerProvider,
-    NotAvailableError,
     StreamFormat,
 )
 from flintstream.errors import PlanError
@@ -81,7 +80,7 @@ def test_wrong_arguments_are_refused():
         FileSource.for_record_stream_format(TEXT)
     with pytest.raises(PlanError, match="no charset 'klingon'"):
         StreamFormat.text_line_format("klingon")
-    with pytest.raises(NotAvailableError, match="BulkFormat is not available"):
+    with pytest.raises(PlanError, match="BulkFormat does not say how"):
         FileSource.for_bulk_file_format(BulkFormat(), "/data")
     with pytest.raises(PlanError, match="must be positive"):
         FileSource.for_record_stream_format(TEXT, "/data").monitor_continuously(Duration.of_millis(0))

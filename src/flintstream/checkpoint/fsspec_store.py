@@ -28,7 +28,7 @@ _CLIENTS = {
 }
 
 # Object stores: an object is there when its upload is complete, they have no directories, and moving is copying.
-_ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
+OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class FsspecFileStore:
     def _replacing(self, path: str) -> Iterator[tuple[Any, str]]:
         """Return the file system and where to write, so that the file at ``path`` is complete or the older one."""
         system, target = self._place(path)
-        if self.root.partition(":")[0] in _ATOMIC:
+        if self.root.partition(":")[0] in OBJECT_STORES:
             yield system, target
             return
         directory, _, name = target.rpartition("/")

@@ -12,23 +12,23 @@ checkpoint knows them, and so are final names before the job goes on.
 
 from __future__ import annotations
 
-import logging
-import os
 import time
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.buckets import BucketContext
+from flintstream.connectors.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.parts import OpenFile, PreparedFile
+from flintstream.connectors.place_of import place_of
+from flintstream.connectors.places import check_within
 from flintstream.connectors.sink import Committer, SinkWriter
-from flintstream.errors import CheckpointError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Sequence
 
     from flintstream.connectors.buckets import BucketAssigner
+    from flintstream.connectors.compaction import CompactionSettings, HeldFiles
     from flintstream.connectors.parts import Part, PartFormat
     from flintstream.connectors.rolling import PartNames, RollingPolicy
     from flintstream.connectors.sink import WriterContext
@@ -37,8 +37,6 @@ NO_WATERMARK = -(2**63)
 
 CHECK_INTERVAL_MS = 60_000
 """How often a stream that rests is looked at for files that are too old, unless the sink says otherwise."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,8 @@ class WriterState:
     files: tuple[OpenFile, ...]
     savepoint: bool = False
     """The writer that gave it may still be writing."""
+    held: HeldFiles = NOTHING_HELD
+    """What waits to be merged."""
 
 
 class PartFileWriter(SinkWriter):
@@ -72,13 +72,16 @@ class PartFileWriter(SinkWriter):
         policy: RollingPolicy,
         names: PartNames,
         check_interval: int = CHECK_INTERVAL_MS,
+        compaction: CompactionSettings | None = None,
     ) -> None:
         """Take the sink's settings; ``sink_uid`` tells one sink's files from those of other sinks and earlier runs.
 
-        ``check_interval`` is how often (ms) to look for files that are too old while no records come.
+        ``check_interval`` is how often (ms) to look for files that are too old while no records come; ``compaction``
+        says when and how to merge small files.
         """
         self._context = context
-        self._base_path = base_path
+        self._place = place_of(base_path)
+        self._compaction = None if compaction is None else Compaction(compaction, self._place, context.attempt)
         self._uid = str(uuid.uuid5(sink_uid, f"{context.identity}/{context.subtask}"))
         self._format = file_format.over_epochs() if context.with_checkpoints else file_format
         self._assigner = assigner
@@ -89,12 +92,10 @@ class PartFileWriter(SinkWriter):
         self._parts: dict[str, Part] = {}
         self._next_number = 0
         self._watermark = NO_WATERMARK
-        self._prepared: list[PreparedFile] = []
+        self._complete: list[HeldFile] = []
         self._savepoint = False
         self._counted: set[str] = set()
         """Open files that the last snapshot knows."""
-        self._touched: set[str] = set()
-        """Directories with files that no checkpoint knows yet."""
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Write a block of records."""
@@ -134,19 +135,23 @@ class PartFileWriter(SinkWriter):
             ):
                 return part
             self._roll(bucket)
-        directory = os.path.normpath(f"{self._base_path}/{bucket}")
-        os.makedirs(directory, exist_ok=True)  # noqa: PTH103
-        self._touched.add(directory)
-        target = ""
-        while not target or os.path.exists(target):  # noqa: PTH110 - a savepoint of long ago may be gone on from
+        directory = self._place.directory(bucket)
+        name = ""
+        while not name or self._is_taken(directory, name):
             number, self._next_number = self._next_number, self._next_number + 1
-            target = f"{directory}/{self._names.finished(self._uid, number)}"
+            name = self._names.finished(self._uid, number)
         path = f"{directory}/{self._names.in_progress(self._uid, number, self._context.attempt)}"
-        part = self._parts[bucket] = self._format.open(OpenFile(bucket, path, target, 0, now, now))
+        known = OpenFile(bucket, path, f"{directory}/{name}", 0, now, now)
+        part = self._parts[bucket] = self._format.open(known, self._place)
         return part
 
+    def _is_taken(self, directory: str, name: str) -> bool:
+        """Tell whether there is a file of a name already: a savepoint of long ago may be gone on from."""
+        names = [name] if self._compaction is None else [name, PREFIX + name]
+        return any(self._place.exists(f"{directory}/{each}") for each in names)
+
     def _roll(self, bucket: str) -> None:
-        self._prepared.append(self._parts[bucket].prepare())
+        self._complete.append(HeldFile(bucket, self._parts[bucket].prepare()))
         del self._parts[bucket]
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
@@ -162,11 +167,17 @@ class PartFileWriter(SinkWriter):
                 or self._policy.rolls_on_time(part.known.created, part.updated, now)
             ):
                 self._roll(bucket)
-        prepared: list[object] = [*self._prepared]
-        self._prepared.clear()
+        prepared: list[object] = [*self._merged(checkpoint=checkpoint, everything=end_of_input)]
         if end_of_input:
             prepared.append(LastOf(self._uid))
         return prepared
+
+    def _merged(self, *, checkpoint: bool, everything: bool) -> list[PreparedFile]:
+        complete, self._complete = self._complete, []
+        if self._compaction is None:
+            return [each.file for each in complete]
+        self._compaction.hold(complete)
+        return self._compaction.prepare(checkpoint=checkpoint, everything=everything)
 
     def next_prepare_commit(self) -> int | None:
         """Return the first check at which a file will be too old; those before it have nothing to do."""
@@ -178,33 +189,43 @@ class PartFileWriter(SinkWriter):
         return self._checked + checks * self._check_interval
 
     def prepare_savepoint(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
-        """Close all files: only one writer can go on with a file, and it is this one."""
+        """Close all files, and hold none: only one writer can go on with a file, and it is this one."""
         for bucket in list(self._parts):
             self._roll(bucket)
+        merged = self._merged(checkpoint=checkpoint, everything=True)
         prepared = self.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
         self._savepoint = True
-        return prepared
+        return [*merged, *prepared]
 
     def snapshot(self) -> object | None:
         """Return the open files and their lengths."""
         files = tuple(part.state() for part in self._parts.values())
         self._counted = {file.path for file in files}
-        return WriterState(self._uid, self._next_number, files, self._savepoint)
+        held = NOTHING_HELD if self._compaction is None else self._compaction.state()
+        return WriterState(self._uid, self._next_number, files, self._savepoint, held)
 
     def sync(self) -> None:
         """Bring the open files to disk, and the entries of all that were begun."""
         for part in self._parts.values():
             part.sync()
-        _sync_directories(self._touched, self._base_path)
-        self._touched.clear()
+        self._place.sync()
 
     def restore(self, state: object) -> None:
         """Go on with the open files of the previous epoch, cut to what counts."""
         if not isinstance(state, WriterState):
             raise TypeError(f"not the state of a file writer: {state!r}")
         self._uid, self._next_number = state.uid, state.next_number
+        self._hold(state.held)
         for file in state.files:
             self._go_on_with(file)
+
+    def _hold(self, held: HeldFiles) -> None:
+        for each in held.files:
+            check_within(each.file.path, self._place.base, within=self._place.contains(each.file.path))
+        if self._compaction is not None:
+            self._compaction.restore(held)
+        else:  # the sink does not merge any more
+            self._complete += held.files
 
     def recover(self, states: Sequence[Any]) -> None:
         """Go on with the open files of writers of a checkpoint, and remove what they began after it.
@@ -216,33 +237,22 @@ class PartFileWriter(SinkWriter):
                 raise TypeError(f"not the state of a file writer: {state!r}")
             if state.uid == self._uid:
                 self._next_number = state.next_number
+            self._hold(state.held)
             for file in state.files:
                 if file.bucket in self._parts:  # of another writer; its file stays as it is
                     self._roll(file.bucket)
                 if state.uid == self._uid:
-                    _take_back(file)
+                    self._place.take_back(file)
                 self._go_on_with(file)
-        known = {file.path for state in states for file in state.files}
+        known = {path for part in self._parts.values() for path in part.paths()}
+        complete = [file for state in states for file in state.held.files] + self._complete
+        known |= {path for each in complete for path in (each.file.path, *each.file.leftovers)}
         ended = {state.uid for state in states if not state.savepoint}
-        _remove_leftovers(self._base_path, self._names, {self._uid, *ended}, known)
+        self._place.remove_leftovers(self._names.leftovers_of({self._uid, *ended}), known)
 
     def _go_on_with(self, file: OpenFile) -> None:
-        if not Path(file.path).resolve().is_relative_to(Path(self._base_path).resolve()):
-            raise CheckpointError(
-                f"{file.path} is still being written in this checkpoint, but the sink now writes to {self._base_path}: "
-                "start from it with the old directory, or from a savepoint, which has no such files"
-            )
-        try:
-            size = Path(file.path).stat().st_size
-        except FileNotFoundError:
-            raise FileNotFoundError(
-                f"{file.path} is gone, which this job had begun to write (as {file.target}); it was removed, "
-                "or the job was started from a checkpoint that is older than its last one"
-            ) from None
-        if size < file.length:
-            raise OSError(f"{file.path} has {size} bytes, but {file.length} had been written to it")
-        os.truncate(file.path, file.length)
-        self._parts[file.bucket] = self._format.open(file)
+        self._place.check(file)
+        self._parts[file.bucket] = self._format.open(file, self._place)
         self._counted.add(file.path)
 
     def close(self) -> None:
@@ -250,7 +260,7 @@ class PartFileWriter(SinkWriter):
         for part in self._parts.values():
             part.discard()
             if part.known.path not in self._counted:
-                Path(part.known.path).unlink(missing_ok=True)
+                self._place.remove(part.paths())
         self._parts.clear()
 
 
@@ -259,76 +269,12 @@ class PartFileCommitter(Committer):
 
     def __init__(self, base_path: str, names: PartNames) -> None:
         """Take where the files are and how they are called."""
-        self._base_path = base_path
+        self._place = place_of(base_path)
         self._names = names
 
     def commit(self, committables: Sequence[Any]) -> None:
-        """Rename; a file that has its name already is left alone."""
-        finished = {Path(item.target).parent for item in committables if isinstance(item, PreparedFile)}
-        for prepared in committables:
-            if isinstance(prepared, PreparedFile):
-                _finish(prepared)
-        for directory in finished:
-            _sync_directory(directory)
+        """Name the files; one that has its name already is left alone."""
+        self._place.finish(item for item in committables if isinstance(item, PreparedFile))
         ended = {item.uid for item in committables if isinstance(item, LastOf)}
         if ended:
-            _remove_leftovers(self._base_path, self._names, ended)
-
-
-def _take_back(file: OpenFile) -> None:
-    """Hide a file again that this job was still writing at its last checkpoint.
-
-    It can have got its name since from another job that started from a savepoint, or without waiting for a checkpoint.
-    """
-    if not Path(file.path).exists() and Path(file.target).exists():
-        _log.warning("%s is hidden until a checkpoint counts on it: the job goes back to before its end", file.target)
-        Path(file.target).rename(file.path)
-
-
-def _finish(prepared: PreparedFile) -> None:
-    if prepared.spool:
-        Path(prepared.spool).unlink(missing_ok=True)
-    path, target = Path(prepared.path), Path(prepared.target)
-    try:
-        size = path.stat().st_size
-        if size < prepared.length:
-            raise OSError(f"{path} has {size} bytes, but {prepared.length} had been written to it")
-        # Jobs that start from one savepoint finish the same files, perhaps at the same time.
-        if target.exists() and path.exists():
-            raise FileExistsError(f"{path} is complete, but there is a file {target} that it is not")
-        if size > prepared.length:
-            os.truncate(path, prepared.length)
-        path.rename(target)
-    except FileNotFoundError:
-        if not target.exists():  # finished before, and taken away by somebody since?
-            _log.warning("neither %s nor %s is there any more", path, target)
-
-
-def _remove_leftovers(base_path: str, names: PartNames, uids: set[str], known: Collection[str] = ()) -> None:
-    """Remove what these writers began and nobody knows of."""
-    for directory, _, files in os.walk(base_path):
-        for name in files:
-            path = f"{directory}/{name}"
-            if name.startswith(".") and path not in known and any(names.is_in_progress(name, uid) for uid in uids):
-                Path(path).unlink(missing_ok=True)
-
-
-def _sync_directories(directories: Iterable[str], base_path: str) -> None:
-    """Bring the entries of directories to disk, and their own in those above, as far as that of the base path."""
-    found = set()
-    for directory in directories:
-        path, top = Path(directory), Path(base_path).parent
-        found |= {path, *(above for above in path.parents if above == top or top in above.parents)}
-    for path in found:
-        _sync_directory(path)
-
-
-def _sync_directory(path: Path) -> None:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:  # what was in it was finished before a restart, and taken away since
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            self._place.remove_leftovers(self._names.leftovers_of(ended))

@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.common._pickling import dumps
+from flintstream.connectors.places import OpenFile, PreparedFile
 
 if TYPE_CHECKING:
     from flintstream.common.serialization import BulkWriterFactory, Encoder
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.places import Place
 
-FLUSH_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class PreparedFile:
-    """A complete part file that waits for its final name; what lies beyond ``length`` does not count."""
-
-    path: str
-    target: str
-    length: int
-    spool: str = ""
-    """A file that is of no use once this one has its name."""
-
-
-@dataclass(frozen=True)
-class OpenFile:
-    """A part file that goes on in the next epoch."""
-
-    bucket: str
-    path: str
-    target: str
-    length: int
-    created: int
-    updated: int
+__all__ = ["BulkParts", "OpenFile", "Part", "PartFormat", "PreparedFile", "RowParts"]
 
 
 class Part(Protocol):
     """An open part file."""
 
     known: OpenFile
-    length: int
     updated: int
+
+    @property
+    def length(self) -> int:
+        """How many bytes were written."""
 
     def append(self, records: list[Any], now: int) -> None:
         """Write records, as the format has encoded them, at ``now`` (ms since the epoch)."""
@@ -62,6 +43,9 @@ class Part(Protocol):
     def discard(self) -> None:
         """Close the file; what is buffered is lost."""
 
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files that it is kept in."""
+
 
 class PartFormat(Protocol):
     """How records are written into part files."""
@@ -75,7 +59,10 @@ class PartFormat(Protocol):
     def size(self, records: list[Any]) -> int:
         """Return by how many bytes these records make a file longer; 0 if that is not known."""
 
-    def open(self, known: OpenFile) -> Part:
+    can_be_concatenated: bool
+    """Whether files one after the other are a file of the format."""
+
+    def open(self, known: OpenFile, place: Place) -> Part:
         """Open a new file, or go on with one."""
 
     def over_epochs(self) -> PartFormat:
@@ -86,6 +73,7 @@ class RowParts:
     """Encodes record by record."""
 
     goes_on = True
+    can_be_concatenated = True
 
     def __init__(self, encoder: Encoder) -> None:
         """Take what encodes a record."""
@@ -100,9 +88,9 @@ class RowParts:
         """Return how many bytes these are."""
         return sum(map(len, records))
 
-    def open(self, known: OpenFile) -> Part:
+    def open(self, known: OpenFile, place: Place) -> Part:
         """Open a file to append to."""
-        return _RowPart(known)
+        return _RowPart(known, place)
 
     def over_epochs(self) -> PartFormat:
         """Return this: it does already."""
@@ -110,52 +98,34 @@ class RowParts:
 
 
 class _RowPart:
-    def __init__(self, known: OpenFile) -> None:
+    def __init__(self, known: OpenFile, place: Place) -> None:
         self.known = known
-        self.length = known.length
         self.updated = known.updated
-        self._buffered: list[bytes] = []
-        self._buffered_bytes = 0
-        # Appending, so that what a lost attempt may still write is seen as surplus.
-        self._descriptor = os.open(known.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._log = place.open_log(known)
+
+    @property
+    def length(self) -> int:
+        return self._log.length
 
     def append(self, records: list[bytes], now: int) -> None:
-        data = b"".join(records)
-        self._buffered.append(data)
-        self._buffered_bytes += len(data)
-        self.length += len(data)
+        self._log.write(b"".join(records))
         self.updated = now
-        if self._buffered_bytes >= FLUSH_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        data = memoryview(b"".join(self._buffered))
-        while data:
-            data = data[os.write(self._descriptor, data) :]
-        self._buffered.clear()
-        self._buffered_bytes = 0
 
     def state(self) -> OpenFile:
-        self.flush()
-        size = os.fstat(self._descriptor).st_size
-        if size != self.length:
-            raise OSError(
-                f"{self.known.path} has {size} bytes where {self.length} were written: something else writes to it too"
-            )
-        return replace(self.known, length=self.length, updated=self.updated)
+        log = self._log.save()
+        return replace(self.known, length=self._log.length, updated=self.updated, log=log)
 
     def sync(self) -> None:
-        self.flush()
-        os.fsync(self._descriptor)
+        self._log.sync()
 
     def prepare(self) -> PreparedFile:
-        self.state()
-        self.sync()
-        self.discard()
-        return PreparedFile(self.known.path, self.known.target, self.length)
+        return self._log.seal()
 
     def discard(self) -> None:
-        os.close(self._descriptor)
+        self._log.close()
+
+    def paths(self) -> tuple[str, ...]:
+        return self._log.parts()
 
 
 class BulkParts:
@@ -168,6 +138,7 @@ class BulkParts:
         """Take what makes the writers."""
         self._factory = factory
         self.goes_on = spool
+        self.can_be_concatenated = factory.can_be_concatenated
 
     def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[Any]:  # noqa: ARG002
         """Return the values: the writer encodes them."""
@@ -177,11 +148,11 @@ class BulkParts:
         """Return 0: only the writer knows."""
         return 0
 
-    def open(self, known: OpenFile) -> Part:
+    def open(self, known: OpenFile, place: Place) -> Part:
         """Begin a file, or go on with a spool."""
         if self.goes_on or known.length:
-            return _SpooledPart(known, self._factory)
-        return _BulkPart(known, self._factory)
+            return _SpooledPart(known, place, self._factory)
+        return _BulkPart(known, place, self._factory)
 
     def over_epochs(self) -> PartFormat:
         """Return the same with spools."""
@@ -189,11 +160,12 @@ class BulkParts:
 
 
 class _BulkPart:
-    def __init__(self, known: OpenFile, factory: BulkWriterFactory) -> None:
+    def __init__(self, known: OpenFile, place: Place, factory: BulkWriterFactory) -> None:
         self.known = known
         self.length = 0
         self.updated = known.updated
-        self._file = open(known.path, "wb")  # noqa: SIM115, PTH123 - closed when it is complete
+        self._place = place
+        self._file = place.create(known.path)
         self._writer = factory.create(self._file)
 
     def append(self, records: list[Any], now: int) -> None:
@@ -210,30 +182,30 @@ class _BulkPart:
 
     def prepare(self) -> PreparedFile:
         self._writer.finish()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self.length = self._file.tell()
-        self.discard()
+        self.length = self._place.complete(self._file)
         return PreparedFile(self.known.path, self.known.target, self.length)
 
     def discard(self) -> None:
-        self._file.close()
+        self._place.abandon(self._file)
+
+    def paths(self) -> tuple[str, ...]:
+        return (self.known.path,)
 
 
 class _SpooledPart(_RowPart):
-    def __init__(self, known: OpenFile, factory: BulkWriterFactory) -> None:
-        super().__init__(known)
+    def __init__(self, known: OpenFile, place: Place, factory: BulkWriterFactory) -> None:
+        super().__init__(known, place)
+        self._place = place
         self._factory = factory
 
     def append(self, records: list[Any], now: int) -> None:
         super().append([dumps(records)], now)
 
     def prepare(self) -> PreparedFile:
-        self.state()
-        self.discard()
         # Another attempt may go on with the same spool: the whole must not have the same name.
-        whole = _BulkPart(replace(self.known, path=f"{self.known.path}.{uuid.uuid4().hex[:8]}"), self._factory)
-        with open(self.known.path, "rb") as spool:  # noqa: PTH123 - as above
+        known = replace(self.known, path=f"{self.known.path}.{uuid.uuid4().hex[:8]}")
+        with self._log.read() as spool:
+            whole = _BulkPart(known, self._place, self._factory)
             while spool.tell() < self.length:
                 whole.append(pickle.load(spool), self.updated)
-        return replace(whole.prepare(), spool=self.known.path)
+        return replace(whole.prepare(), parts=self._log.parts())

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
 
 
 class RollingPolicy:
@@ -99,6 +103,7 @@ class PartNames:
         """Return the name of the file as long as it is written."""
         return f".{self.finished(uid, number)}.inprogress.{attempt}"
 
-    def is_in_progress(self, name: str, uid: str) -> bool:
-        """Tell whether a file is one that the writer ``uid`` began, under whatever prefix, and nobody finished."""
-        return name.startswith(".") and f"-{uid}-" in name and ".inprogress." in name
+    def leftovers_of(self, uids: Collection[str]) -> Callable[[str], bool]:
+        """Return what tells whether a file is one that these writers began, and nobody finished."""
+        marks = [f"-{uid}-" for uid in uids]
+        return lambda name: ".inprogress." in name and any(mark in name for mark in marks)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.buckets import BucketAssigner
-from flintstream.connectors.file_systems import local_path
+from flintstream.connectors.compaction import CompactionSettings
+from flintstream.connectors.file_systems import absolute_path
 from flintstream.connectors.part_files import CHECK_INTERVAL_MS, PartFileCommitter, PartFileWriter
 from flintstream.connectors.parts import BulkParts, RowParts
 from flintstream.connectors.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
-from flintstream.datastream.connectors._file_source import NotAvailableError
+from flintstream.datastream.connectors._file_compaction import FileCompactor, FileCompactStrategy
 from flintstream.datastream.connectors.base import Sink, SupportsPreprocessing
 from flintstream.errors import PlanError
 
@@ -67,72 +68,6 @@ class OutputFileConfig:
             return OutputFileConfig(self.part_prefix, self.part_suffix)
 
 
-class FileCompactStrategy:
-    """When small finished files are merged into larger ones."""
-
-    def __init__(self, checkpoints: int = -1, size_threshold: int = -1, threads: int = 1) -> None:
-        self.checkpoints = checkpoints
-        self.size_threshold = size_threshold
-        self.threads = threads
-
-    @staticmethod
-    def builder() -> FileCompactStrategy.Builder:
-        """Return a builder."""
-        return FileCompactStrategy.Builder()
-
-    class Builder:
-        """Builds a :class:`FileCompactStrategy`."""
-
-        def __init__(self) -> None:
-            self._checkpoints = -1
-            self._size_threshold = -1
-            self._threads = 1
-
-        def enable_compaction_on_checkpoint(
-            self, num_checkpoints_before_compaction: int
-        ) -> FileCompactStrategy.Builder:
-            """Merge after this many checkpoints."""
-            self._checkpoints = num_checkpoints_before_compaction
-            return self
-
-        def set_size_threshold(self, size_threshold: int) -> FileCompactStrategy.Builder:
-            """Merge when the files have this many bytes together."""
-            self._size_threshold = size_threshold
-            return self
-
-        def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
-            """Merge in this many threads."""
-            self._threads = num_compact_threads
-            return self
-
-        def build(self) -> FileCompactStrategy:
-            """Return the strategy.
-
-            Raises:
-                PlanError: Neither a number of checkpoints nor a size was set.
-            """
-            if self._checkpoints <= 0 and self._size_threshold <= 0:
-                raise PlanError("a FileCompactStrategy needs a number of checkpoints or a size threshold")
-            return FileCompactStrategy(self._checkpoints, self._size_threshold, self._threads)
-
-
-class FileCompactor:
-    """How small files are merged."""
-
-    def __init__(self, delimiter: bytes | None) -> None:
-        self.delimiter = delimiter
-
-    @staticmethod
-    def concat_file_compactor(file_delimiter: bytes | None = None) -> FileCompactor:
-        """Write the files one after the other, with ``file_delimiter`` in between."""
-        return FileCompactor(file_delimiter or b"")
-
-    @staticmethod
-    def identical_file_compactor() -> FileCompactor:
-        """Copy the only file."""
-        return FileCompactor(None)
-
-
 def _rows(encoder: Encoder) -> RowParts:
     if not isinstance(encoder, Encoder):
         raise TypeError(f"a file sink needs an Encoder such as Encoder.simple_string_encoder(), not {encoder!r}")
@@ -155,6 +90,7 @@ class FileSink(Sink, SupportsPreprocessing):
     """
 
     _check_interval = CHECK_INTERVAL_MS
+    _compaction: CompactionSettings | None = None
 
     def __init__(
         self, base_path: str, file_format: PartFormat, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
@@ -181,6 +117,7 @@ class FileSink(Sink, SupportsPreprocessing):
             self._policy,
             self._names,
             self._check_interval,
+            self._compaction,
         )
 
     def create_committer(self) -> Committer:
@@ -193,12 +130,13 @@ class FileSink(Sink, SupportsPreprocessing):
         _made: type[FileSink]
 
         def __init__(self, base_path: str, file_format: PartFormat, policy: RollingPolicy) -> None:
-            self._base_path = local_path(base_path)
+            self._base_path = absolute_path(base_path)
             self._format = file_format
             self._policy = policy
             self._assigner = BucketAssigner.date_time_bucket_assigner()
             self._names = PartNames()
             self._check_interval = CHECK_INTERVAL_MS
+            self._compaction: CompactionSettings | None = None
 
         def with_bucket_check_interval(self, interval: int) -> Self:
             """Say how often (ms) to look for files that are too old while no records come; the default is 60,000."""
@@ -229,20 +167,41 @@ class FileSink(Sink, SupportsPreprocessing):
             return self
 
         def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Self:
-            """Merge small files: not available in this version."""
-            raise NotAvailableError(
-                f"FileSink cannot merge files in this version ({strategy!r}, {compactor!r}); for larger part files use "
-                "with_rolling_policy(RollingPolicy.default_rolling_policy(part_size, rollover_interval, ...))"
+            """Merge small files into larger ones, whose names begin with ``compacted-``, before anybody sees them.
+
+            Each subtask merges the files of a bucket that it has written itself; all records are still there once.
+
+            Args:
+                strategy: When to merge.
+                compactor: How to.
+
+            Raises:
+                PlanError: Files of the format cannot be written one after the other.
+            """
+            if not isinstance(strategy, FileCompactStrategy):
+                raise TypeError(f"enable_compact needs a FileCompactStrategy, not {strategy!r}")
+            if not isinstance(compactor, FileCompactor):
+                raise TypeError(f"enable_compact needs a FileCompactor, not {compactor!r}")
+            if compactor.concatenates and not self._format.can_be_concatenated:
+                raise PlanError(
+                    "files of this format cannot be written one after the other: "
+                    "use FileCompactor.record_wise_file_compactor(reader, writer_factory)"
+                )
+            self._compaction = CompactionSettings(
+                strategy.checkpoints, strategy.size_threshold, strategy.threads, compactor
             )
+            return self
 
         def disable_compact(self) -> Self:
-            """Do not merge files."""
+            """Do not merge files, as by default; what a checkpoint still holds to be merged is committed as it is."""
+            self._compaction = None
             return self
 
         def build(self) -> Any:
             """Return the sink."""
             sink = self._made(self._base_path, self._format, self._assigner, self._policy, self._names)
             sink._check_interval = self._check_interval  # noqa: SLF001 - our own
+            sink._compaction = self._compaction  # noqa: SLF001 - our own
             return sink
 
     class RowFormatBuilder(BaseBuilder):
@@ -266,11 +225,13 @@ class FileSink(Sink, SupportsPreprocessing):
         """Begin to build a sink that encodes record by record.
 
         Args:
-            base_path: The directory to write to, with or without ``file://``; it is made when needed.
+            base_path: The directory to write to, with or without ``file://``, or the URI of an object store or another
+                file system that fsspec reaches; it is made when needed.
             encoder: Such as ``Encoder.simple_string_encoder()``: one line for each record.
 
         Raises:
-            PlanError: The path is of a file system that is not available.
+            PlanError: There is no such file system.
+            MissingDependencyError: The client of the file system is not installed.
             TypeError: An argument is of a wrong type.
         """
         return FileSink.RowFormatBuilder(base_path, _rows(encoder), RollingPolicy.default_rolling_policy())
@@ -284,7 +245,8 @@ class FileSink(Sink, SupportsPreprocessing):
             writer_factory: Makes the writer of each file.
 
         Raises:
-            PlanError: The path is of a file system that is not available.
+            PlanError: There is no such file system.
+            MissingDependencyError: The client of the file system is not installed.
             TypeError: An argument is of a wrong type.
         """
         return FileSink.BulkFormatBuilder(

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
 
+from flintstream.common.serialization import DeserializationSchema
 from flintstream.common.time import Duration
+from flintstream.connectors.bad_records import BadRecord, BadRecords
 from flintstream.connectors.byte_streams import is_line_safe
 from flintstream.connectors.file_systems import absolute_path, existing_path, is_hidden, list_files
 from flintstream.connectors.files import FileMonitor, plan_splits
+from flintstream.connectors.lines import RecordLineReader
 from flintstream.connectors.source import Boundedness, StaticEnumerator
 from flintstream.connectors.text import TextLineReader
 from flintstream.datastream.connectors.base import Source
-from flintstream.errors import FlintstreamError, PlanError
+from flintstream.datastream.functions import ProcessFunction
+from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import SourceReader, SplitEnumerator
-
-
-class NotAvailableError(FlintstreamError, NotImplementedError):
-    """Part of PyFlink's API that this version does not have yet."""
+    from flintstream.datastream.output_tag import OutputTag
 
 
 class FileEnumeratorProvider:
@@ -59,12 +61,12 @@ class StreamFormat:
 
     def create_reader(self) -> SourceReader:
         """Return a reader of :class:`~flintstream.connectors.text.FileSplit`; called in the tasks."""
-        raise NotAvailableError(f"the format {type(self).__name__} is not available in this version of flintstream")
+        raise PlanError(f"{type(self).__name__} does not say how to read a file: its create_reader is missing")
 
     @property
-    def produced_type(self) -> TypeInformation:
-        """The type of the records."""
-        raise NotAvailableError(f"the format {type(self).__name__} is not available in this version of flintstream")
+    def produced_type(self) -> TypeInformation | None:
+        """The type of the records; None for any Python object."""
+        return None
 
     @staticmethod
     def text_line_format(charset_name: str = "UTF-8") -> StreamFormat:
@@ -75,13 +77,83 @@ class StreamFormat:
         """
         return _TextLines(charset_name)
 
+    @staticmethod
+    def message_line_format(deserialization_schema: DeserializationSchema, charset_name: str = "UTF-8") -> RecordFormat:
+        """Read a record from each line, such as JSON lines with a ``JsonRowDeserializationSchema``.
+
+        PyFlink has no such method. Lines for which the schema returns None are passed over.
+
+        Raises:
+            TypeError: It is no ``DeserializationSchema``.
+            PlanError: There is no such charset.
+        """
+        return _MessageLines(deserialization_schema, charset_name)
+
+
+def _can_split(charset: str) -> bool:
+    try:
+        return is_line_safe(charset)
+    except (LookupError, TypeError, UnicodeError):
+        raise PlanError(f"there is no charset {charset!r}") from None
+
+
+class RecordFormat(StreamFormat):
+    """A format whose records can be bad one by one."""
+
+    bad_records: BadRecords = BadRecords.FAIL
+
+    def with_bad_records(self, what: BadRecords) -> Self:
+        """Return the format that does something else than to fail with records that cannot be read.
+
+        Args:
+            what: With ``BadRecords.KEEP`` there are :class:`~flintstream.connectors.bad_records.BadRecord` among the
+                records, and the stream has no type; :class:`DivertBadRecords` brings them to a side output.
+        """
+        if not isinstance(what, BadRecords):
+            raise TypeError(f"with_bad_records needs one of BadRecords, not {what!r}")
+        made = copy(self)
+        made.bad_records = what
+        return made
+
+
+class DivertBadRecords(ProcessFunction):
+    """Brings bad records that a source has kept to a side output, and passes on all others.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import OutputTag
+    >>> divert = DivertBadRecords(OutputTag("bad", Types.STRING()))
+
+    ``env.from_source(...).process(divert, output_type=Types.ROW([...]))`` then has the bad ones as texts that name
+    file, line and reason: ``stream.get_side_output(tag)``.
+    """
+
+    def __init__(self, tag: OutputTag) -> None:
+        self._tag = tag
+
+    def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterator[Any]:  # noqa: ARG002
+        """Tell bad records from others."""
+        yield (self._tag, str(value)) if isinstance(value, BadRecord) else value
+
+
+class _MessageLines(RecordFormat):
+    def __init__(self, schema: DeserializationSchema, charset: str) -> None:
+        if not isinstance(schema, DeserializationSchema):
+            raise TypeError(f"message_line_format needs a DeserializationSchema, not {schema!r}")
+        self.splittable = _can_split(charset)
+        self._schema = schema
+        self._charset = charset
+
+    def create_reader(self) -> SourceReader:
+        return RecordLineReader(self._schema, self._charset, self.bad_records)
+
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        return self._schema.get_produced_type()
+
 
 class _TextLines(StreamFormat):
     def __init__(self, charset: str) -> None:
-        try:
-            self.splittable = is_line_safe(charset)
-        except (LookupError, TypeError, UnicodeError):
-            raise PlanError(f"there is no charset {charset!r}") from None
+        self.splittable = _can_split(charset)
         self._charset = charset
 
     def create_reader(self) -> SourceReader:
@@ -123,9 +195,9 @@ class FileSource(Source):
             *paths: Files or directories, with or without ``file://``; relative ones start from where the program runs.
 
         Raises:
-            PlanError: A path is of a file system that is not available, or there is none.
+            PlanError: A path is of a file system that there is not, or there is no path.
+            MissingDependencyError: The client of a file system is not installed.
             TypeError: An argument is of a wrong type.
-            NotAvailableError: The format is not available in this version.
         """
         return FileSourceBuilder(stream_format, *paths)
 
@@ -135,9 +207,10 @@ class FileSource(Source):
         return FileSourceBuilder(bulk_format, *paths)
 
     @property
-    def produced_type(self) -> TypeInformation:
-        """The type of the records."""
-        return self._format.produced_type
+    def produced_type(self) -> TypeInformation | None:
+        """The type of the records; None if there may be bad ones among them."""
+        keeps = getattr(self._format, "bad_records", None) is BadRecords.KEEP
+        return None if keeps else self._format.produced_type
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         """Return the enumerator of the files that are there now or, when monitoring, of all that will ever be."""

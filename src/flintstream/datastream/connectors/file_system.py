@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from flintstream.connectors.bad_records import BadRecord, BadRecordError, BadRecords
 from flintstream.connectors.buckets import BucketAssigner
 from flintstream.connectors.rolling import DefaultRollingPolicy, OnCheckpointRollingPolicy, RollingPolicy
-from flintstream.datastream.connectors._file_sink import (
-    FileCompactor,
-    FileCompactStrategy,
-    FileSink,
-    OutputFileConfig,
-    StreamingFileSink,
-)
+from flintstream.datastream.connectors._file_compaction import FileCompactor, FileCompactStrategy
+from flintstream.datastream.connectors._file_sink import FileSink, OutputFileConfig, StreamingFileSink
 from flintstream.datastream.connectors._file_source import (
     BulkFormat,
+    DivertBadRecords,
     FileEnumeratorProvider,
     FileSource,
     FileSourceBuilder,
     FileSplitAssignerProvider,
-    NotAvailableError,
+    RecordFormat,
     StreamFormat,
 )
 
 __all__ = [
+    "BadRecord",
+    "BadRecordError",
+    "BadRecords",
     "BucketAssigner",
     "BulkFormat",
     "DefaultRollingPolicy",
+    "DivertBadRecords",
     "FileCompactStrategy",
     "FileCompactor",
     "FileEnumeratorProvider",
@@ -32,9 +33,9 @@ __all__ = [
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
-    "NotAvailableError",
     "OnCheckpointRollingPolicy",
     "OutputFileConfig",
+    "RecordFormat",
     "RollingPolicy",
     "StreamFormat",
     "StreamingFileSink",

@@ -1,0 +1,170 @@
+"""When and how a file sink merges small files."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from flintstream.common.serialization import BulkWriterFactory
+from flintstream.connectors.file_reader import FileSplit
+from flintstream.connectors.source import Fetch
+from flintstream.datastream.connectors._file_source import StreamFormat
+from flintstream.errors import FlintstreamError, PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class FileCompactStrategy:
+    """When small files are merged into larger ones: by number of checkpoints, by size, or both, whatever is first."""
+
+    def __init__(self, checkpoints: int = -1, size_threshold: int = -1, threads: int = 1) -> None:
+        self.checkpoints = checkpoints
+        self.size_threshold = size_threshold
+        self.threads = threads
+
+    @staticmethod
+    def builder() -> FileCompactStrategy.Builder:
+        """Return a builder."""
+        return FileCompactStrategy.Builder()
+
+    class Builder:
+        """Builds a :class:`FileCompactStrategy`."""
+
+        def __init__(self) -> None:
+            self._checkpoints = -1
+            self._size_threshold = -1
+            self._threads = 1
+
+        def enable_compaction_on_checkpoint(
+            self, num_checkpoints_before_compaction: int
+        ) -> FileCompactStrategy.Builder:
+            """Merge at the checkpoint of this number after the first file, counting the one that ended it.
+
+            Raises:
+                PlanError: The number is not positive.
+            """
+            self._checkpoints = _positive(num_checkpoints_before_compaction, "the number of checkpoints")
+            return self
+
+        def set_size_threshold(self, size_threshold: int) -> FileCompactStrategy.Builder:
+            """Merge when the files of a bucket have more than this many bytes together.
+
+            Raises:
+                PlanError: The number is negative.
+            """
+            if not isinstance(size_threshold, int) or size_threshold < 0:
+                raise PlanError(f"the size threshold of a FileCompactStrategy must not be negative: {size_threshold!r}")
+            self._size_threshold = size_threshold
+            return self
+
+        def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
+            """Merge the files of so many buckets at once; one by default.
+
+            Raises:
+                PlanError: The number is not positive.
+            """
+            self._threads = _positive(num_compact_threads, "the number of threads")
+            return self
+
+        def build(self) -> FileCompactStrategy:
+            """Return the strategy.
+
+            Raises:
+                PlanError: Neither a number of checkpoints nor a size was set.
+            """
+            if self._checkpoints <= 0 and self._size_threshold < 0:
+                raise PlanError("a FileCompactStrategy needs a number of checkpoints or a size threshold")
+            return FileCompactStrategy(self._checkpoints, self._size_threshold, self._threads)
+
+
+def _positive(value: Any, what: str) -> int:
+    if not isinstance(value, int) or value <= 0:
+        raise PlanError(f"{what} of a FileCompactStrategy must be positive, not {value!r}")
+    return value
+
+
+class FileCompactor(ABC):
+    """How small files are merged. In PyFlink it wraps a Java object; here a user may write one (picklable)."""
+
+    concatenates: bool = False
+    """Whether the output is the inputs one after the other."""
+    copies: bool = False
+    """Whether what it makes of a single file is that file, which then need not be written again."""
+
+    @abstractmethod
+    def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
+        """Write one file that has what several have, in their order."""
+
+    @staticmethod
+    def concat_file_compactor(file_delimiter: bytes | None = None) -> FileCompactor:
+        """Write the files one after the other, with ``file_delimiter`` after each."""
+        return _Concatenation(file_delimiter or b"")
+
+    @staticmethod
+    def identical_file_compactor() -> FileCompactor:
+        """Pass on the only file; several are an error."""
+        return _Identity()
+
+    @staticmethod
+    def record_wise_file_compactor(reader: StreamFormat, writer_factory: BulkWriterFactory) -> FileCompactor:
+        """Read the records of all files and write them into one; for Parquet, ORC, Avro and files with headers.
+
+        PyFlink has no such method, Flink's Java API has.
+
+        Args:
+            reader: What reads the files, such as ``ParquetColumnarRowInputFormat``.
+            writer_factory: What writes them: that of the sink.
+        """
+        return _RecordWise(reader, writer_factory)
+
+
+class _Concatenation(FileCompactor):
+    concatenates = True
+
+    def __init__(self, delimiter: bytes) -> None:
+        if not isinstance(delimiter, bytes):
+            raise TypeError(f"the delimiter of files must be bytes, not {delimiter!r}")
+        self._delimiter = delimiter
+        self.copies = not delimiter
+
+    def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
+        for stream in inputs:
+            shutil.copyfileobj(stream, output, 1 << 20)
+            output.write(self._delimiter)
+
+
+class _Identity(FileCompactor):
+    copies = True
+
+    def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
+        if len(inputs) != 1:
+            raise FlintstreamError(
+                f"FileCompactor.identical_file_compactor() can pass on one file, and there are {len(inputs)} to be "
+                "merged: use concat_file_compactor()"
+            )
+        shutil.copyfileobj(inputs[0], output, 1 << 20)
+
+
+class _RecordWise(FileCompactor):
+    def __init__(self, reader: StreamFormat, writer_factory: BulkWriterFactory) -> None:
+        if not isinstance(reader, StreamFormat):
+            raise TypeError(f"record_wise_file_compactor needs a StreamFormat or BulkFormat, not {reader!r}")
+        if not isinstance(writer_factory, BulkWriterFactory):
+            raise TypeError(f"record_wise_file_compactor needs a BulkWriterFactory, not {writer_factory!r}")
+        self._reader = reader
+        self._factory = writer_factory
+
+    def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
+        reader = self._reader.create_reader()
+        writer = self._factory.create(output)
+        for stream in inputs:
+            with tempfile.NamedTemporaryFile() as file:  # readers take paths, and this may come from a store
+                shutil.copyfileobj(stream, file, 1 << 20)
+                file.flush()
+                for records in reader.read(FileSplit(file.name, file.name), Fetch(4096)):
+                    writer.add_elements(list(records))  # type: ignore[arg-type]
+        reader.close()
+        writer.finish()
