@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import importlib
 import pickle
+from typing import Any
 
 import pytest
 from tests.connectors.jdbc.jobs import PAIR, execution, options, sqlite_sink
 
 from flintstream.common import Types
 from flintstream.connectors.jdbc import register_jdbc_url, urls
-from flintstream.connectors.jdbc.urls import database_of
 from flintstream.datastream.connectors import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from flintstream.datastream.functions import SinkFunction
 from flintstream.errors import MissingDependencyError, PlanError
 
+database_of: Any = urls.database_of
 Builder = JdbcConnectionOptions.JdbcConnectionOptionsBuilder
 INSERT = "INSERT INTO t VALUES (?, ?)"
+ANYTHING: Any = 5
 
 
 def test_options_return_what_was_set():
@@ -48,16 +50,16 @@ def test_the_defaults_of_execution_are_flinks():
     [
         (lambda: Builder().build(), "need a URL"),
         (lambda: Builder().with_url(""), "the URL must be a text"),
-        (lambda: Builder().with_password(5), "the password must be a text, got one of type int"),
+        (lambda: Builder().with_password(ANYTHING), "the password must be a text, got one of type int"),
         (lambda: Builder().with_connection_check_timeout_seconds(0), "must be at least 1"),
         (lambda: execution(size=-1), "batch size must be at least 0"),
         (lambda: execution(size="5"), "must be a whole number"),
         (lambda: execution(interval_ms=-1), "batch interval"),
         (lambda: execution(retries=-1), "number of retries"),
-        (lambda: JdbcSink.sink(INSERT, PAIR, "jdbc:sqlite:a.db"), "JdbcConnectionOptions are needed"),
-        (lambda: JdbcSink.sink(INSERT, PAIR, options("jdbc:sqlite:a.db"), 5), "JdbcExecutionOptions are needed"),
-        (lambda: JdbcSink.sink(INSERT, "row", options("jdbc:sqlite:a.db")), "must be one of Types"),
-        (lambda: JdbcSink(None), "is made by JdbcSink.sink"),
+        (lambda: JdbcSink.sink(INSERT, PAIR, ANYTHING), "JdbcConnectionOptions are needed"),
+        (lambda: JdbcSink.sink(INSERT, PAIR, options("jdbc:sqlite:a.db"), ANYTHING), "JdbcExecutionOptions are needed"),
+        (lambda: JdbcSink.sink(INSERT, ANYTHING, options("jdbc:sqlite:a.db")), "must be one of Types"),
+        (lambda: JdbcSink(ANYTHING), "is made by JdbcSink.sink"),
     ],
 )
 def test_bad_options_are_refused(build, message):

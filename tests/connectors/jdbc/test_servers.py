@@ -6,7 +6,6 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import threading
-import time
 from contextlib import closing
 from decimal import Decimal
 
@@ -230,7 +229,7 @@ def test_a_server_that_comes_back_is_waited_for(server):
     with closing(sink_to(server, f"INSERT INTO {table} VALUES (?, ?)", size=1, retries=8).create_writer(None)) as own:
         own.write([(1, "a")], None)
         server.kill()
-        back = threading.Thread(target=lambda: (time.sleep(0.5), server.start()))
+        back = threading.Timer(0.5, server.start)
         back.start()
         own.write([(2, "b")], None)
         back.join()

@@ -16,8 +16,8 @@ from tests.connectors.jdbc.jobs import PAIR, execution, options, query, sqlite_s
 from flintstream.common import Row, Types
 from flintstream.common.time import Instant
 from flintstream.common.typeinfo import ExternalTypeInfo
-from flintstream.connectors.jdbc import JdbcError, writer
-from flintstream.connectors.jdbc.writer import JdbcOutput
+from flintstream.connectors.jdbc import JdbcError
+from flintstream.connectors.jdbc.writer import JdbcOutput, JdbcWriter
 from flintstream.datastream.connectors.jdbc import JdbcSink
 
 INSERT = "INSERT INTO t (id, name) VALUES (?, ?)"
@@ -35,14 +35,22 @@ def path(tmp_path):
 def batches(monkeypatch):
     """Return the list of the sizes of batches, as they are written."""
     sizes = []
-    own = writer.JdbcWriter._execute
+    own = JdbcWriter._execute
 
     def execute(self, rows):
         sizes.append(len(rows))
         own(self, rows)
 
-    monkeypatch.setattr(writer.JdbcWriter, "_execute", execute)
+    monkeypatch.setattr(JdbcWriter, "_execute", execute)
     return sizes
+
+
+@pytest.fixture
+def slept(monkeypatch):
+    """Return the list of the seconds that were waited."""
+    seconds: list[float] = []
+    monkeypatch.setattr(time, "sleep", seconds.append)
+    return seconds
 
 
 def rows(path):
@@ -172,8 +180,7 @@ def test_a_record_that_does_not_fit_its_type_is_named(path):
         write(sqlite_sink(path, INSERT, PAIR), [(1, "a"), (2, 5)])
 
 
-def test_what_may_pass_is_tried_again_as_often_as_the_options_say(path, monkeypatch, caplog):
-    monkeypatch.setattr(writer.time, "sleep", (slept := []).append)
+def test_what_may_pass_is_tried_again_as_often_as_the_options_say(path, slept, caplog):
     sink = sqlite_sink(path, "INSERT INTO missing VALUES (?, ?)", PAIR, retries=3)
     with pytest.raises(JdbcError, match="no such table"):
         write(sink, [(1, "a")])
@@ -188,13 +195,12 @@ def test_a_table_that_comes_in_time_is_written_to(path, monkeypatch):
         if seconds:  # the second wait
             query(path, "CREATE TABLE late (id, name)")
 
-    monkeypatch.setattr(writer.time, "sleep", sleep)
+    monkeypatch.setattr(time, "sleep", sleep)
     write(sqlite_sink(path, "INSERT INTO late VALUES (?, ?)", PAIR, retries=2), [(1, "a")])
     assert query(path, "SELECT * FROM late") == [(1, "a")]
 
 
-def test_without_retries_the_first_failure_counts(path, monkeypatch):
-    monkeypatch.setattr(writer.time, "sleep", (slept := []).append)
+def test_without_retries_the_first_failure_counts(path, slept):
     with pytest.raises(JdbcError, match="no such table"):
         write(sqlite_sink(path, "INSERT INTO missing VALUES (?, ?)", PAIR, retries=0), [(1, "a")])
     assert slept == []
@@ -213,12 +219,12 @@ def test_what_another_program_locks_is_waited_for(path):
 
 def test_pragmas_of_the_url_are_set(path):
     sink = JdbcSink.sink(INSERT, PAIR, options(f"jdbc:sqlite:{path}?journal_mode=WAL&foreign_keys=true"))
-    with closing(sink.create_writer(None)) as own:
+    with closing(JdbcWriter(sink._output)) as own:
         pragmas = [own.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "foreign_keys")]
     assert pragmas == ["wal", 1]
 
 
-@pytest.mark.parametrize("paramstyle", ["qmark", "named", "numeric"])
+@pytest.mark.parametrize("paramstyle", ["qmark", "named"])
 def test_a_url_of_sqlalchemy_works_with_each_style_of_parameters(path, paramstyle):
     sink = JdbcSink.sink(INSERT, PAIR, options(f"sqlite:///{path}"), execution(size=2))
     sink._output.database.paramstyle = paramstyle
