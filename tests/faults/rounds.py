@@ -87,6 +87,8 @@ class Round:
 class Course:
     """A round as it runs."""
 
+    program = PROGRAM
+
     plan: Round
     directory: Path
     say: Callable[[str], None]
@@ -133,9 +135,13 @@ class Course:
             "state.changelog.periodic-materialize.interval": "300 ms",
         }
 
+    def _arguments(self) -> list[str]:
+        """What the program is told beside where to write to."""
+        return [str(RECORDS)]
+
     def _start(self) -> None:
         script = self.directory / "counting.py"
-        script.write_text(PROGRAM, encoding="utf-8")
+        script.write_text(self.program, encoding="utf-8")
         (self.directory / "tmp").mkdir(exist_ok=True)
         environment = {
             **os.environ,
@@ -149,7 +155,7 @@ class Course:
         parallelism = str(self.plan.parallelism[self.starts])
         command = [sys.executable, "-m", "flintstream.cli", "run", "--master", MASTERS[self.plan.place]]
         command += ["-p", parallelism, *settings, "--resume"]
-        command += [str(script), str(self.directory / "output"), str(RECORDS)]
+        command += [str(script), str(self.directory / "output"), *self._arguments()]
         self.starts += 1
         with (self.directory / f"log-{self.starts}").open("wb") as log:
             self.process = subprocess.Popen(command, cwd=self.directory, env=environment, stdout=log, stderr=log)  # noqa: S603
@@ -229,14 +235,19 @@ def canonical(line: str) -> str:
     return repr([sorted(each.items()) if isinstance(each, dict) else each for each in row])
 
 
-def run_round(plan: Round, say: Callable[[str], None] = lambda _: None) -> Counter[str]:
+def run_round(plan: Round, say: Callable[[str], None] = lambda _: None, kind: type[Course] = Course) -> Counter[str]:
     """Run a round and return how often which process was killed; what a failed one leaves is kept.
+
+    Args:
+        plan: What happens in it.
+        say: Is told what does.
+        kind: Which program it is.
 
     Raises:
         RoundError: Something was lost or repeated.
     """
     directory = Path(tempfile.mkdtemp(prefix=f"flintstream-round-{plan.seed}-"))
-    course = Course(plan, directory, say)
+    course = kind(plan, directory, say)
     try:
         course.run()
     except BaseException as error:

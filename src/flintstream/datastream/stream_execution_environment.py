@@ -25,7 +25,7 @@ from flintstream.datastream._streams.cached import check_batch, prepare_caches
 from flintstream.datastream._streams.functions import StaysInProgram, as_type
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
-from flintstream.errors import PlanError, UnsupportedByDesignError
+from flintstream.errors import PlanError
 from flintstream.graph.planner import optimize, plan_job
 from flintstream.graph.stream_graph import GraphSettings, build_stream_graph
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
@@ -303,15 +303,25 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             )
         return self.from_source(source_func, WatermarkStrategy.no_watermarks(), source_name, type_info)
 
-    def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:  # noqa: ARG002
-        """Not possible here: input formats are Java objects.
+    def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
+        """Create a stream of the records of an input format, such as ``AvroInputFormat``.
 
         Raises:
-            UnsupportedByDesignError: Always.
+            TypeError: ``input_format`` is no ``InputFormat``.
+            FileNotFoundError: It reads files that do not exist.
         """
-        raise UnsupportedByDesignError(
-            f"create_input({type(input_format).__name__}) needs a Java InputFormat; use from_source()",
-        )
+        from flintstream.common.io import InputFormat  # noqa: PLC0415
+        from flintstream.connectors.input_formats import InputFormatSource  # noqa: PLC0415
+
+        if not isinstance(input_format, InputFormat):
+            raise TypeError(
+                f"create_input() needs an InputFormat, but got {type(input_format).__name__}; "
+                "formats of other kinds go into a FileSource, for from_source()"
+            )
+        as_source = getattr(input_format, "as_source", None)  # of those that can go on anywhere
+        source = InputFormatSource(input_format) if as_source is None else as_source()
+        name = type(input_format).__name__
+        return self.from_source(source, WatermarkStrategy.no_watermarks(), name, type_info)
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
         """Create a stream of the lines of a file or directory (of older PyFlink releases).

@@ -1,0 +1,180 @@
+"""Files of separated values."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.serialization import BulkWriter, RowDataBulkWriterFactory
+from flintstream.connectors.csv_files import CsvLayout, CsvReader
+from flintstream.connectors.formats import texts
+from flintstream.connectors.formats.csv_reading import check_columns, simple_reader
+from flintstream.connectors.formats.csv_writing import CsvWriter
+from flintstream.datastream.connectors._file_source import RecordFormat
+from flintstream.datastream.formats._csv_schema import CsvSchema
+from flintstream.errors import PlanError
+from flintstream.table import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from decimal import Decimal
+    from typing import BinaryIO
+
+    from flintstream.common.serialization import BulkWriterFactory
+    from flintstream.common.typeinfo import RowTypeInfo, TypeInformation
+    from flintstream.connectors.source import SourceReader
+
+_BITS: dict[type[t.DataType], int] = {t.TinyIntType: 8, t.SmallIntType: 16, t.IntType: 32, t.BigIntType: 64}
+
+
+def _checked(schema: CsvSchema, purpose: str) -> RowTypeInfo:
+    if not isinstance(schema, CsvSchema):
+        raise TypeError(f"{purpose} needs a CsvSchema, made by CsvSchema.builder(), not {schema!r}")
+    if not schema.columns:
+        raise PlanError(f"{purpose} needs a CsvSchema with at least one column")
+    type_info: RowTypeInfo = schema.type_info  # type: ignore[assignment]  # of a row type
+    check_columns(type_info, purpose)
+    return type_info
+
+
+class CsvReaderFormat(RecordFormat):
+    """Reads rows from files of separated values, for ``FileSource.for_record_stream_format``.
+
+    A file is read by one subtask, as values in quotes may go over several lines.
+    """
+
+    def __init__(self, schema: CsvSchema) -> None:
+        self._type_info = _checked(schema, "CsvReaderFormat")
+        self._schema = schema
+
+    @staticmethod
+    def for_schema(schema: CsvSchema) -> CsvReaderFormat:
+        """Read rows of a schema.
+
+        Raises:
+            TypeError: It is no ``CsvSchema``.
+            PlanError: It has no columns, or one of a type that cannot be read.
+        """
+        return CsvReaderFormat(schema)
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        """The type of the rows."""
+        return self._type_info
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of whole files."""
+        schema = self._schema
+        return CsvReader(
+            CsvLayout(
+                schema.dialect,
+                tuple(column.name for column in schema.columns),
+                tuple(
+                    column_reader(column.data_type, schema.dialect.null_literal, separator)
+                    for column, separator in zip(schema.columns, schema.separators(), strict=True)
+                ),
+                schema.use_header,
+                schema.strict_headers,
+                schema.skip_first_data_row,
+                schema.any_property_name,
+            ),
+            self.bad_records,
+        )
+
+
+def column_reader(data_type: t.DataType, null: str | None, separator: str) -> Callable[[list[str]], list[Any]]:
+    """Return what makes values of the texts of a column."""
+    if isinstance(data_type, t.ArrayType):
+        elements = column_reader(data_type.element_type, null, "")
+        return partial(_arrays, elements, separator)
+    if null is None and type(data_type) in _BITS:
+        return partial(_integers, _BITS[type(data_type)])
+    value = _value_reader(data_type)
+    if null is None:
+        return list if value is str else lambda column: list(map(value, column))
+    return lambda column: [None if text == null else value(text) for text in column]
+
+
+def _value_reader(data_type: t.DataType) -> Callable[[str], Any]:
+    if type(data_type) in _BITS:
+        return texts.integer(_BITS[type(data_type)])
+    if isinstance(data_type, t.DecimalType):
+        return partial(_decimal, data_type.precision, data_type.scale)
+    reader = simple_reader(t.to_type_info(data_type))
+    if reader is None:
+        raise PlanError(f"no text of separated values can have a column of {data_type!r}")
+    return reader
+
+
+def _integers(bits: int, column: list[str]) -> list[int]:
+    limit = 1 << (bits - 1)
+    try:
+        numbers = list(map(int, column))
+    except ValueError:
+        numbers = []
+    if len(numbers) < len(column) or (numbers and (max(numbers) >= limit or min(numbers) < -limit)):
+        return list(map(texts.integer(bits), column))  # says which it is
+    return numbers if "_" not in "".join(column) else list(map(texts.integer(bits), column))
+
+
+def _decimal(precision: int, scale: int, text: str) -> Decimal | None:
+    """Round to the scale; what has more digits than the type becomes None, as in Flink."""
+    number = texts.decimal(text)
+    sign, digits, exponent = number.as_tuple()
+    if isinstance(exponent, int) and exponent != -scale:
+        number = number.quantize(type(number)((sign, (1,), -scale)), rounding=ROUND_HALF_UP)
+        digits = number.as_tuple().digits
+    return number if len(digits) <= precision else None
+
+
+def _arrays(elements: Callable[[list[str]], list[Any]], separator: str, column: list[str]) -> list[list[Any]]:
+    return [elements(text.split(separator) if separator else [text]) if text else [] for text in column]
+
+
+class CsvBulkWriters:
+    """Makes the writers of files of separated values, for ``FileSink.for_bulk_format``."""
+
+    @staticmethod
+    def for_schema(schema: CsvSchema) -> BulkWriterFactory:
+        """Write rows (or tuples) of a schema, each file with the header if the schema has one.
+
+        Raises:
+            TypeError: It is no ``CsvSchema``.
+            PlanError: It has no columns, or one of a type that cannot be written.
+        """
+        return _CsvRows(schema, _checked(schema, "CsvBulkWriters"))
+
+
+class _CsvRows(RowDataBulkWriterFactory):
+    def __init__(self, schema: CsvSchema, type_info: RowTypeInfo) -> None:
+        super().__init__(schema.row_type)
+        self._schema = schema
+        self._type_info = type_info
+        self.can_be_concatenated = not schema.use_header
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        schema = self._schema
+        writer = CsvWriter("CsvBulkWriters", self._type_info, schema.dialect, schema.separators())
+        if schema.use_header:
+            header = schema.dialect.delimiter.join(column.name for column in schema.columns)
+            stream.write((header + schema.dialect.line_delimiter).encode())
+        return _Writer(stream, writer)
+
+
+class _Writer(BulkWriter):
+    def __init__(self, stream: BinaryIO, writer: CsvWriter) -> None:
+        self._stream = stream
+        self._write = writer.write
+
+    def add_element(self, element: Any) -> None:
+        self._stream.write(self._write(element))
+
+    def add_elements(self, elements: Sequence[Any]) -> None:
+        self._stream.write(b"".join(map(self._write, elements)))
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def finish(self) -> None:
+        self._stream.flush()
