@@ -58,8 +58,8 @@ csv = FileSource.for_record_stream_format(CsvReaderFormat.for_schema(schema), fi
 parquet = FileSource.for_bulk_file_format(ParquetColumnarRowInputFormat(number), files + "/parquet").build()
 none = WatermarkStrategy.no_watermarks()
 one = Types.ROW_NAMED(["n"], [Types.INT()])
-sources = [env.from_source(source, none, name).map(slow, output_type=one) for source, name in ((csv, "csv"), (parquet, "parquet"))]
-numbers = sources[0].union(sources[1])
+numbers = env.from_source(csv, none, "csv").map(slow, output_type=one)
+numbers = numbers.union(env.from_source(parquet, none, "parquet").map(slow, output_type=one))
 rows = numbers.key_by(lambda row: row.n % 6, key_type=Types.INT()).process(Count(), output_type=counted_type)
 lines = FileSink.for_row_format(output + "/lines", Encoder.simple_string_encoder())
 lines.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
