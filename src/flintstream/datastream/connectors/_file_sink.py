@@ -266,10 +266,17 @@ class StreamingFileSink(FileSink):
         warnings.warn("StreamingFileSink is deprecated: use FileSink and sink_to", DeprecationWarning, stacklevel=3)
         super().__init__(base_path, file_format, assigner, policy, names)
 
-    class DefaultRowFormatBuilder(FileSink.RowFormatBuilder):
+    class BaseBuilder(FileSink.BaseBuilder):
+        """What both builders have in common."""
+
+        def with_rolling_policy(self, policy: RollingPolicy) -> Self:
+            """Say when a file is closed."""
+            return super().with_rolling_policy(policy)
+
+    class DefaultRowFormatBuilder(BaseBuilder, FileSink.RowFormatBuilder):
         """Builds a sink that encodes record by record."""
 
-    class DefaultBulkFormatBuilder(FileSink.BulkFormatBuilder):
+    class DefaultBulkFormatBuilder(BaseBuilder, FileSink.BulkFormatBuilder):
         """Builds a sink that writes batches of records."""
 
     @staticmethod
