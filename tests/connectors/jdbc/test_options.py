@@ -52,7 +52,6 @@ def test_the_defaults_of_execution_are_flinks():
         (lambda: Builder().with_url(""), "the URL must be a text"),
         (lambda: Builder().with_password(ANYTHING), "the password must be a text, got one of type int"),
         (lambda: Builder().with_connection_check_timeout_seconds(0), "must be at least 1"),
-        (lambda: execution(size=-1), "batch size must be at least 0"),
         (lambda: execution(size="5"), "must be a whole number"),
         (lambda: execution(interval_ms=-1), "batch interval"),
         (lambda: execution(retries=-1), "number of retries"),

@@ -147,8 +147,9 @@ def test_a_batch_is_written_when_it_is_full(path, batches):
         assert (batches, len(rows(path))) == ([3, 3, 2], 8)
 
 
-def test_without_a_size_the_end_of_the_epoch_writes_all(path, batches):
-    write(sqlite_sink(path, INSERT, PAIR, size=0), [(n, "a") for n in range(6000)], [])
+@pytest.mark.parametrize("size", [0, -1])
+def test_without_a_size_the_end_of_the_epoch_writes_all(path, batches, size):
+    write(sqlite_sink(path, INSERT, PAIR, size=size), [(n, "a") for n in range(6000)], [])
     assert batches == [6000]
 
 

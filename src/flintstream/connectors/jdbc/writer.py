@@ -39,7 +39,7 @@ class JdbcOutput:
     type_info: TypeInformation
     database: Database
     batch_size: int = 5000
-    """Records after which a batch is written; 0 for no bound."""
+    """Records after which a batch is written; 0 or less for no bound."""
     interval_ms: int = 0
     """Milliseconds after which it is; 0 for any time."""
     max_retries: int = 3
@@ -102,7 +102,7 @@ class JdbcWriter(SinkWriter):
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
         """Write what is held back."""
-        size = self.output.batch_size or len(self.rows)
+        size = self.output.batch_size if self.output.batch_size > 0 else len(self.rows)
         while self.rows:
             self._flush(self.rows[:size])
             del self.rows[:size]

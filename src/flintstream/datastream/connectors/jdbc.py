@@ -11,7 +11,7 @@ from flintstream.connectors.jdbc.database import without_secrets
 from flintstream.connectors.jdbc.urls import database_of
 from flintstream.connectors.jdbc.writer import JdbcOutput, JdbcWriter
 from flintstream.connectors.sink import Sink
-from flintstream.datastream._settings import MAX_LONG, Settings, check_integer
+from flintstream.datastream._settings import MAX_INT, MAX_LONG, Settings, check_integer
 from flintstream.datastream.functions import SinkFunction
 from flintstream.errors import PlanError
 
@@ -185,7 +185,7 @@ class JdbcExecutionOptions(Settings):
         return self._batch_interval_ms
 
     def get_batch_size(self) -> int:
-        """Return after how many records a batch is written, by default 5000; 0 if their number does not matter."""
+        """Return after how many records a batch is written, by default 5000; 0 or less for any number."""
         return self._batch_size
 
     def get_max_retries(self) -> int:
@@ -209,8 +209,8 @@ class JdbcExecutionOptions(Settings):
             self._built: dict[str, int] = {}
 
         def with_batch_size(self, size: int) -> JdbcExecutionOptions.Builder:
-            """Set after how many records a batch is written; 0 for no bound."""
-            self._built["batch_size"] = check_integer(size, "the batch size", minimum=0)
+            """Set after how many records a batch is written; 0 or less for no bound, as in Flink."""
+            self._built["batch_size"] = check_integer(size, "the batch size", minimum=-MAX_INT)
             return self
 
         def with_batch_interval_ms(self, interval_ms: int) -> JdbcExecutionOptions.Builder:
