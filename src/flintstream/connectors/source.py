@@ -60,6 +60,16 @@ class Timestamped:
 
 
 @dataclass
+class SourceWatermark:
+    """Among the batches: no record of the split follows whose time is not later (ms since the epoch).
+
+    For sources that know event time by themselves, and streams without a watermark strategy.
+    """
+
+    timestamp: int
+
+
+@dataclass
 class Fetch:
     """What the engine wishes for the next batch; a reader may look at it before each ``yield``."""
 
@@ -77,7 +87,7 @@ class SourceReader(ABC):
         """Prepare the reader; called once per subtask and worker."""
 
     @abstractmethod
-    def read(self, split: Any, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:
+    def read(self, split: Any, fetch: Fetch) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
         """Yield batches from the split's position on and move that position before each ``yield``.
 
         The engine may stop after any batch (the generator is closed then) and go on later, perhaps in another process,
@@ -101,11 +111,12 @@ class SourceReader(ABC):
 class SplitEnumerator(ABC):
     """Discovers splits; lives in the driver."""
 
-    def start(self, *, checkpoints: bool) -> None:
+    def start(self, *, checkpoints: bool, batch: bool) -> None:
         """Begin; called once, before the first :meth:`discover` and after :meth:`restore`, if there was that.
 
         Args:
             checkpoints: they are taken regularly, so that :meth:`checkpoint_completed` will be called.
+            batch: there is one epoch only, which begins when all splits are discovered.
         """
 
     @abstractmethod
@@ -122,6 +133,13 @@ class SplitEnumerator(ABC):
 
     def restore(self, state: object) -> None:
         """Take back what :meth:`snapshot` returned."""
+
+    def epoch_ended(self, *, all_read: bool) -> None:
+        """See that an epoch has ended, and counts.
+
+        Args:
+            all_read: every split that was discovered so far is used up.
+        """
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """See that all that was read until now is in a checkpoint.

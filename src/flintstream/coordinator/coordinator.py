@@ -220,7 +220,7 @@ class Coordinator:
             if latest is not None and latest.metadata.finished:
                 return
             for enumerator in self.enumerators.values():
-                enumerator.start(checkpoints=self.checkpoints.enabled)
+                enumerator.start(checkpoints=self.checkpoints.enabled, batch=self.plan.batch)
             stack.callback(self.engine.stop)
             self.engine.start(self.plan)
             self._run_epochs()
@@ -289,7 +289,7 @@ class Coordinator:
     def _seconds_to_wait(self) -> float:
         """Return how long there is nothing to do: until a timer is due, or an enumerator should be asked again."""
         reports = [state.report for state in self.states.values() if state.report is not None and not state.finished]
-        if any(report.more or report.live_splits for report in reports):
+        if any(report.more or report.unread for report in reports):
             return 0
         if all(enumerator.is_finished() for enumerator in self.enumerators.values()):
             return 0
@@ -448,6 +448,9 @@ class Coordinator:
             self.obsolete.update(handle.name for handle in (*before, *report.handles) if handle.name not in kept)
             state.report = report
         self.unsaved = True
+        unread = frozenset().union(*(report.unread for report in reports))
+        for node, enumerator in self.enumerators.items():
+            enumerator.epoch_ended(all_read=node not in unread)
         if self.materializer is not None:
             self.obsolete.update(self.materializer.poll(self.states, self.clock.now_ms()))
         for report in reports if self.checkpoints.enabled else ():

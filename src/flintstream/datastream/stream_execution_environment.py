@@ -25,6 +25,7 @@ from flintstream.datastream._streams.cached import check_batch, prepare_caches
 from flintstream.datastream._streams.functions import StaysInProgram, as_type
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
+from flintstream.datastream.functions import SourceFunction
 from flintstream.errors import PlanError
 from flintstream.graph.planner import optimize, plan_job
 from flintstream.graph.stream_graph import GraphSettings, build_stream_graph
@@ -291,15 +292,20 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Create a stream from a source; sources written in Python subclass ``flintstream.connectors.source.Source``.
+        """Create a stream from a ``SourceFunction`` written in Python, or a ``flintstream.connectors.source.Source``.
 
         Raises:
-            TypeError: ``source_func`` is not a ``Source``.
+            TypeError: ``source_func`` is neither.
+            PlanError: The function has one of ``snapshot_state`` and ``restore_state``, but not the other.
         """
+        if isinstance(source_func, SourceFunction):
+            from flintstream.connectors.function_source import FunctionInput  # noqa: PLC0415
+
+            source_func = FunctionInput(source_func)
         if not isinstance(source_func, Source):
             raise TypeError(
-                f"add_source() needs a flintstream.connectors.source.Source, but got {type(source_func).__name__}; "
-                "write the source as a split enumerator and a reader",
+                f"add_source() needs a SourceFunction or a Source, but got {type(source_func).__name__}; write one "
+                "with run(ctx), or a Source with a split enumerator and a reader",
             )
         return self.from_source(source_func, WatermarkStrategy.no_watermarks(), source_name, type_info)
 

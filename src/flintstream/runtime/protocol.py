@@ -127,8 +127,8 @@ class Report:
     """All inputs of the chain have ended."""
     more: bool = False
     """A source stopped because the epoch was over, not because there was nothing left to read."""
-    live_splits: bool = False
-    """A source holds splits that are not used up."""
+    unread: frozenset[int] = frozenset()
+    """Node ids of the sources that hold splits which are not used up."""
     next_processing_time: int | None = None
     """When to run again even without input (ms since the epoch)."""
     watermark: int = -(2**63)

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import convert_block
-from flintstream.connectors.source import Boundedness, Fetch, Timestamped
+from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operator import MAX_TIMESTAMP, Operator
+from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.snapshot import snapshot_block
 
@@ -70,6 +70,9 @@ class SourceOperator(InputOperator):
         self.fetch = Fetch(size=1)
         self.reads = ""
         """The split whose records are being emitted."""
+        self.watermarks: dict[str, int] = {}
+        """Those that splits have given by themselves."""
+        self.watermark = MIN_TIMESTAMP
 
     def open(self) -> None:
         """Create and open the reader."""
@@ -142,6 +145,14 @@ class SourceOperator(InputOperator):
             self.output.emit_watermark(MAX_TIMESTAMP)
             yield
 
+    def _advance(self, name: str, timestamp: int) -> None:
+        """Emit the watermark that all splits have reached."""
+        self.watermarks[name] = timestamp
+        reached = min(self.watermarks.get(split.split_id, MIN_TIMESTAMP) for split in self.splits)
+        if reached > self.watermark:
+            self.watermark = reached
+            self.output.emit_watermark(reached)
+
     def _next(self, reading: Generator[Any, None, bool]) -> Any:
         try:
             return next(reading)
@@ -150,8 +161,13 @@ class SourceOperator(InputOperator):
         except Exception as error:
             raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
 
-    def _blocks(self, records: list[Any] | Timestamped) -> Iterator[tuple[list[Any], list[int] | None]]:
+    def _blocks(
+        self, records: list[Any] | Timestamped | SourceWatermark
+    ) -> Iterator[tuple[list[Any], list[int] | None]]:
         """Cut a batch into blocks of the size that suits what follows, however many records the reader gave."""
+        if isinstance(records, SourceWatermark):
+            self._advance(self.reads, records.timestamp)
+            return
         values, timestamps = (
             (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
         )

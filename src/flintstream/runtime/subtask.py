@@ -412,7 +412,7 @@ class Subtask:
             handles=handles,
             finished=self.finished,
             more=any(s.more for s in sources),
-            live_splits=any(s.splits for s in sources),
+            unread=frozenset(n for n, o in self.operators.items() if isinstance(o, InputOperator) and o.splits),
             next_processing_time=min((t for t in times if t is not None), default=None),
             watermark=min(watermarks, default=MIN_TIMESTAMP),
             aligned=self._aligned_watermarks(),

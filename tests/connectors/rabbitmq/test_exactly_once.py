@@ -120,7 +120,7 @@ def enumerator(state=None):
     found = RabbitEnumerator(made, parallelism=1)
     if state is not None:
         found.restore(state)
-    found.start(checkpoints=True)
+    found.start(checkpoints=True, batch=False)
     return found
 
 

@@ -23,6 +23,9 @@ _log = logging.getLogger(__name__)
 LATER = Offsets("earliest")
 """Where partitions begin that come up while the job runs: all that is in them came after it was started."""
 
+COMMIT_SECONDS = 5.0
+"""How long the end of a job may wait until its last offsets are committed."""
+
 
 @dataclass(frozen=True)
 class KafkaInput:
@@ -48,11 +51,6 @@ class KafkaInput:
         return not self.drops_foreign or self.subscription.has(partition)
 
 
-def _committed(error: Any, _offsets: Any) -> None:
-    if error is not None:
-        _log.warning("could not commit offsets to the group: %s", error.str())
-
-
 class KafkaEnumerator(SplitEnumerator):
     """Finds partitions, and tells the group how far the job has come."""
 
@@ -63,12 +61,15 @@ class KafkaEnumerator(SplitEnumerator):
         self._begun = False
         self._next_look: float | None = time.monotonic()
         self._client: Any = None
+        self._untold: dict[Partition, int] = {}
+        """Offsets that the group is to be told."""
+        self._telling = False
 
     def _consumer(self) -> Any:
         if self._client is None:
             prefix = self._source.client_id_prefix
             more: dict[str, Any] = {"client.id": f"{prefix}-enumerator"} if prefix else {}
-            self._client = consumer(self._source.properties, **more, on_commit=_committed)
+            self._client = consumer(self._source.properties, **more, on_commit=self._told)
         return self._client
 
     def discover(self) -> Sequence[KafkaSplit]:
@@ -111,19 +112,36 @@ class KafkaEnumerator(SplitEnumerator):
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Commit the offsets; nothing depends on them, so that a failure is no more than a warning."""
-        offsets: dict[Partition, int] = {}
         for each in progress:
-            offsets.update(each)
-        places = [library().TopicPartition(*partition, offset) for partition, offset in offsets.items()]
-        if not places:
-            return
+            self._untold.update(each)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Commit what is to be committed, after what is on its way: the order of several is not kept."""
+        client = self._consumer()
         try:
-            self._consumer().commit(offsets=places, asynchronous=True)
-            self._consumer().poll(0)  # has what was not committed logged
+            client.poll(0)  # has us told what became of the last commit
+            if self._telling or not self._untold:
+                return
+            places = [library().TopicPartition(*partition, offset) for partition, offset in self._untold.items()]
+            client.commit(offsets=places, asynchronous=True)
         except library().KafkaException:
             _log.warning("could not commit offsets to the group", exc_info=True)
+        else:
+            self._telling = True
+        self._untold.clear()
+
+    def _told(self, error: Any, _offsets: Any) -> None:
+        self._telling = False
+        if error is not None:
+            _log.warning("could not commit offsets to the group: %s", error.str())
 
     def close(self) -> None:
         """Disconnect, when the last offsets are committed."""
-        if self._client is not None:
-            close_quietly(self._client)
+        if self._client is None:
+            return
+        until = time.monotonic() + COMMIT_SECONDS
+        while (self._telling or self._untold) and time.monotonic() < until:
+            self._tell()
+            self._client.poll(0.05)
+        close_quietly(self._client)

@@ -89,7 +89,7 @@ class RabbitEnumerator(SplitEnumerator):
         self._saved: dict[str, float] = {}
         """Ids that are in a checkpoint, and until when to know them."""
 
-    def start(self, *, checkpoints: bool) -> None:
+    def start(self, *, checkpoints: bool, batch: bool) -> None:  # noqa: ARG002
         """Connect.
 
         Raises:

@@ -212,11 +212,54 @@ class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction):
         return self._func(value1, value2)
 
 
-class SourceFunction:
-    """Exists because PyFlink exports it; there it wraps a Java object.
+class SourceFunction(Function):
+    """Emits records from a loop of its own, for ``add_source`` (PyFlink's wraps a Java object; this one is Python).
 
-    Sources written in Python subclass :class:`flintstream.connectors.source.Source`.
+    ``run`` works in a thread of the task until it returns, which ends the stream. A function that can go on from where
+    it was has :meth:`snapshot_state` and :meth:`restore_state`, and changes its state under the lock under which it
+    collects: what they say is part of checkpoints, and no record is lost or repeated. Without them the function
+    starts again after a failure. For splits that many subtasks share see :class:`flintstream.connectors.source.Source`.
+
+    >>> class Count(SourceFunction):
+    ...     def __init__(self):
+    ...         self.next, self.running = 0, True
+    ...
+    ...     def run(self, ctx):
+    ...         while self.running and self.next < 1000:
+    ...             with ctx.get_checkpoint_lock():
+    ...                 ctx.collect(self.next)
+    ...                 self.next += 1
+    ...
+    ...     def cancel(self):
+    ...         self.running = False
+    ...
+    ...     def snapshot_state(self):
+    ...         return self.next
+    ...
+    ...     def restore_state(self, state):
+    ...         self.next = state
     """
+
+    parallel: bool = False
+    """Whether each subtask runs a copy, which ``ctx.index`` and ``ctx.count`` tell from the others; else one does."""
+
+    def run(self, ctx: Any) -> None:
+        """Emit records with ``ctx`` until there are no more, or :meth:`cancel` was called.
+
+        ``ctx`` is a :class:`flintstream.connectors.function_source.SourceContext`: ``collect(value)``,
+        ``collect_with_timestamp(value, ms)``, ``emit_watermark(ms)``, ``get_checkpoint_lock()``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement run(ctx)")
+
+    def cancel(self) -> None:
+        """Have :meth:`run` return soon; called from another thread. What it collects is dropped from here on."""
+
+    def snapshot_state(self) -> Any:
+        """Return what :meth:`restore_state` needs to go on after the records collected so far (picklable)."""
+        return None
+
+    def restore_state(self, state: Any) -> None:
+        """Go on from there; called after ``open`` and before :meth:`run`."""
 
 
 class SinkFunction(Function):

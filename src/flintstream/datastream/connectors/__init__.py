@@ -64,7 +64,6 @@ _MISSING = {
     "Cassandra": "cassandra",
     "Elasticsearch": "elasticsearch",
     "Kinesis": "kinesis",
-    "hybrid source": "hybrid_source",
 }
 
 

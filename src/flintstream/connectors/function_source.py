@@ -1,0 +1,242 @@
+"""Runs a user's :class:`~flintstream.datastream.functions.SourceFunction`, which pushes, where readers are asked."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from flintstream.connectors.source import (
+    Boundedness,
+    Source,
+    SourceReader,
+    SourceSplit,
+    SourceWatermark,
+    StaticEnumerator,
+    Timestamped,
+)
+from flintstream.datastream.functions import SourceFunction
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from flintstream.connectors.source import Fetch, SplitEnumerator
+    from flintstream.datastream.functions import RuntimeContext
+
+Batch = list[Any] | Timestamped | SourceWatermark
+
+MOST_WAITING = 10_000
+"""Records that nobody has asked for yet; the function has to wait, then."""
+
+END_SECONDS = 10.0
+"""How long a function that was cancelled may take to return."""
+
+
+@dataclass
+class FunctionSplit(SourceSplit):
+    """One of the copies of a function, and how far it has come."""
+
+    index: int
+    count: int
+    state: object = None
+    taken: int = 0
+    """How often records were taken from it: a copy in this process that knows another number has fallen behind."""
+    left: deque[Batch] = field(default_factory=deque)
+    """Taken and not yet emitted."""
+
+
+class FunctionInput(Source):
+    """A source function as a source."""
+
+    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def __init__(self, function: SourceFunction) -> None:
+        """Run ``function``; in all subtasks if it says so.
+
+        Raises:
+            PlanError: It can be read once but not written, or the other way round.
+        """
+        own, base = type(function), SourceFunction
+        self.stateful = own.snapshot_state is not base.snapshot_state
+        if self.stateful != (own.restore_state is not base.restore_state):
+            raise PlanError(f"{own.__name__} needs both snapshot_state() and restore_state(), or none of them")
+        self.function = function
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
+        """Return the copies of the function: one, or one per subtask."""
+        count = parallelism if self.function.parallel else 1
+        return StaticEnumerator([FunctionSplit(str(index), index, count) for index in range(count)])
+
+    def create_reader(self) -> SourceReader:
+        """Return what runs the copies of a subtask."""
+        return FunctionReader(self)
+
+
+class _CancelledError(BaseException):
+    """Ends the thread of a function that wants to emit when nobody listens any more."""
+
+
+class SourceContext:
+    """What ``run`` is given: takes records, and the lock under which records and state change together."""
+
+    def __init__(self, split: FunctionSplit, *, stateful: bool) -> None:
+        """Begin with nothing."""
+        self.index = split.index
+        """Which copy of the function this is, from 0; it stays the same when the parallelism changes."""
+        self.count = split.count
+        """How many copies there are."""
+        self._stateful = stateful
+        self._changed = threading.Condition(threading.RLock())
+        self._depth = 0
+        self._batches: deque[Batch] = deque()
+        self._waiting = 0
+        self._watermark: int | None = None
+        self._cancelled = False
+
+    def __enter__(self) -> Self:
+        """Take the lock; waits while more records than enough are waiting."""
+        self._changed.acquire()
+        # Only here: a wait gives the lock away, and within it records and state belong together.
+        while not self._depth and self._waiting >= MOST_WAITING and not self._cancelled:
+            self._changed.wait()
+        if self._cancelled:
+            self._changed.release()
+            raise _CancelledError
+        self._depth += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the lock back."""
+        self._depth -= 1
+        self._changed.release()
+
+    def get_checkpoint_lock(self) -> SourceContext:
+        """Return the lock, for ``with``: what ``snapshot_state`` returns belongs to the records collected under it."""
+        return self
+
+    def collect(self, value: Any) -> None:
+        """Emit a record without a timestamp."""
+        with self._checked():
+            if not self._batches or not isinstance(self._batches[-1], list):
+                self._batches.append([])
+            self._batches[-1].append(value)  # type: ignore[union-attr]
+            self._waiting += 1
+
+    def collect_with_timestamp(self, value: Any, timestamp: int) -> None:
+        """Emit a record with a timestamp (ms since the epoch)."""
+        with self._checked():
+            if not self._batches or not isinstance(self._batches[-1], Timestamped):
+                self._batches.append(Timestamped([], []))
+            batch = self._batches[-1]
+            assert isinstance(batch, Timestamped)  # noqa: S101
+            batch.values.append(value)
+            batch.timestamps.append(timestamp)
+            self._waiting += 1
+
+    def emit_watermark(self, watermark: Any) -> None:
+        """Say that no record will follow whose time is not later; a number (ms) or a ``Watermark``."""
+        timestamp = int(getattr(watermark, "timestamp", watermark))
+        with self._checked():
+            if self._watermark is None or timestamp > self._watermark:
+                self._watermark = timestamp
+                self._batches.append(SourceWatermark(timestamp))
+                self._waiting += 1
+
+    def _checked(self) -> SourceContext:
+        if self._stateful and not self._depth:
+            raise PlanError(
+                "a SourceFunction with snapshot_state() must hold the lock while it collects a record and changes what "
+                "snapshot_state() returns: with ctx.get_checkpoint_lock(): ..."
+            )
+        return self
+
+
+class _Run:
+    """A copy of a function, running in a thread."""
+
+    def __init__(self, source: FunctionInput, split: FunctionSplit, context: RuntimeContext) -> None:
+        self._function = copy.deepcopy(source.function)
+        self._stateful = source.stateful
+        self.taken = split.taken
+        self._failure: BaseException | None = None
+        self._function.open(context)
+        if self._stateful and split.taken:
+            self._function.restore_state(split.state)
+        self._context = SourceContext(split, stateful=self._stateful)
+        self._thread = threading.Thread(target=self._run, name=f"flintstream-source-{split.split_id}", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._function.run(self._context)
+        except _CancelledError:
+            pass
+        except BaseException as error:  # noqa: BLE001 - it is raised where somebody sees it
+            self._failure = error
+
+    def take(self, split: FunctionSplit) -> bool:
+        """Move into the split what was collected, with the state that belongs to it; tell whether nothing follows."""
+        context = self._context
+        over = not self._thread.is_alive()
+        with context._changed:  # noqa: SLF001 - the same module
+            if context._batches:  # noqa: SLF001
+                split.left, context._batches = context._batches, deque()  # noqa: SLF001
+                context._waiting = 0  # noqa: SLF001
+                split.state = copy.deepcopy(self._function.snapshot_state()) if self._stateful else None
+                self.taken += 1
+                split.taken = self.taken
+                context._changed.notify_all()  # noqa: SLF001
+                return False
+        if over and self._failure is not None:
+            raise self._failure
+        return over
+
+    def close(self) -> None:
+        self._function.cancel()
+        with self._context._changed:  # noqa: SLF001 - the same module
+            self._context._cancelled = True  # noqa: SLF001
+            self._context._changed.notify_all()  # noqa: SLF001
+        self._thread.join(END_SECONDS)
+        self._function.close()
+
+
+class FunctionReader(SourceReader):
+    """Runs the copies of a subtask."""
+
+    gives_away = False
+
+    def __init__(self, source: FunctionInput) -> None:
+        """Run the function of ``source``."""
+        self._source = source
+        self._runs: dict[str, _Run] = {}
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Keep the context for the functions."""
+        self._context = runtime_context
+
+    def read(self, split: FunctionSplit, fetch: Fetch) -> Generator[Batch, None, bool]:  # noqa: ARG002
+        """Yield what the function has collected."""
+        run = self._runs.get(split.split_id)
+        if run is not None and run.taken != split.taken:  # the job went back, or it ran elsewhere in the meantime
+            run.close()
+            run = None
+        if run is None:
+            run = self._runs[split.split_id] = _Run(self._source, split, self._context)
+        while True:
+            while split.left:
+                yield split.left.popleft()
+            over = run.take(split)
+            if not split.left:
+                return over
+
+    def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
+        """Return nothing."""
+        return None
+
+    def close(self) -> None:
+        """Cancel the functions."""
+        while self._runs:
+            self._runs.popitem()[1].close()

@@ -1,0 +1,193 @@
+"""Reads one source after the other: history first, from files say, and then what goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.source import Source, SourceReader, SourceSplit, SplitEnumerator
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
+    from flintstream.datastream.functions import RuntimeContext
+
+
+@dataclass
+class HybridSplit(SourceSplit):
+    """A split of one of the sources.
+
+    Splits of a source that has no watermarks per split are of the same name: so they have a watermark in common.
+    """
+
+    number: int
+    """Of the source."""
+    split: Any
+
+
+class HybridInput(Source):
+    """Sources that follow one another; the last one says whether there is an end."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Read ``sources``, in this order."""
+        self.sources = tuple(sources)
+        self.watermarks_per_split = any(source.watermarks_per_split for source in self.sources)
+
+    def get_boundedness(self) -> Boundedness:
+        """Return whether the last source ends."""
+        return self.sources[-1].get_boundedness()
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
+        """Return what goes from source to source."""
+        return HybridEnumerator(self.sources, parallelism)
+
+    def create_reader(self) -> SourceReader:
+        """Return what reads any of them."""
+        return HybridReader(self.sources)
+
+    def finished(self) -> None:
+        """Tell all sources."""
+        for source in self.sources:
+            source.finished()
+
+
+class HybridEnumerator(SplitEnumerator):
+    """Discovers splits of one source until all of them have been read, everywhere, and then those of the next."""
+
+    def __init__(self, sources: Sequence[Source], parallelism: int) -> None:
+        """Begin with the first source."""
+        self._sources = sources
+        self._parallelism = parallelism
+        self._number = 0
+        self._restored: tuple[object] | None = None
+        self._all_read = True
+        self._settings: dict[str, bool] = {}
+        self._open: dict[int, SplitEnumerator] = {}
+        """Also those of earlier sources, which may be told of checkpoints yet."""
+
+    @property
+    def _current(self) -> SplitEnumerator:
+        return self._open[self._number]
+
+    @property
+    def _is_last(self) -> bool:
+        return self._number == len(self._sources) - 1
+
+    def start(self, *, checkpoints: bool, batch: bool) -> None:
+        """Begin with the source that is being read."""
+        self._settings = {"checkpoints": checkpoints, "batch": batch}
+        self._begin()
+
+    def _begin(self) -> None:
+        # Only now: where a source begins may depend on the time, and on what there is then.
+        enumerator = self._open[self._number] = self._sources[self._number].create_enumerator(self._parallelism)
+        if self._restored is not None:
+            enumerator.restore(*self._restored)
+            self._restored = None
+        enumerator.start(**self._settings)
+
+    def discover(self) -> Sequence[HybridSplit]:
+        """Return splits of the current source; go on to the next one when nothing is left to discover or to read."""
+        found = self._discover()
+        while not self._is_last and self._current.is_finished() and (self._all_read or self._settings["batch"]):
+            self._number += 1
+            self._begin()
+            found += self._discover()
+        return found
+
+    def _discover(self) -> list[HybridSplit]:
+        number, per_split = self._number, self._sources[self._number].watermarks_per_split
+        found = self._current.discover()
+        if found:
+            self._all_read = False
+        return [HybridSplit(f"{number}:{s.split_id}" if per_split else str(number), number, s) for s in found]
+
+    def is_finished(self) -> bool:
+        """Tell whether the last source has no more splits."""
+        return self._is_last and self._current.is_finished()
+
+    def snapshot(self) -> object:
+        """Return which source is being read, and what its enumerator needs."""
+        return (self._number, self._current.snapshot())
+
+    def restore(self, state: Any) -> None:
+        """Go on with that source; whether its splits have been read, the first epoch will tell."""
+        self._number, *restored = state
+        self._restored = (restored[0],)
+        self._all_read = False
+
+    def epoch_ended(self, *, all_read: bool) -> None:
+        """See whether the current source has been read."""
+        self._all_read = all_read
+        self._current.epoch_ended(all_read=all_read)
+
+    def checkpoint_completed(self, progress: Sequence[Any]) -> None:
+        """Tell each enumerator what readers of its source have told."""
+        for number, enumerator in self._open.items():
+            told = [each[number] for each in progress if number in each]
+            if told:
+                enumerator.checkpoint_completed(told)
+
+    def close(self) -> None:
+        """Close all enumerators."""
+        for enumerator in self._open.values():
+            enumerator.close()
+
+
+class HybridReader(SourceReader):
+    """Reads splits of any of the sources, each with a reader of that source."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Create readers when there is something for them to read."""
+        self._sources = sources
+        self._open: dict[int, SourceReader] = {}
+        self._reads: SourceReader | None = None
+
+    @property
+    def gives_away(self) -> bool:  # type: ignore[override]
+        """Whether the reader that yielded last holds no object that it has yielded."""
+        return self._reads is not None and self._reads.gives_away
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Keep the context for the readers."""
+        self._context = runtime_context
+
+    def _reader(self, number: int) -> SourceReader:
+        found = self._open.get(number)
+        if found is None:
+            found = self._sources[number].create_reader()
+            found.open(self._context)
+            self._open[number] = found
+        return found
+
+    def read(
+        self, split: HybridSplit, fetch: Fetch
+    ) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
+        """Yield what the source's own reader yields."""
+        reader = self._reader(split.number)
+        reading = reader.read(split.split, fetch)
+        try:
+            while True:
+                try:
+                    batch = next(reading)
+                except StopIteration as stop:
+                    return bool(stop.value)
+                self._reads = reader
+                yield batch
+        finally:
+            reading.close()
+
+    def progress(self, splits: Sequence[HybridSplit]) -> object | None:
+        """Return what the readers tell, by source."""
+        told = {}
+        for number, reader in self._open.items():
+            own = reader.progress([split.split for split in splits if split.number == number])
+            if own is not None:
+                told[number] = own
+        return told or None
+
+    def close(self) -> None:
+        """Close all readers; they may yet be asked how far they have come."""
+        for reader in self._open.values():
+            reader.close()
