@@ -10,7 +10,7 @@ from flintstream.common.serialization import BulkWriter, RowDataBulkWriterFactor
 from flintstream.connectors.csv_files import CsvLayout, CsvReader
 from flintstream.connectors.formats import texts
 from flintstream.connectors.formats.csv_reading import check_columns, simple_reader
-from flintstream.connectors.formats.csv_writing import CsvWriter
+from flintstream.connectors.formats.csv_writing import CsvWriter, quoter
 from flintstream.datastream.connectors._file_source import RecordFormat
 from flintstream.datastream.formats._csv_schema import CsvSchema
 from flintstream.errors import PlanError
@@ -157,7 +157,8 @@ class _CsvRows(RowDataBulkWriterFactory):
         schema = self._schema
         writer = CsvWriter("CsvBulkWriters", self._type_info, schema.dialect, schema.separators())
         if schema.use_header:
-            header = schema.dialect.delimiter.join(column.name for column in schema.columns)
+            names = map(quoter(schema.dialect), (column.name for column in schema.columns))
+            header = schema.dialect.delimiter.join(names)
             stream.write((header + schema.dialect.line_delimiter).encode())
         return _Writer(stream, writer)
 
