@@ -1,0 +1,240 @@
+"""Rows in Avro's binary encoding, by fastavro."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._conversion import Scope
+from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, Types
+from flintstream.connectors.formats.avro_schema import library, parsed
+from flintstream.connectors.formats.errors import FormatError
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.common.types import Row
+
+    Converter = Callable[[Any], Any]
+
+_SIMPLE: dict[str, Callable[[], TypeInformation]] = {
+    "null": Types.PICKLED_BYTE_ARRAY,
+    "boolean": Types.BOOLEAN,
+    "int": Types.INT,
+    "long": Types.LONG,
+    "float": Types.FLOAT,
+    "double": Types.DOUBLE,
+    "string": Types.STRING,
+    "enum": Types.STRING,
+    "bytes": lambda: Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    "fixed": lambda: Types.PRIMITIVE_ARRAY(Types.BYTE()),
+}
+
+_LOGICAL = {
+    "date": Types.SQL_DATE,
+    "time-millis": Types.SQL_TIME,
+    "time-micros": Types.SQL_TIME,
+    "timestamp-millis": Types.SQL_TIMESTAMP,
+    "timestamp-micros": Types.SQL_TIMESTAMP,
+    "decimal": Types.BIG_DEC,
+}
+_TIMESTAMPS = ("timestamp-millis", "timestamp-micros")
+_PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "string", "bytes")
+
+
+class AvroRows:
+    """Reads and writes the records of a schema as rows. Made once per schema and process."""
+
+    def __init__(self, schema_text: str) -> None:
+        """Compile the converters.
+
+        Raises:
+            PlanError: It is no schema of records.
+            MissingDependencyError: fastavro is not installed.
+        """
+        parsed(schema_text)  # complains of what is no schema
+        self._kinds = _Kinds(json.loads(schema_text))
+        root = self._kinds.root
+        if not isinstance(root, dict) or root.get("type") != "record":
+            raise PlanError("an Avro schema of rows must be one of records")
+        type_info = self._kinds.type_of(root)
+        assert isinstance(type_info, RowTypeInfo)  # noqa: S101 - as that of a record is
+        self.type_info = type_info
+
+    def reader(self, name: str) -> Callable[[bytes], Row]:
+        """Return what reads a message; ``name`` is that of the schema in errors."""
+        read, schema = library().schemaless_reader, parsed(json.dumps(self._kinds.root))
+        convert = self._kinds.from_avro(self._kinds.root)
+        assert convert is not None  # noqa: S101 - a record becomes a row
+
+        def read_row(message: bytes) -> Row:
+            try:
+                return convert(read(BytesIO(message), schema))  # type: ignore[no-any-return]
+            except Exception as error:
+                raise FormatError.reading(name, message, error) from error
+
+        return read_row
+
+    def writer(self, name: str) -> Callable[[Any], bytes]:
+        """Return what writes a row; ``name`` is that of the schema in errors."""
+        write, schema = library().schemaless_writer, parsed(json.dumps(self._kinds.root))
+        checked, convert = self.type_info.to_internal_type, self._kinds.to_avro(self._kinds.root)
+        assert convert is not None  # noqa: S101 - a row becomes a record
+
+        def write_row(value: Any) -> bytes:
+            try:
+                out = BytesIO()
+                write(out, schema, convert(checked(value)))
+                return out.getvalue()
+            except Exception as error:
+                raise FormatError.writing(name, value, error) from error
+
+        return write_row
+
+
+class _Kinds:
+    """Types and converters of the parts of a schema."""
+
+    def __init__(self, root: Any) -> None:
+        self._named: dict[str, Any] = {}
+        self._open: list[str] = []
+        self.root = self._cleaned(root)
+
+    def _cleaned(self, schema: Any) -> Any:
+        """Drop the logical types that are unknown to Flink, and remember what has a name."""
+        if isinstance(schema, list):
+            return [self._cleaned(each) for each in schema]
+        if not isinstance(schema, dict):
+            return schema
+        own = dict(schema)
+        if own.get("logicalType") not in _LOGICAL:
+            own.pop("logicalType", None)
+        for part in ("items", "values"):
+            if part in own:
+                own[part] = self._cleaned(own[part])
+        if "fields" in own:
+            own["fields"] = [{**each, "type": self._cleaned(each["type"])} for each in own["fields"]]
+        if isinstance(own.get("type"), (dict, list)):
+            own["type"] = self._cleaned(own["type"])
+        if "name" in own:
+            self._named[own["name"]] = own
+            self._named[f"{own.get('namespace', '')}.{own['name']}".lstrip(".")] = own
+        return own
+
+    def _resolved(self, schema: Any) -> Any:
+        """Return what a name stands for; a union of a type and null is that type."""
+        if isinstance(schema, str) and schema not in _PRIMITIVES:
+            found = self._named.get(schema, self._named.get(schema.rpartition(".")[2]))
+            if found is None:
+                raise PlanError(f"the Avro schema refers to {schema!r}, which it does not define")
+            return found
+        if isinstance(schema, dict) and isinstance(schema["type"], (dict, list)):
+            return self._resolved(schema["type"])
+        if isinstance(schema, list):
+            there = [each for each in schema if each != "null"]
+            return self._resolved(there[0]) if len(there) == 1 else schema
+        return schema
+
+    def type_of(self, schema: Any) -> TypeInformation:
+        """Return the type of values of a part."""
+        schema = self._resolved(schema)
+        if isinstance(schema, list):
+            return PickledBytesTypeInfo()  # of any kind
+        if isinstance(schema, str):
+            return _SIMPLE[schema]()
+        if "logicalType" in schema:
+            return _LOGICAL[schema["logicalType"]]()
+        kind = schema["type"]
+        if kind == "array":
+            return Types.OBJECT_ARRAY(self.type_of(schema["items"]))
+        if kind == "map":
+            return Types.MAP(Types.STRING(), self.type_of(schema["values"]))
+        if kind != "record":
+            return _SIMPLE[kind]()
+        if schema["name"] in self._open:
+            raise PlanError(f"records '{schema['name']}' of the Avro schema contain one another, as rows cannot")
+        self._open.append(schema["name"])
+        fields = schema["fields"]
+        types = [self.type_of(each["type"]) for each in fields]
+        self._open.pop()
+        return Types.ROW_NAMED([each["name"] for each in fields], types)
+
+    def from_avro(self, schema: Any) -> Converter | None:
+        """Return what makes our value of fastavro's; None if they are the same."""
+        return self._converter(schema, _row_from_dict, _without_zone, self.from_avro)
+
+    def to_avro(self, schema: Any) -> Converter | None:
+        """Return what makes fastavro's value of ours; None if they are the same."""
+        return self._converter(schema, _dict_from_row, _with_zone, self.to_avro)
+
+    def _converter(
+        self,
+        schema: Any,
+        record: Callable[[list[str], list[Converter | None]], Converter],
+        timestamp: Converter,
+        part: Callable[[Any], Converter | None],
+    ) -> Converter | None:
+        schema = self._resolved(schema)
+        if not isinstance(schema, dict):
+            return None
+        if schema.get("logicalType") in _TIMESTAMPS:
+            return timestamp
+        if schema["type"] == "record":
+            fields = schema["fields"]
+            return record([each["name"] for each in fields], [part(each["type"]) for each in fields])
+        if schema["type"] == "array":
+            return _of_lists(_nullable(part(schema["items"])))
+        if schema["type"] == "map":
+            return _of_maps(_nullable(part(schema["values"])))
+        return None
+
+
+def _without_zone(value: dt.datetime) -> dt.datetime:
+    return value.replace(tzinfo=None)
+
+
+def _with_zone(value: dt.datetime) -> dt.datetime:
+    return value.replace(tzinfo=dt.UTC)  # fastavro would take it for local time
+
+
+def _nullable(convert: Converter | None) -> Converter | None:
+    if convert is None:
+        return None
+    return lambda value: None if value is None else convert(value)
+
+
+def _of_lists(convert: Converter | None) -> Converter | None:
+    if convert is None:
+        return None
+    return lambda values: [convert(each) for each in values]
+
+
+def _of_maps(convert: Converter | None) -> Converter | None:
+    if convert is None:
+        return None
+    return lambda values: {key: convert(each) for key, each in values.items()}
+
+
+def _parts(scope: Scope, texts: list[str], converters: list[Converter | None]) -> list[str]:
+    built = zip(texts, map(_nullable, converters), strict=True)
+    return [text if convert is None else f"{scope.add(convert)}({text})" for text, convert in built]
+
+
+def _row_from_dict(names: list[str], converters: list[Converter | None]) -> Converter:
+    scope = Scope()
+    own = scope.add(tuple(names))
+    values = ", ".join(_parts(scope, [f"v[{name!r}]" for name in names], converters))
+    return scope.function(f"def convert(v):\n    return make_row({own}, [{values}])\n")
+
+
+def _dict_from_row(names: list[str], converters: list[Converter | None]) -> Converter:
+    scope = Scope()
+    variables = [f"a{i}" for i in range(len(names))]
+    pairs = zip(names, _parts(scope, variables, converters), strict=True)
+    unpack = f"    {', '.join(variables)}, = v\n" if variables else ""
+    body = ", ".join(f"{name!r}: {part}" for name, part in pairs)
+    return scope.function(f"def convert(v):\n{unpack}    return {{{body}}}\n")

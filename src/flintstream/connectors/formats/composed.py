@@ -1,0 +1,60 @@
+"""What types of values consist of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.common._basictypes import BasicType
+from flintstream.common._compositetypes import _SequenceTypeInfo
+from flintstream.common.typeinfo import (
+    BasicTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    PickledBytesTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    SqlTimeTypeInfo,
+    TupleTypeInfo,
+)
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import (
+        TypeInformation,
+    )
+
+
+def is_sequence(type_info: TypeInformation) -> bool:
+    """Return whether values are lists."""
+    return isinstance(type_info, _SequenceTypeInfo) and not is_bytes(type_info)
+
+
+def is_bytes(type_info: TypeInformation) -> bool:
+    """Return whether values are bytes."""
+    if not isinstance(type_info, PrimitiveArrayTypeInfo):
+        return False
+    element = type_info._element_type  # noqa: SLF001 - what the type consists of
+    return isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.BYTE  # noqa: SLF001 - as above
+
+
+def element_of(type_info: TypeInformation) -> TypeInformation:
+    """Return the type of the elements of a list."""
+    assert isinstance(type_info, _SequenceTypeInfo)  # noqa: S101 - asked before
+    return type_info._element_type  # noqa: SLF001 - as above
+
+
+def inner_types(type_info: TypeInformation) -> list[TypeInformation]:
+    """Return the types of the parts of a value."""
+    if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
+        return type_info.get_field_types()
+    if isinstance(type_info, MapTypeInfo):
+        return [type_info._key_type_info, type_info._value_type_info]  # noqa: SLF001 - as above
+    return [element_of(type_info)] if is_sequence(type_info) else []
+
+
+def unsupported(type_info: TypeInformation) -> TypeInformation | None:
+    """Return the first type in ``type_info`` that is none of Flink's own, of which no format knows anything."""
+    leaves = (BasicTypeInfo, SqlTimeTypeInfo, LocalTimeTypeInfo, PickledBytesTypeInfo)
+    parts = inner_types(type_info)
+    if not parts and not is_bytes(type_info) and not isinstance(type_info, (*leaves, RowTypeInfo, TupleTypeInfo)):
+        return type_info
+    return next((found for found in map(unsupported, parts) if found is not None), None)

@@ -1,0 +1,146 @@
+"""Writes rows of a type as separated values, in the bytes that Flink writes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._basictypes import BasicType
+from flintstream.common._javatext import float_text, timestamp_text
+from flintstream.common.typeinfo import (
+    BasicTypeInfo,
+    DateTypeInfo,
+    LocalTimeTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+)
+from flintstream.connectors.formats import texts
+from flintstream.connectors.formats.composed import element_of, inner_types
+from flintstream.connectors.formats.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.formats.dialect import CsvDialect
+
+    Writer = Callable[[Any], str]
+
+LONGEST_UNQUOTED = 24
+"""Flink quotes longer texts without looking at them."""
+
+_NUMBERS: dict[BasicType, Writer] = {
+    BasicType.BOOLEAN: lambda value: "true" if value else "false",
+    BasicType.FLOAT: float_text,
+    BasicType.DOUBLE: texts.number_text,
+    BasicType.BIG_DEC: texts.decimal_text,
+    **dict.fromkeys((BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.BIG_INT), str),
+}
+
+_LOCAL: dict[LocalTimeTypeInfo.TimeType, Writer] = {
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: lambda value: str(value.isoformat()),
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: lambda value: f"{value:%H:%M:%S}",
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: texts.sql_timestamp_text,
+}
+
+
+def _number(type_info: TypeInformation) -> Writer | None:
+    """Return what writes values that are never quoted; None if these may be."""
+    return _NUMBERS.get(type_info._basic_type) if isinstance(type_info, BasicTypeInfo) else None  # noqa: SLF001 - its kind
+
+
+def _simple(type_info: TypeInformation) -> Writer:
+    """Return what writes a value that has no parts, without quotes."""
+    number = _number(type_info)
+    if number is not None:
+        return number
+    if isinstance(type_info, BasicTypeInfo):
+        return texts.sql_instant_text if type_info._basic_type is BasicType.INSTANT else str  # noqa: SLF001 - its kind
+    if isinstance(type_info, DateTypeInfo):
+        return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_DATE]
+    if isinstance(type_info, TimeTypeInfo):
+        return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_TIME]
+    if isinstance(type_info, TimestampTypeInfo):
+        return timestamp_text
+    if isinstance(type_info, LocalTimeTypeInfo):
+        return _LOCAL[type_info._time_type]  # noqa: SLF001 - the type's kind
+    return texts.base64_text
+
+
+def quoter(dialect: CsvDialect) -> Callable[[str], str]:
+    """Return what puts a text into quotes where Flink does.
+
+    That is: longer ones, and those with any character that is not greater than the delimiter and the quote.
+    """
+    quote, escape = dialect.quote, dialect.escape
+    if quote is None:
+        return lambda text: text
+    backslash = "\\"  # Flink minds it as long as there is no escape character
+    highest = re.escape(max(dialect.delimiter, quote, "\r"))
+    special = re.compile(f"[\\x00-{highest}{re.escape(escape or backslash)}]").search
+
+    def quoted(text: str) -> str:
+        if len(text) <= LONGEST_UNQUOTED and special(text) is None:
+            return text
+        inner = text.replace(escape, escape + escape) if escape else text
+        return f"{quote}{inner.replace(quote, quote + quote)}{quote}"
+
+    return quoted
+
+
+class CsvWriter:
+    """Writes rows as messages. Made once per schema and process."""
+
+    def __init__(
+        self, schema: str, type_info: RowTypeInfo, dialect: CsvDialect, separators: Sequence[str] | None = None
+    ) -> None:
+        """Prepare; ``separators`` are those of the elements for each column, by default the dialect's."""
+        self._schema = schema
+        self._convert = type_info.to_internal_type
+        self._delimiter, self._end = dialect.delimiter, dialect.line_delimiter
+        self._null = dialect.null_literal or ""
+        self._quoted = quoter(dialect)
+        types = type_info.get_field_types()
+        between = separators or [dialect.array_delimiter] * len(types)
+        self._columns = [self._column(each, separator) for each, separator in zip(types, between, strict=True)]
+
+    def write(self, value: Any) -> bytes:
+        """Return the message.
+
+        Raises:
+            FormatError: The value does not fit the type.
+        """
+        try:
+            if value is None:
+                raise TypeError("a row is needed")  # noqa: TRY301 - it is told as all the others
+            return self.line(self._convert(value)).encode()
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise FormatError.writing(self._schema, value, error) from error
+
+    def line(self, row: Any) -> str:
+        """Return the line of a row that has the type's form."""
+        cells = [write(value) for write, value in zip(self._columns, row, strict=True)]
+        return self._delimiter.join(cells) + self._end
+
+    def _column(self, type_info: TypeInformation, separator: str) -> Writer:
+        null, quoted = self._null, self._quoted
+        number = _number(type_info)
+        if number is not None:
+            return lambda value: null if value is None else number(value)
+        write = self._composed(type_info, separator) or _simple(type_info)
+        if write is str:
+            return lambda value: null if value is None else quoted(value)
+        return lambda value: null if value is None else quoted(write(value))
+
+    def _composed(self, type_info: TypeInformation, separator: str) -> Writer | None:
+        null = self._null
+        if isinstance(type_info, RowTypeInfo):
+            writers = [_simple(part) for part in type_info.get_field_types()]
+            return lambda row: separator.join(
+                [null if part is None else write(part) for write, part in zip(writers, row, strict=True)]
+            )
+        if not inner_types(type_info):
+            return None
+        element = _simple(element_of(type_info))
+        return lambda value: separator.join([null if part is None else element(part) for part in value])

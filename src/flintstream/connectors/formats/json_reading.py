@@ -1,0 +1,344 @@
+"""Reads JSON as values of a type."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._basictypes import BasicType
+from flintstream.common._conversion import Scope
+from flintstream.common._javatext import narrow
+from flintstream.common.typeinfo import (
+    BasicTypeInfo,
+    DateTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+    TupleTypeInfo,
+)
+from flintstream.connectors.formats import texts
+from flintstream.connectors.formats.composed import element_of, inner_types, is_bytes, is_sequence
+from flintstream.connectors.formats.errors import FormatError, Misfit
+from flintstream.connectors.formats.json_writing import json_text
+from flintstream.connectors.formats.texts import fails
+from flintstream.errors import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.common.types import Row
+
+    Reader = Callable[[Any], Any]
+
+_MISSING: Any = object()
+_BLANKS = " \t\n\r"
+
+
+class JsonReader:
+    """Reads a message as a row. Made once per schema and process: the converters are compiled."""
+
+    def __init__(self, schema: str, type_info: RowTypeInfo, *, fails_on_missing: bool, ignores_errors: bool) -> None:
+        """Compile the converters; ``schema`` is the name to use in errors."""
+        self._schema = schema
+        self._ignores_errors = ignores_errors
+        self._row: Callable[[Any], Row] = _Compiler(
+            fails_on_missing=fails_on_missing, ignores_errors=ignores_errors
+        ).row(type_info)
+        number = Decimal if _has_decimals(type_info) else float
+        decoder: Any = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=number)
+        self._scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
+
+    def read(self, message: bytes) -> Row | None:
+        """Return the row; None for a JSON null, and for what cannot be read if errors are ignored.
+
+        Raises:
+            FormatError: The message is no JSON, or does not fit the type.
+        """
+        try:
+            try:
+                text = message.decode()
+                node = self._scan(text, 0)[0]
+            except (StopIteration, ValueError):
+                text = _text_of(message)
+                node = self._scan_slowly(text)
+            if "\\u" in text:
+                node = _without_halves(node)
+            return None if node is None else self._row(node)
+        except (ValueError, TypeError, OverflowError, ArithmeticError, RecursionError) as error:
+            if self._ignores_errors:
+                return None
+            raise FormatError.reading(self._schema, message, error) from None
+
+    def _scan_slowly(self, text: str) -> Any:
+        content = text.removeprefix("\ufeff").lstrip(_BLANKS)
+        if not content:
+            raise Misfit("there is nothing in it")
+        try:
+            return self._scan(content, 0)[0]
+        except StopIteration as stop:
+            raise Misfit(f"no JSON at character {stop.value}") from None
+
+
+def _text_of(message: bytes) -> str:
+    """Return the text in one of the encodings that JSON may have."""
+    return message.decode(json.detect_encoding(message))
+
+
+def _refuse_constant(name: str) -> None:
+    raise Misfit(f"{name} is no JSON")
+
+
+def _without_halves(node: Any) -> Any:
+    """Replace halves of surrogate pairs, which no encoding of text has, by question marks."""
+    if isinstance(node, str):
+        return (
+            node
+            if node.isprintable()
+            else node.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\ufffd", "?")
+        )
+    if isinstance(node, list):
+        return [_without_halves(part) for part in node]
+    if isinstance(node, dict):
+        return {_without_halves(key): _without_halves(part) for key, part in node.items()}
+    return node
+
+
+def _has_decimals(type_info: TypeInformation) -> bool:
+    if isinstance(type_info, BasicTypeInfo):
+        return type_info._basic_type is BasicType.BIG_DEC  # noqa: SLF001 - the type's kind
+    return any(_has_decimals(part) for part in inner_types(type_info))
+
+
+def _integer(bits: int | None, *, cuts: bool) -> Reader:
+    parse = texts.integer(bits)
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if bits else (0, 0)
+
+    def read(node: Any) -> int:
+        if type(node) is int:
+            if not bits or low <= node <= high:
+                return node
+        elif type(node) is str:
+            return parse(node)
+        elif cuts and isinstance(node, (float, Decimal)) and low <= node <= high:
+            return int(node)
+        raise fails(node, f"an integer of {bits} bits" if bits else "an integer")
+
+    return read
+
+
+def _fraction(parse: Callable[[str], float], shorten: Callable[[float], float]) -> Reader:
+    def read(node: Any) -> float:
+        if isinstance(node, str):
+            return parse(node)
+        if isinstance(node, bool) or not isinstance(node, (int, float, Decimal)):
+            raise fails(node, "a number")
+        return shorten(float(node))
+
+    return read
+
+
+def _decimal(node: Any) -> Decimal:
+    if isinstance(node, str):
+        return texts.decimal(node)
+    if isinstance(node, bool) or not isinstance(node, (int, Decimal)):
+        raise fails(node, "a decimal number")
+    return Decimal(node)
+
+
+def _boolean(node: Any) -> bool:
+    return node if isinstance(node, bool) else isinstance(node, str) and texts.boolean(node)
+
+
+def _string(node: Any) -> str:
+    return node if isinstance(node, str) else json_text(node)
+
+
+def _character(node: Any) -> str | None:
+    if not isinstance(node, str) or len(node) > 1:
+        raise fails(node, "a character")
+    return node or None
+
+
+def _instant(node: Any) -> Any:
+    if isinstance(node, bool) or not isinstance(node, (str, int, float, Decimal)):
+        raise fails(node, "a point in time")
+    if isinstance(node, str):
+        return texts.iso_instant(node)
+    return texts.seconds_instant(Decimal(str(node)) if isinstance(node, float) else node)
+
+
+def _of_text(parse: Callable[[str], Any]) -> Reader:
+    def read(node: Any) -> Any:
+        if not isinstance(node, str):
+            raise fails(node, "a text")
+        return parse(node)
+
+    return read
+
+
+def _pickled(text: str) -> Any:
+    content = texts.base64_bytes(text)
+    try:
+        return pickle.loads(content)
+    except Exception as error:  # noqa: BLE001 - anything may come of unpickling
+        raise Misfit(f"{shorten(content, 60)} is no pickled object: {error}") from None
+
+
+_BASIC: dict[BasicType, Reader] = {
+    BasicType.STRING: _string,
+    BasicType.BOOLEAN: _boolean,
+    BasicType.BYTE: _integer(8, cuts=False),
+    BasicType.SHORT: _integer(16, cuts=False),
+    BasicType.INT: _integer(32, cuts=True),
+    BasicType.LONG: _integer(64, cuts=True),
+    BasicType.FLOAT: _fraction(texts.single, narrow),
+    BasicType.DOUBLE: _fraction(texts.double, float),
+    BasicType.CHAR: _character,
+    BasicType.BIG_INT: _integer(None, cuts=False),
+    BasicType.BIG_DEC: _decimal,
+    BasicType.INSTANT: _instant,
+}
+
+_LOCAL = {
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: texts.iso_date,
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: texts.iso_time,
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: texts.iso_timestamp,
+}
+
+_FAST = {
+    BasicType.STRING: "type({x}) is str",
+    BasicType.BOOLEAN: "{x} is True or {x} is False",
+    BasicType.DOUBLE: "type({x}) is float",
+    BasicType.INT: "type({x}) is int and -2147483648 <= {x} <= 2147483647",
+    BasicType.LONG: "type({x}) is int and -9223372036854775808 <= {x} <= 9223372036854775807",
+}
+"""When a value needs no reader."""
+
+
+class _Compiler:
+    def __init__(self, *, fails_on_missing: bool, ignores_errors: bool) -> None:
+        self._fails_on_missing = fails_on_missing
+        self._ignores_errors = ignores_errors
+
+    def reader(self, type_info: TypeInformation) -> Reader:
+        """Return what reads values that are not None."""
+        if isinstance(type_info, BasicTypeInfo):
+            return _BASIC[type_info._basic_type]  # noqa: SLF001 - the type's kind
+        if isinstance(type_info, DateTypeInfo):
+            return _of_text(texts.iso_date)
+        if isinstance(type_info, TimeTypeInfo):
+            return _of_text(texts.iso_time)
+        if isinstance(type_info, TimestampTypeInfo):
+            convert = type_info.to_internal_type  # to the millisecond
+            return _of_text(lambda text: convert(texts.iso_timestamp(text)))
+        if isinstance(type_info, LocalTimeTypeInfo):
+            return _of_text(_LOCAL[type_info._time_type])  # noqa: SLF001 - the type's kind
+        if isinstance(type_info, PickledBytesTypeInfo):
+            return _of_text(_pickled)
+        if is_bytes(type_info):
+            return _of_text(texts.base64_bytes)
+        if isinstance(type_info, RowTypeInfo):
+            return self.row(type_info)
+        if isinstance(type_info, TupleTypeInfo):
+            return self._tuple(type_info)
+        if isinstance(type_info, MapTypeInfo):
+            return self._map(type_info)
+        assert is_sequence(type_info)  # noqa: S101 - the types are checked before
+        return self._sequence(type_info)
+
+    def _part(self, type_info: TypeInformation, name: str) -> Reader:
+        """Return what reads a part of a value; None stays None."""
+        read = self.reader(type_info)
+        ignores = self._ignores_errors
+
+        def read_part(node: Any) -> Any:
+            if node is None:
+                return None
+            try:
+                return read(node)
+            except (ValueError, TypeError, OverflowError, ArithmeticError, RecursionError) as error:
+                if ignores:
+                    return None
+                raise _located(error, name) from None
+
+        return read_part
+
+    def row(self, type_info: RowTypeInfo) -> Reader:
+        scope = Scope()
+        names, types = tuple(type_info.get_field_names()), type_info.get_field_types()
+        names_name, refuse, missing = scope.add(names), scope.add(_not_an_object), scope.add(_MISSING)
+        absent = scope.add(_absent)
+        lines = ["def convert(v):", "    if type(v) is not dict:", f"        {refuse}(v)", "    get = v.get"]
+        for i, (name, field_type) in enumerate(zip(names, types, strict=True)):
+            x = f"a{i}"
+            part = scope.add(self._part(field_type, name))
+            default = f", {missing}" if self._fails_on_missing else ""
+            lines.append(f"    {x} = get({name!r}{default})")
+            if self._fails_on_missing:
+                lines += [f"    if {x} is {missing}:", f"        {absent}({name!r})"]
+            kind = field_type._basic_type if isinstance(field_type, BasicTypeInfo) else None  # noqa: SLF001 - as above
+            fast = _FAST.get(kind, "").format(x=x) if kind else ""
+            test = f"{x} is not None and not ({fast})" if fast else f"{x} is not None"
+            lines += [f"    if {test}:", f"        {x} = {part}({x})"]
+        values = ", ".join(f"a{i}" for i in range(len(names)))
+        lines.append(f"    return make_row({names_name}, [{values}])")
+        return scope.function("\n".join(lines) + "\n")
+
+    def _tuple(self, type_info: TupleTypeInfo) -> Reader:
+        parts = [(f"f{i}", self._part(part, f"f{i}")) for i, part in enumerate(type_info.get_field_types())]
+
+        check = type_info.to_internal_type  # there are types that have no None
+
+        def read(node: Any) -> Any:
+            if not isinstance(node, dict):
+                raise fails(node, "an object with the fields f0, f1 and so on")
+            values = tuple([part(node.get(name)) for name, part in parts])
+            return check(values) if None in values else values
+
+        return read
+
+    def _map(self, type_info: MapTypeInfo) -> Reader:
+        key_type, value_type = inner_types(type_info)
+        key, value = self._part(key_type, "[key]"), self._part(value_type, "[value]")
+        check = type_info.to_internal_type
+
+        def read(node: Any) -> Any:
+            if not isinstance(node, dict):
+                raise fails(node, "an object")
+            values = {key(name): value(part) for name, part in node.items()}
+            return check(values) if None in values else values
+
+        return read
+
+    def _sequence(self, type_info: TypeInformation) -> Reader:
+        part = self._part(element_of(type_info), "[element]")
+        check = type_info.to_internal_type
+
+        def read(node: Any) -> Any:
+            if not isinstance(node, list):
+                raise fails(node, "a list")
+            values = [part(each) for each in node]
+            return check(values) if None in values else values
+
+        return read
+
+
+def _located(error: Exception, name: str) -> Misfit:
+    return error.within(name) if isinstance(error, Misfit) else Misfit(f"{type(error).__name__}: {error}", name)
+
+
+def _absent(name: str) -> None:
+    raise Misfit(f"there is no field '{name}'")
+
+
+def _not_an_object(node: Any) -> None:
+    raise fails(node, "an object")
+
+
+__all__ = ["JsonReader"]

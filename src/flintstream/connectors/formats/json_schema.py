@@ -1,0 +1,112 @@
+"""Types of rows from JSON schemas, of which Flink takes a part."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._basictypes import BasicType
+from flintstream.common.typeinfo import BasicTypeInfo, Types
+from flintstream.errors import PlanError, shorten
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
+
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TEXTS = {"date": Types.SQL_DATE, "time": Types.SQL_TIME, "date-time": Types.SQL_TIMESTAMP}
+_SIMPLE = {"boolean": Types.BOOLEAN, "number": Types.BIG_DEC, "integer": Types.BIG_DEC}
+
+
+def type_of_schema(text: str) -> TypeInformation:
+    """Return the type that a JSON schema describes.
+
+    >>> type_of_schema('{"type": "object", "properties": {"id": {"type": "integer"}}}')
+    RowTypeInfo(id: BigDecimal)
+
+    Raises:
+        PlanError: It is no schema, or none of those that Flink takes.
+    """
+    try:
+        root = json.loads(_COMMENT.sub(lambda match: match.group(1) or "", text))
+    except ValueError as error:
+        raise PlanError(f"a JSON schema is a JSON text; {shorten(text)} is none: {error}") from None
+    return _type_of(root, "<root>", root)
+
+
+def _type_of(node: Any, place: str, root: Any) -> TypeInformation:
+    if not isinstance(node, dict):
+        raise PlanError(f"JSON schema: {place} must be an object, not {shorten(node)}")
+    alone = [key for key in ("allOf", "anyOf", "not", "extends", "disallow") if key in node]
+    if alone:
+        raise PlanError(f"JSON schema: '{alone[0]}' in {place} cannot be a type of rows; 'oneOf' a type and null can")
+    if "$ref" in node:
+        return _type_of(_referenced(node["$ref"], place, root), place, root)
+    if "oneOf" in node:
+        return _one_of([_type_or_null(each, place, root) for each in node["oneOf"]], place)
+    kinds = node.get("type")
+    if kinds is None:
+        raise PlanError(f"JSON schema: {place} has no 'type'")
+    if isinstance(kinds, list):
+        return _one_of([_type_or_null({**node, "type": kind}, place, root) for kind in kinds], place)
+    return _type_of_kind(kinds, node, place, root)
+
+
+def _type_or_null(node: Any, place: str, root: Any) -> TypeInformation | None:
+    return None if isinstance(node, dict) and node.get("type") == "null" else _type_of(node, place, root)
+
+
+def _one_of(types: list[TypeInformation | None], place: str) -> TypeInformation:
+    there = [each for each in types if each is not None]
+    if len(there) != 1 or len(types) > 2:
+        raise PlanError(f"JSON schema: {place} may be of one type, and null; not of several")
+    return there[0]
+
+
+def _type_of_kind(kind: Any, node: dict[str, Any], place: str, root: Any) -> TypeInformation:
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]()
+    if kind == "string":
+        if "contentEncoding" in node and node["contentEncoding"] != "base64":
+            raise PlanError(
+                f"JSON schema: {place} has the encoding {node['contentEncoding']!r}, but only base64 can be"
+            )
+        if "contentEncoding" in node:
+            return Types.PRIMITIVE_ARRAY(Types.BYTE())
+        return _TEXTS.get(node.get("format", ""), Types.STRING)()
+    if kind == "object":
+        fields = node.get("properties", {})
+        types = [_type_of(field, f"{place}/{name}", root) for name, field in fields.items()]
+        return Types.ROW_NAMED(list(fields), types)
+    if kind == "array":
+        return _array(node, place, root)
+    raise PlanError(f"JSON schema: {place} has the type {kind!r}, which cannot be read")
+
+
+def _array(node: dict[str, Any], place: str, root: Any) -> TypeInformation:
+    items = node.get("items")
+    if items is None:
+        raise PlanError(f"JSON schema: {place} is an array and must say of what: add 'items'")
+    if isinstance(items, list):
+        if node.get("additionalItems", False):
+            raise PlanError(f"JSON schema: {place} names its items one by one, so it cannot have others")
+        types = [_type_of(item, f"{place}[{i}]", root) for i, item in enumerate(items)]
+        return Types.ROW_NAMED([f"f{i}" for i in range(len(items))], types)
+    element = _type_of(items, f"{place}[]", root)
+    text = isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.STRING  # noqa: SLF001 - its kind
+    return Types.BASIC_ARRAY(element) if text else Types.OBJECT_ARRAY(element)
+
+
+def _referenced(reference: Any, place: str, root: Any) -> Any:
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        raise PlanError(
+            f"JSON schema: {place} refers to {reference!r}; it can refer to this document alone, as '#/...'"
+        )
+    node = root
+    for name in reference[2:].split("/"):
+        if not isinstance(node, dict) or name not in node:
+            raise PlanError(f"JSON schema: {place} refers to {reference!r}, which is not there")
+        node = node[name]
+    if isinstance(node, dict) and "$ref" in node:
+        raise PlanError(f"JSON schema: {place} refers to {reference!r}, which refers on; only one step is possible")
+    return node

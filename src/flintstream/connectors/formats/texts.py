@@ -1,0 +1,282 @@
+"""Values from texts and texts from values, as Java has them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import math
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from flintstream.common._javatext import double_text, instant_text, narrow
+from flintstream.common.time import Instant
+from flintstream.connectors.formats.errors import Misfit
+from flintstream.errors import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BITS = {"BYTE": 8, "SHORT": 16, "INT": 32, "LONG": 64}
+
+_FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?", re.ASCII)
+_HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d+[fFdD]?", re.ASCII)
+_NOT_FINITE = {"NaN": math.nan, "+NaN": math.nan, "-NaN": math.nan}
+_INFINITE = {"Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
+_SPECIAL = _NOT_FINITE | _INFINITE
+
+_TIME = r"(\d\d):(\d\d):(\d\d)(?:\.(\d{0,9}))?"
+_SHORT_TIME = r"(\d\d?):(\d\d?):(\d\d?)(?:\.(\d{1,9}))?"
+_ISO_TIME = re.compile(rf"{_TIME}Z", re.ASCII)
+_ISO_TIMESTAMP = re.compile(rf"(\d{{4}}-\d\d-\d\d)T{_TIME}Z", re.ASCII)
+_ISO_INSTANT = re.compile(rf"(\d{{4}}-\d\d-\d\d)T{_TIME}(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
+_SECONDS = re.compile(r"([+-]?\d+)(?:\.(\d{0,9})\d*)?", re.ASCII)
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_SQL_DATE = re.compile(r"\d{4}-\d\d?-\d\d?", re.ASCII)
+_SQL_TIME = re.compile(r"(\d\d?):(\d\d?):(\d\d?)", re.ASCII)
+_SQL_TIMESTAMP = re.compile(rf"(\d{{4}}-\d\d?-\d\d?) {_SHORT_TIME}", re.ASCII)
+_LOCAL_TIMESTAMP = re.compile(rf"(\d{{4}}-\d\d-\d\d) {_TIME}", re.ASCII)
+_SQL_INSTANT = re.compile(rf"(\d{{4}}-\d\d-\d\d) {_TIME}Z", re.ASCII)
+
+
+def fails(value: object, wanted: str) -> Misfit:
+    """Return the error for a value that is not what is wanted."""
+    return Misfit(f"{shorten(value, 60)} is not {wanted}")
+
+
+def integer(bits: int | None) -> Callable[[str], int]:
+    """Return what reads integers of so many bits; None for any number of them."""
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if bits else (0, 0)
+    wanted = f"an integer of {bits} bits" if bits else "an integer"
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise fails(text, wanted) from None
+        if "_" in text or (bits and not low <= number <= high):
+            raise fails(text, wanted)
+        return number
+
+    return read
+
+
+def double(text: str) -> float:
+    """Read a floating point number of 64 bits."""
+    try:
+        value = float(text)
+    except ValueError:
+        return _odd_double(text)
+    return value if value - value == 0 and text.isascii() and "_" not in text else _odd_double(text)
+
+
+def _odd_double(text: str) -> float:
+    """Read what Java and Python do not agree on."""
+    stripped = text.strip()
+    if _FLOAT.fullmatch(stripped):
+        return float(stripped.rstrip("fFdD"))
+    if stripped in _SPECIAL:
+        return _SPECIAL[stripped]
+    if _HEXADECIMAL.fullmatch(stripped):
+        return float.fromhex(stripped.rstrip("fFdD"))
+    raise fails(text, "a number")
+
+
+def single(text: str) -> float:
+    """Read a floating point number of 32 bits."""
+    return narrow(double(text))
+
+
+def decimal(text: str) -> Decimal:
+    """Read a decimal number."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise fails(text, "a decimal number") from None
+    if not number.is_finite() or "_" in text:
+        raise fails(text, "a decimal number")
+    return number
+
+
+def boolean(text: str) -> bool:
+    """Read ``true``, in any case; everything else is false."""
+    return text.strip().lower() == "true"
+
+
+def base64_bytes(text: str) -> bytes:
+    """Read bytes in Base64, with padding."""
+    try:
+        return base64.b64decode(text.strip(), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Misfit(f"{shorten(text, 60)} is not Base64: {error}") from None
+
+
+def iso_date(text: str) -> dt.date:
+    """Read ``2020-01-02``."""
+    if not _ISO_DATE.fullmatch(text):
+        raise fails(text, "a date like 2020-01-02")
+    return _date(text)
+
+
+def _date(text: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError as error:
+        raise Misfit(f"{shorten(text, 60)} is no date: {error}") from None
+
+
+def _micros(fraction: str | None) -> int:
+    return int(fraction[:6].ljust(6, "0")) if fraction else 0
+
+
+def _time(match: re.Match[str], first: int) -> dt.time:
+    """Return the time of day in three groups and, for the fraction, a fourth; 24:00:00 is the next midnight."""
+    hour, minute, second, fraction = match.group(first, first + 1, first + 2, first + 3)
+    if (hour, minute, second) == ("24", "00", "00") and not (fraction or "").strip("0"):
+        hour = "00"
+    try:
+        return dt.time(int(hour), int(minute), int(second), _micros(fraction))
+    except ValueError as error:
+        raise Misfit(f"{shorten(match.group(), 60)} is no time: {error}") from None
+
+
+def _datetime(match: re.Match[str]) -> dt.datetime:
+    value = dt.datetime.combine(_date(_padded(match.group(1))), _time(match, 2))
+    return value + dt.timedelta(days=1) if match.group(2) == "24" else value
+
+
+def iso_time(text: str) -> dt.time:
+    """Read ``01:02:03Z``; there may be a fraction of zeros."""
+    match = _ISO_TIME.fullmatch(text)
+    if match is None or (match.group(4) or "").strip("0"):
+        raise fails(text, "a time like 01:02:03Z, in whole seconds")
+    return _time(match, 1)
+
+
+def iso_timestamp(text: str) -> dt.datetime:
+    """Read ``2020-01-02T03:04:05.123Z``, to the microsecond."""
+    match = _ISO_TIMESTAMP.fullmatch(text)
+    if match is None:
+        raise fails(text, "a timestamp like 2020-01-02T03:04:05.123Z")
+    return _datetime(match)
+
+
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - of values without a time zone
+
+
+def _instant(match: re.Match[str], offset_seconds: int = 0) -> Instant:
+    since = _datetime(match) - _EPOCH
+    fraction = match.group(5)
+    nanos = int(fraction.ljust(9, "0")) if fraction else 0
+    return Instant(since.days * 86_400 + since.seconds - offset_seconds, nanos)
+
+
+def iso_instant(text: str) -> Instant | None:
+    """Read ``2020-01-02T03:04:05.123Z``, also with an offset, or seconds since the epoch; nothing is None."""
+    stripped = text.strip()
+    if not stripped:
+        return None
+    match = _ISO_INSTANT.fullmatch(stripped)
+    if match is not None:
+        sign, hours, minutes = match.group(6, 7, 8)
+        offset = (int(hours) * 60 + int(minutes)) * 60 if sign else 0
+        return _instant(match, -offset if sign == "-" else offset)
+    match = _SECONDS.fullmatch(stripped)
+    if match is None:
+        raise fails(text, "a point in time like 2020-01-02T03:04:05.123Z")
+    return seconds_instant(Decimal(stripped))
+
+
+def seconds_instant(seconds: Decimal | int) -> Instant:
+    """Return the point in time so many seconds after the epoch."""
+    whole = math.floor(seconds)
+    return Instant(whole, int((seconds - whole) * 1_000_000_000))
+
+
+def sql_date(text: str) -> dt.date:
+    """Read ``2020-01-02``, also ``2020-1-2``."""
+    if not _SQL_DATE.fullmatch(text):
+        raise fails(text, "a date like 2020-01-02")
+    return _date(_padded(text))
+
+
+def _padded(text: str) -> str:
+    year, month, day = text.split("-")
+    return f"{year}-{month:0>2}-{day:0>2}"
+
+
+def sql_time(text: str) -> dt.time:
+    """Read ``01:02:03``, also ``1:2:3``."""
+    match = _SQL_TIME.fullmatch(text)
+    if match is None:
+        raise fails(text, "a time like 01:02:03")
+    hour, minute, second = map(int, match.groups())
+    try:
+        return dt.time(0 if (hour, minute, second) == (24, 0, 0) else hour, minute, second)
+    except ValueError as error:
+        raise Misfit(f"{shorten(text, 60)} is no time: {error}") from None
+
+
+def sql_timestamp(text: str) -> dt.datetime:
+    """Read ``2020-01-02 03:04:05.123``, also ``2020-1-2 3:4:5``, to the microsecond."""
+    match = _SQL_TIMESTAMP.fullmatch(text.strip())
+    if match is None:
+        raise fails(text, "a timestamp like 2020-01-02 03:04:05.123")
+    return _datetime(match)
+
+
+def local_timestamp(text: str) -> dt.datetime:
+    """Read ``2020-01-02 03:04:05.123``, to the microsecond."""
+    match = _LOCAL_TIMESTAMP.fullmatch(text.strip())
+    if match is None:
+        raise fails(text, "a timestamp like 2020-01-02 03:04:05.123")
+    return _datetime(match)
+
+
+def sql_instant(text: str) -> Instant:
+    """Read ``2020-01-02 03:04:05.123Z``."""
+    match = _SQL_INSTANT.fullmatch(text)
+    if match is None:
+        raise fails(text, "a point in time like 2020-01-02 03:04:05.123Z")
+    return _instant(match)
+
+
+def number_text(value: float) -> str:
+    """Return what ``Double.toString`` gives; the common case is the same in Python."""
+    return repr(value) if 0.001 <= value < 1e7 or -1e7 < value <= -0.001 else double_text(value)
+
+
+def decimal_text(value: Decimal) -> str:
+    """Return what ``BigDecimal.toString`` gives."""
+    return str(value)
+
+
+def base64_text(value: bytes) -> str:
+    """Return the bytes in Base64."""
+    return binascii.b2a_base64(value, newline=False).decode("ascii")
+
+
+def fraction_text(microsecond: int) -> str:
+    """Return the fraction of a second without zeros at the end; nothing for none."""
+    return f".{microsecond:06d}".rstrip("0") if microsecond else ""
+
+
+def iso_timestamp_text(value: dt.datetime) -> str:
+    """Return ``2020-01-02T03:04:05.123Z``."""
+    return f"{value.replace(microsecond=0).isoformat()}{fraction_text(value.microsecond)}Z"
+
+
+def iso_time_text(value: dt.time) -> str:
+    """Return ``01:02:03Z``."""
+    return f"{value.replace(microsecond=0).isoformat()}Z"
+
+
+def sql_instant_text(value: Instant) -> str:
+    """Return ``2020-01-02 03:04:05.123Z``."""
+    return instant_text(value).replace("T", " ")
+
+
+def sql_timestamp_text(value: dt.datetime) -> str:
+    """Return ``2020-01-02 03:04:05.123``; without a fraction, or with one that has no zeros at its end."""
+    return f"{value.replace(microsecond=0, tzinfo=None).isoformat(' ')}{fraction_text(value.microsecond)}"

@@ -1,0 +1,145 @@
+"""JSON; mirrors ``pyflink.datastream.formats.json``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from flintstream.connectors.formats.json_reading import JsonReader
+from flintstream.connectors.formats.json_schema import type_of_schema
+from flintstream.connectors.formats.json_writing import JsonWriter
+from flintstream.datastream.formats._schemas import RowDeserializationSchema, RowSerializationSchema, checked_row_type
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common.typeinfo import RowTypeInfo, TypeInformation
+
+__all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
+
+
+class JsonRowDeserializationSchema(RowDeserializationSchema):
+    """Reads a JSON object as a row; fields that the type does not name are passed over.
+
+    >>> from flintstream.common import Types
+    >>> orders = Types.ROW_NAMED(["id", "price"], [Types.INT(), Types.BIG_DEC()])
+    >>> schema = JsonRowDeserializationSchema.builder().type_info(orders).build()
+    >>> schema.deserialize(b'{"price": 9.90, "id": 1, "note": "gift"}')
+    Row(id=1, price=Decimal('9.90'))
+    >>> schema.deserialize(b'{"id": "one"}')
+    Traceback (most recent call last):
+    flintstream.connectors.formats.errors.FormatError: JsonRowDeserializationSchema cannot read b'{"id": "one"}':
+    field 'id': 'one' is not an integer of 32 bits
+    """
+
+    def __init__(
+        self, type_info: RowTypeInfo, *, fail_on_missing_field: bool = False, ignore_parse_errors: bool = False
+    ) -> None:
+        super().__init__(checked_row_type(type_info, type(self).__name__))
+        if fail_on_missing_field and ignore_parse_errors:
+            raise PlanError("fail_on_missing_field and ignore_parse_errors contradict one another")
+        self._fails_on_missing = fail_on_missing_field
+        self._ignores_errors = ignore_parse_errors
+
+    @staticmethod
+    def builder() -> JsonRowDeserializationSchema.Builder:
+        """Return a builder."""
+        return JsonRowDeserializationSchema.Builder()
+
+    def _compile(self) -> Callable[[bytes], Any]:
+        return JsonReader(
+            type(self).__name__,
+            self._type_info,
+            fails_on_missing=self._fails_on_missing,
+            ignores_errors=self._ignores_errors,
+        ).read
+
+    class Builder:
+        """Makes a :class:`JsonRowDeserializationSchema`."""
+
+        def __init__(self) -> None:
+            self._type_info: TypeInformation | None = None
+            self._fail_on_missing_field = False
+            self._ignore_parse_errors = False
+
+        def type_info(self, type_info: TypeInformation) -> Self:
+            """Set the type of the rows, whose field names are those of the objects."""
+            self._type_info = type_info
+            return self
+
+        def json_schema(self, json_schema: str) -> Self:
+            """Set the type of the rows by a JSON schema.
+
+            Numbers become ``BIG_DEC``, texts with the format ``date``, ``time`` or ``date-time`` the SQL types.
+
+            Raises:
+                PlanError: It is no schema, or none of those that Flink takes.
+            """
+            if json_schema is None:
+                raise TypeError("the JSON schema must be a text, not None")
+            self._type_info = type_of_schema(json_schema)
+            return self
+
+        def fail_on_missing_field(self) -> Self:
+            """Take a field that is missing for an error; by default it is None."""
+            self._fail_on_missing_field = True
+            return self
+
+        def ignore_parse_errors(self) -> Self:
+            """Have None for a field that cannot be read, and skip a message that is no JSON object."""
+            self._ignore_parse_errors = True
+            return self
+
+        def build(self) -> JsonRowDeserializationSchema:
+            """Return the schema.
+
+            Raises:
+                TypeError: There is no type.
+                PlanError: It is no type of rows, or the settings contradict one another.
+            """
+            return JsonRowDeserializationSchema(
+                checked_row_type(self._type_info, "JsonRowDeserializationSchema"),
+                fail_on_missing_field=self._fail_on_missing_field,
+                ignore_parse_errors=self._ignore_parse_errors,
+            )
+
+
+class JsonRowSerializationSchema(RowSerializationSchema):
+    """Writes a row as a JSON object, in the same bytes as Flink.
+
+    >>> from flintstream.common import Row, Types
+    >>> orders = Types.ROW_NAMED(["id", "price"], [Types.INT(), Types.DOUBLE()])
+    >>> JsonRowSerializationSchema.builder().with_type_info(orders).build().serialize(Row(1, 9.9))
+    b'{"id":1,"price":9.9}'
+    """
+
+    def __init__(self, type_info: RowTypeInfo) -> None:
+        self._type_info = checked_row_type(type_info, type(self).__name__)
+
+    @staticmethod
+    def builder() -> JsonRowSerializationSchema.Builder:
+        """Return a builder."""
+        return JsonRowSerializationSchema.Builder()
+
+    def _compile(self) -> Callable[[Any], bytes]:
+        return JsonWriter(type(self).__name__, self._type_info).write
+
+    class Builder:
+        """Makes a :class:`JsonRowSerializationSchema`."""
+
+        def __init__(self) -> None:
+            self._type_info: TypeInformation | None = None
+
+        def with_type_info(self, type_info: TypeInformation) -> Self:
+            """Set the type of the rows, whose field names are those of the objects."""
+            self._type_info = type_info
+            return self
+
+        def build(self) -> JsonRowSerializationSchema:
+            """Return the schema.
+
+            Raises:
+                TypeError: There is no type.
+                PlanError: It is no type of rows.
+            """
+            return JsonRowSerializationSchema(checked_row_type(self._type_info, "JsonRowSerializationSchema"))
