@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ COMPRESSED = {
     ".bz2": lambda data: bz2.compress(data[:9]) + bz2.compress(data[9:]),
     ".xz": lambda data: lzma.compress(data[:9]) + lzma.compress(data[9:]),
     ".deflate": zlib.compress,
+    ".zst": zstandard.compress,
 }
 
 

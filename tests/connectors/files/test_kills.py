@@ -102,9 +102,10 @@ class FilesCourse(Course):
     def _check(self) -> None:
         text = [tuple(map(int, line.split())) for path in self._of("lines") for line in path.read_text().splitlines()]
         rows = [(r["n"], r["seen"]) for path in self._of("parquet") for r in pq.ParquetFile(path).read().to_pylist()]
-        for name, found in [("lines", text), ("parquet", rows)]:
-            numbers = Counter(number for number, _ in found)
-            seen = Counter((number % KEYS, count) for number, count in found)
+        results: dict[str, list[tuple[int, ...]]] = {"lines": text, "parquet": rows}
+        for name, found in results.items():
+            numbers = Counter(record[0] for record in found)
+            seen = Counter((record[0] % KEYS, record[1]) for record in found)
             wrong = [number for number in range(RECORDS) if numbers[number] != 1]
             counts = [(key, n) for key in range(KEYS) for n in range(1, RECORDS // KEYS + 1) if seen[key, n] != 1]
             if wrong or counts or len(found) != RECORDS:
