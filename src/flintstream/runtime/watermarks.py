@@ -8,6 +8,7 @@ from flintstream.common._clock import wall_clock
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, whole_ms
+from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -100,6 +101,10 @@ class Valve:
         self._restored(self.combined)
 
 
+RECORDS_PER_WATERMARK = RECORDS_PER_BLOCK
+"""After so many records there is a watermark before its time: windows that nobody needs any more are not carried along."""
+
+
 class _Collected:
     """What a user's generator is given as its output."""
 
@@ -151,6 +156,8 @@ class TimestampsAndWatermarksOperator(Operator):
         self.ended = False
         self.idle_timeout: int | None = self.strategy.idle_timeout_ms
         self.next_emit = wall_clock() + self.interval
+        self.unmarked = 0
+        """Records of a built-in strategy since the last watermark."""
         self.last_record = wall_clock()
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -189,7 +196,11 @@ class TimestampsAndWatermarksOperator(Operator):
         else:
             self.max_timestamp = max(self.max_timestamp, highest)
             self.output.emit(values, timestamps)
-        self.on_processing_time(wall_clock())
+            self.unmarked += len(values)
+        now = wall_clock()
+        if self.unmarked >= RECORDS_PER_WATERMARK:
+            self.next_emit = min(self.next_emit, now)
+        self.on_processing_time(now)
 
     def _whole(self, values: list[Any], assigned: list[Any], error: TypeError, cursor: Iterator[Any]) -> list[int]:
         """Return timestamps as whole numbers; blame the record of the first that is none."""
@@ -240,6 +251,7 @@ class TimestampsAndWatermarksOperator(Operator):
         if self.context.batch or self.interval <= 0 or now < self.next_emit or self.ended:
             return
         self.next_emit = now + self.interval
+        self.unmarked = 0
         if self.bounded_delay is not None:
             if self.max_timestamp > MIN_TIMESTAMP:
                 self.collected.emit_watermark(self.max_timestamp - self.bounded_delay - 1)
