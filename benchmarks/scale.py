@@ -1,20 +1,24 @@
 """How throughput grows with the cores, and what more keys, more subtasks and a cluster cost.
 
-    python -m benchmarks.scale [--records 8000000] [--only cores,cluster,keys,epochs]
+    python -m benchmarks.scale [--records 8000000] [--only cores,cluster,keys,epochs,targets]
 
 The keyed count of ``benchmarks/memory.py``, without files. Every row is a process of its own, whose first run does not
 count. A cluster is a standalone master of Spark and workers of one core each, all on 127.0.0.1, so that on a machine of
 two cores more workers show what their number costs, not what it gains.
 
 *epochs* measures the time between two epochs that have nothing to do but to take a record through one exchange.
+*targets* measures, without Spark, what a record costs at both ends of an exchange when its sender has many targets, and
+an epoch so many records per sender.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,6 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from flintstream.runtime.exchange import Item
 
 KEYS = 10_000
 START_SECONDS = 60
@@ -123,30 +129,72 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
-    """Return how far apart epochs with a record each are (ms)."""
+    """Return what an epoch with a record or two takes (ms): the median of the second half, when JVMs have warmed up."""
     from benchmarks.latency import Count, Metronome  # noqa: PLC0415
     from flintstream.common import WatermarkStrategy  # noqa: PLC0415
     from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
+    from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415
+
+    took: list[float] = []
+    run_epoch = SparkEngine.run_epoch
+
+    def timed(self: SparkEngine, instructions: Any) -> Any:
+        began = time.perf_counter()
+        reports = list(run_epoch(self, instructions))
+        took.append((time.perf_counter() - began) * 1000)
+        return reports
 
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(parallelism)
-    ticks = env.from_source(Metronome(200, 20), WatermarkStrategy.no_watermarks(), "metronome")
+    ticks = env.from_source(Metronome(200, 30), WatermarkStrategy.no_watermarks(), "metronome")
     ticks.key_by(lambda value: value[0] % 10).process(Count()).print()
     with Path(os.devnull).open("w") as nothing:
         standard, sys.stdout = sys.stdout, nothing
+        SparkEngine.run_epoch = timed  # type: ignore[method-assign]
         try:
-            result = env.execute("epochs")
+            env.execute("epochs")
         finally:
             sys.stdout = standard
-    epochs: int = result.get_all_accumulator_results()["numEpochs"]
-    return 20_000 / epochs
+            SparkEngine.run_epoch = run_epoch  # type: ignore[method-assign]
+    return statistics.median(took[len(took) // 2 :])
+
+
+def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_000) -> float:
+    """Return what it costs to route pairs by key, pack them, and read them again."""
+    from flintstream.engine.spark.worker import GC_THRESHOLDS  # noqa: PLC0415
+    from flintstream.runtime.blocks import unpack  # noqa: PLC0415
+    from flintstream.runtime.outputs import exchange_output  # noqa: PLC0415
+    from flintstream.runtime.partitioners import KeyGroupPartitioner  # noqa: PLC0415
+    from flintstream.runtime.plan import RECORDS_PER_BLOCK, ExchangeEdge  # noqa: PLC0415
+    from flintstream.runtime.watermarks import TARGETS_PER_BLOCK  # noqa: PLC0415
+
+    gc.set_threshold(*GC_THRESHOLDS)
+    partitioner = KeyGroupPartitioner(lambda value: value[0])
+    edge = ExchangeEdge(0, 1, 2, 0, partitioner, targets, targets, 1, max(128, 4 * targets), 1)
+    outbox: list[Item] = []
+    output = exchange_output(edge, 0, outbox, "sender", batch=False)
+    seconds = 0.0
+    for start in range(0, records, per_epoch):
+        began = time.perf_counter()
+        for first in range(start, start + per_epoch, RECORDS_PER_BLOCK):
+            last = min(first + RECORDS_PER_BLOCK, start + per_epoch)
+            output.emit([(n * 7919 % KEYS, n) for n in range(first, last)], None)
+            if last // RECORDS_PER_BLOCK % max(1, targets // TARGETS_PER_BLOCK) == 0:
+                output.emit_watermark(last)
+        output.flush()
+        for item in outbox:
+            unpack(item.payload)
+        outbox.clear()
+        if start:  # not the first, which finds out about keys
+            seconds += time.perf_counter() - began
+    return seconds / (records - per_epoch) * 1e9
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=8_000_000)
-    parser.add_argument("--only", default="cores,cluster,keys,epochs")
+    parser.add_argument("--only", default="cores,cluster,keys,epochs,targets")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
@@ -173,6 +221,11 @@ def main() -> None:
     if "epochs" in chosen:
         for parallelism in (1, 2, 8, 32):
             row(f"epoch, {parallelism} subtasks", parallelism=parallelism, epochs=True)
+    if "targets" in chosen:
+        for targets in (2, 16, 128, 1024):
+            for per_epoch in (4_096, 65_536, 524_288):
+                cost = nanoseconds_per_record(targets, per_epoch)
+                print(f"{targets:5} targets, {per_epoch:7,} records per epoch{cost:22.0f} ns per record", flush=True)
     if "cluster" in chosen:
         for workers in (1, 2, 4):
             with cluster(workers) as url:

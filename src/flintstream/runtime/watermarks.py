@@ -101,8 +101,8 @@ class Valve:
         self._restored(self.combined)
 
 
-RECORDS_PER_WATERMARK = RECORDS_PER_BLOCK
-"""After so many records there is a watermark before its time: windows that nobody needs any more are not carried along."""
+TARGETS_PER_BLOCK = 16
+"""To so many targets a watermark may go after each block; when there are more, after as many more blocks."""
 
 
 class _Collected:
@@ -158,6 +158,8 @@ class TimestampsAndWatermarksOperator(Operator):
         self.next_emit = wall_clock() + self.interval
         self.unmarked = 0
         """Records of a built-in strategy since the last watermark."""
+        self.most_unmarked = RECORDS_PER_BLOCK * max(1, context.parallelism // TARGETS_PER_BLOCK)
+        """After so many there is one before its time: windows that nobody needs any more are not carried along."""
         self.last_record = wall_clock()
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -198,7 +200,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self.output.emit(values, timestamps)
             self.unmarked += len(values)
         now = wall_clock()
-        if self.unmarked >= RECORDS_PER_WATERMARK:
+        if self.unmarked >= self.most_unmarked:
             self.next_emit = min(self.next_emit, now)
         self.on_processing_time(now)
 
