@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_UP
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import RowTypeInfo, TypeInformation
     from flintstream.connectors.source import SourceReader
 
+_PLAIN_NUMBERS = re.compile(r"[0-9.+\-eE,]*").fullmatch
 _BITS: dict[type[t.DataType], int] = {t.TinyIntType: 8, t.SmallIntType: 16, t.IntType: 32, t.BigIntType: 64}
 
 
@@ -90,6 +92,8 @@ def column_reader(data_type: t.DataType, null: str | None, separator: str) -> Ca
         return partial(_arrays, elements, separator)
     if null is None and type(data_type) in _BITS:
         return partial(_integers, _BITS[type(data_type)])
+    if null is None and isinstance(data_type, t.DoubleType):
+        return _doubles
     value = _value_reader(data_type)
     if null is None:
         return list if value is str else lambda column: list(map(value, column))
@@ -116,6 +120,15 @@ def _integers(bits: int, column: list[str]) -> list[int]:
     if len(numbers) < len(column) or (numbers and (max(numbers) >= limit or min(numbers) < -limit)):
         return list(map(texts.integer(bits), column))  # says which it is
     return numbers if "_" not in "".join(column) else list(map(texts.integer(bits), column))
+
+
+def _doubles(column: list[str]) -> list[float]:
+    if _PLAIN_NUMBERS(",".join(column)):  # of these Python makes the same as Java
+        try:
+            return list(map(float, column))
+        except ValueError:
+            pass
+    return list(map(texts.double, column))
 
 
 def _decimal(precision: int, scale: int, text: str) -> Decimal | None:
