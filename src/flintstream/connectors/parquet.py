@@ -73,16 +73,23 @@ class ColumnarWriter(BulkWriter):
     def flush(self) -> None:
         """Write what was collected, as a row group or stripe."""
         records, self._records = self._records, []
-        batch = self._batch_of(records)
-        if hasattr(self._writer, "write_batch"):
-            self._writer.write_batch(batch)
-        else:  # of ORC
-            self._writer.write(arrow().Table.from_batches([batch]))
+        try:
+            batch = self._batch_of(records)
+            if hasattr(self._writer, "write_batch"):
+                self._writer.write_batch(batch)
+            else:  # of ORC
+                self._writer.write(arrow().Table.from_batches([batch]))
+        except BaseException:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        # The file is closed before its end, and pyarrow would complain that it cannot end it.
+        self._writer.is_open = False
 
     def __del__(self) -> None:
-        # Given up before the end: the file is closed, and pyarrow would complain that it cannot end it.
         if hasattr(self, "_writer"):
-            self._writer.is_open = False
+            self._give_up()
 
     def finish(self) -> None:
         """Write the footer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -100,10 +101,13 @@ class FilesCourse(Course):
         return settings
 
     def _check(self) -> None:
-        text = [tuple(map(int, line.split())) for path in self._of("lines") for line in path.read_text().splitlines()]
-        rows = [(r["n"], r["seen"]) for path in self._of("parquet") for r in pq.ParquetFile(path).read().to_pylist()]
-        results: dict[str, list[tuple[int, ...]]] = {"lines": text, "parquet": rows}
-        for name, found in results.items():
+        text: list[Any] = [
+            tuple(map(int, line.split())) for path in self._of("lines") for line in path.read_text().splitlines()
+        ]
+        rows: list[Any] = [
+            (r["n"], r["seen"]) for path in self._of("parquet") for r in pq.ParquetFile(path).read().to_pylist()
+        ]
+        for name, found in {"lines": text, "parquet": rows}.items():
             numbers = Counter(record[0] for record in found)
             seen = Counter((record[0] % KEYS, record[1]) for record in found)
             wrong = [number for number in range(RECORDS) if numbers[number] != 1]
