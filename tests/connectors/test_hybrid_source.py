@@ -6,6 +6,7 @@ import random
 import time
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from tests.connectors.kafka.broker import committed, send
@@ -30,10 +31,10 @@ NO_WATERMARKS = WatermarkStrategy.no_watermarks()
 
 def numbers(*bounds):
     """Return a source for each pair of neighbours: up to the second, without it."""
-    builder = None
-    for first, end in pairwise(bounds):
-        each = NumberSequenceSource(first, end - 1)
-        builder = HybridSource.builder(each) if builder is None else builder.add_source(each)
+    first, *later = [NumberSequenceSource(start, end - 1) for start, end in pairwise(bounds)]
+    builder = HybridSource.builder(first)
+    for each in later:
+        builder.add_source(each)
     return builder.build()
 
 
@@ -96,7 +97,7 @@ class EndlessReader(SourceReader):
 def test_a_savepoint_knows_which_source_is_being_read(tmp_path):
     savepoint = None
     for round_ in (1, 2):
-        settings = {"execution.state-recovery.path": savepoint} if savepoint else {}
+        settings: dict[str, str] = {"execution.state-recovery.path": savepoint} if savepoint else {}
         env = checkpointed(tmp_path, 2, **settings)
         hybrid = HybridSource.builder(NumberSequenceSource(0, 9)).add_source(Endless(10)).build()
         stream = env.from_source(hybrid, NO_WATERMARKS, "hybrid").uid("hybrid")
@@ -119,7 +120,7 @@ def test_all_sources_but_the_last_must_have_an_end():
     ):
         hybrid.add_source(NumberSequenceSource(0, 9))
     with pytest.raises(TypeError, match="a HybridSource consists of sources, got str"):
-        hybrid.add_source("files")
+        hybrid.add_source("files")  # type: ignore[arg-type]
 
 
 def test_the_type_is_that_of_the_sources_if_they_agree():
@@ -140,7 +141,7 @@ def test_splits_of_a_source_without_watermarks_per_split_have_one_in_common():
     assert enumerator.discover() == []
     enumerator.epoch_ended(all_read=True)
     assert [split.split_id for split in enumerator.discover()] == ["1:0"]
-    reader = hybrid.create_reader()
+    reader: Any = hybrid.create_reader()
     reader.open(None)
     assert list(reader.read(first[1], Fetch())) == [[5, 6, 7, 8, 9]]
     assert isinstance(first[1], HybridSplit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from tests.datastream.inline import MODES, make_env
@@ -26,15 +27,16 @@ def test_a_limited_source_takes_as_long_as_its_rate_says_and_loses_nothing(mode,
 
 def test_a_limited_source_is_otherwise_as_it_was():
     source = NumberSequenceSource(1, 10)
-    limited = RateLimiterStrategy.per_second(10).limit(source)
+    limited: Any = RateLimiterStrategy.per_second(10).limit(source)
     assert limited.produced_type == Types.LONG()
     assert limited.get_boundedness() is source.get_boundedness()
     assert RateLimiterStrategy.no_op().limit(source) is source
 
 
 def test_what_is_no_rate_or_no_source_is_refused():
-    for wrong in (0, -1, "10", True):
+    several: list[Any] = [0, -1, "10", True]
+    for wrong in several:
         with pytest.raises(PlanError, match="positive number of records per second"):
             RateLimiterStrategy.per_second(wrong)
     with pytest.raises(TypeError, match="only a Source can be limited, got list"):
-        RateLimiterStrategy.per_second(1).limit([])
+        RateLimiterStrategy.per_second(1).limit([])  # type: ignore[arg-type]

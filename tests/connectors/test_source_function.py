@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.connectors.kafka.jobs import checkpointed
@@ -122,7 +123,7 @@ class Endless(SourceFunction):
 
 
 def test_a_function_is_cancelled_with_its_job_and_waits_while_nobody_reads():
-    reader = FunctionReader(source := FunctionInput(Endless()))
+    reader: Any = FunctionReader(source := FunctionInput(Endless()))
     reader.open(None)
     (split,) = source.create_enumerator(1).discover()
     assert set(next(reader.read(split, Fetch()))) == {"again"}

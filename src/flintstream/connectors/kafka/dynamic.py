@@ -1,0 +1,244 @@
+"""Reads topics of several clusters, which may come and go: each cluster as a source of its own reads it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.kafka.offsets import Subscription
+from flintstream.connectors.kafka.reader import KafkaReader
+from flintstream.connectors.kafka.source import KafkaEnumerator
+from flintstream.connectors.source import SourceReader, SourceSplit, SplitEnumerator
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+
+    from flintstream.connectors.kafka.source import KafkaInput
+    from flintstream.connectors.source import Fetch, SourceWatermark, Timestamped
+    from flintstream.datastream.functions import RuntimeContext
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ClusterMetadata:
+    """Which topics of a cluster belong to a stream, and how the cluster is reached."""
+
+    topics: frozenset[str]
+    properties: Mapping[str, str] = field(hash=False)
+
+
+@dataclass(frozen=True)
+class KafkaStream:
+    """A stream: topics, in one cluster or several."""
+
+    stream_id: str
+    clusters: Mapping[str, ClusterMetadata] = field(hash=False)
+    """Id of the cluster -> what of it belongs to the stream."""
+
+
+class MetadataService(ABC):
+    """Knows which topics of which clusters a stream consists of."""
+
+    @abstractmethod
+    def get_all_streams(self) -> Collection[KafkaStream]:
+        """Return all streams."""
+
+    @abstractmethod
+    def describe_streams(self, stream_ids: Collection[str]) -> Mapping[str, KafkaStream]:
+        """Return the streams of these ids."""
+
+    def close(self) -> None:
+        """Release what the service holds."""
+
+
+@dataclass(frozen=True)
+class DynamicInput:
+    """What is to be read, and how; travels to the tasks."""
+
+    template: KafkaInput
+    """For every cluster, whose own properties come on top."""
+    service: MetadataService
+    subscribed: Callable[[MetadataService], Collection[KafkaStream]]
+    discovery_ms: int = -1
+    """How often to ask the service; once if negative."""
+    most_failures: int = 1
+    """How often it may fail in a row before the job does."""
+
+    def of(self, properties: Mapping[str, str], topics: Collection[str] = ()) -> KafkaInput:
+        """Return how to read one cluster."""
+        own = {**self.template.properties, **properties}
+        return replace(self.template, properties=own, subscription=Subscription(topics=tuple(sorted(topics))))
+
+
+@dataclass
+class DynamicSplit(SourceSplit):
+    """A partition of a cluster."""
+
+    cluster: str
+    properties: Mapping[str, str]
+    split: Any
+
+
+@dataclass
+class RemovedSplit(SourceSplit):
+    """Tells a reader which topics are not read any more: cluster and topic."""
+
+    removed: frozenset[tuple[str, str]]
+
+
+@dataclass
+class _Cluster:
+    topics: frozenset[str]
+    properties: Mapping[str, str]
+    enumerator: KafkaEnumerator
+
+
+class DynamicEnumerator(SplitEnumerator):
+    """Asks which clusters and topics there are, and has each cluster looked through for partitions."""
+
+    def __init__(self, source: DynamicInput, parallelism: int) -> None:
+        """Ask the service when there is somebody to read."""
+        self._source = source
+        self._parallelism = parallelism
+        self._clusters: dict[str, _Cluster] = {}
+        self._next_look: float | None = time.monotonic()
+        self._failures = 0
+        self._asked = False
+        self._count = 0
+
+    def discover(self) -> Sequence[SourceSplit]:
+        """Return the partitions that are new, and, for each subtask, what is gone."""
+        found: list[SourceSplit] = []
+        if self._next_look is not None and time.monotonic() >= self._next_look:
+            found += self._look()
+        for name, cluster in self._clusters.items():
+            for split in cluster.enumerator.discover():
+                found.append(DynamicSplit(f"{name}/{split.split_id}", name, cluster.properties, split))
+        return found
+
+    def _look(self) -> list[SourceSplit]:
+        source = self._source
+        interval = source.discovery_ms
+        self._next_look = time.monotonic() + interval / 1000 if interval >= 0 else None
+        try:
+            streams = source.subscribed(source.service)
+        except Exception:
+            self._failures += 1
+            if not self._asked or self._failures > source.most_failures:
+                raise
+            _log.warning("could not ask which streams of Kafka there are", exc_info=True)
+            return []
+        self._failures, self._asked = 0, True
+        topics: dict[str, set[str]] = {}
+        properties: dict[str, Mapping[str, str]] = {}
+        for stream in streams:
+            for name, metadata in stream.clusters.items():
+                topics.setdefault(name, set()).update(metadata.topics)
+                properties[name] = metadata.properties
+        before = {(name, topic) for name, cluster in self._clusters.items() for topic in cluster.topics}
+        removed = before - {(name, topic) for name, several in topics.items() for topic in several}
+        for name, several in topics.items():
+            self._take_up(name, frozenset(several), properties[name])
+        for name in self._clusters.keys() - topics.keys():
+            self._clusters.pop(name).enumerator.close()
+        if not removed:
+            return []
+        self._count += 1
+        # As many as there are subtasks, which are dealt one each.
+        return [RemovedSplit(f"removed-{self._count}-{i}", frozenset(removed)) for i in range(self._parallelism)]
+
+    def _take_up(self, name: str, topics: frozenset[str], properties: Mapping[str, str]) -> None:
+        known = self._clusters.get(name)
+        if known is not None and known.topics == topics:
+            return
+        enumerator = KafkaEnumerator(self._source.of(properties, topics))
+        if known is not None:  # what is known stays so, unless it is gone and may come again
+            partitions, begun = known.enumerator.snapshot()
+            enumerator.restore(([each for each in partitions if each[0] in topics], begun))
+            known.enumerator.close()
+        self._clusters[name] = _Cluster(topics, properties, enumerator)
+
+    def is_finished(self) -> bool:
+        """Tell whether all partitions were found that will ever be read."""
+        return self._next_look is None and all(each.enumerator.is_finished() for each in self._clusters.values())
+
+    def snapshot(self) -> object:
+        """Return the clusters and their partitions."""
+        return {
+            name: (sorted(each.topics), dict(each.properties), each.enumerator.snapshot())
+            for name, each in self._clusters.items()
+        }
+
+    def restore(self, state: Any) -> None:
+        """Take back the clusters and their partitions."""
+        for name, (topics, properties, known) in state.items():
+            self._take_up(name, frozenset(topics), properties)
+            self._clusters[name].enumerator.restore(known)
+
+    def checkpoint_completed(self, progress: Sequence[Any]) -> None:
+        """Tell the groups in all clusters."""
+        for name, cluster in self._clusters.items():
+            told = [each[name] for each in progress if name in each]
+            if told:
+                cluster.enumerator.checkpoint_completed(told)
+
+    def close(self) -> None:
+        """Disconnect from all clusters."""
+        for cluster in self._clusters.values():
+            cluster.enumerator.close()
+        self._source.service.close()
+
+
+class DynamicReader(SourceReader):
+    """Reads partitions of several clusters, with one consumer for each."""
+
+    gives_away = True
+
+    def __init__(self, source: DynamicInput) -> None:
+        """Connect to a cluster when there is something to read in it."""
+        self._source = source
+        self._readers: dict[str, KafkaReader] = {}
+        self._removed: set[tuple[str, str]] = set()
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Keep the context for the readers."""
+        self._context = runtime_context
+
+    def read(
+        self, split: DynamicSplit | RemovedSplit, fetch: Fetch
+    ) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
+        """Yield what comes from a partition, as long as its topic is one of those that are read."""
+        if isinstance(split, RemovedSplit):
+            self._removed |= split.removed
+            return True
+        if (split.cluster, split.split.topic) in self._removed:
+            return True
+        reader = self._readers.get(split.cluster)
+        if reader is None:
+            reader = KafkaReader(self._source.of(split.properties))
+            reader.open(self._context)
+            self._readers[split.cluster] = reader
+        try:
+            return (yield from reader.read(split.split, fetch))
+        except FlintstreamError as error:
+            error.add_note(f"in the cluster '{split.cluster}'")
+            raise
+
+    def progress(self, splits: Sequence[Any]) -> object | None:
+        """Return up to where each cluster was read, if that is to be committed."""
+        told = {}
+        for name, reader in self._readers.items():
+            own = reader.progress([s.split for s in splits if isinstance(s, DynamicSplit) and s.cluster == name])
+            if own is not None:
+                told[name] = own
+        return told or None
+
+    def close(self) -> None:
+        """Disconnect."""
+        for reader in self._readers.values():
+            reader.close()

@@ -1,0 +1,292 @@
+"""A source of streams whose topics and clusters may change; mirrors ``pyflink.datastream.connectors.dynamic_kafka``."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.kafka.client import check_consumer, close_quietly, consumer, patiently
+from flintstream.connectors.kafka.dynamic import (
+    ClusterMetadata,
+    DynamicEnumerator,
+    DynamicInput,
+    DynamicReader,
+    KafkaStream,
+    MetadataService,
+)
+from flintstream.connectors.kafka.offsets import Subscription
+from flintstream.connectors.kafka.source import KafkaInput
+from flintstream.connectors.source import Boundedness, Source
+from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetsInitializer, offsets_of
+from flintstream.datastream.connectors._kafka_source import (
+    CLIENT_PREFIX,
+    COMMIT,
+    DISCOVERY,
+    DISCOVERY_MS,
+    GROUP,
+    KafkaRecordDeserializationSchema,
+    KafkaSourceBuilder,
+    check_servers,
+    checked_properties,
+    flag,
+    number,
+)
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from flintstream.common.serialization import DeserializationSchema
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.kafka.offsets import Offsets
+    from flintstream.connectors.source import SourceReader, SplitEnumerator
+
+__all__ = [
+    "ClusterMetadata",
+    "DynamicKafkaSource",
+    "DynamicKafkaSourceBuilder",
+    "KafkaMetadataService",
+    "KafkaRecordDeserializationSchema",
+    "KafkaStream",
+    "KafkaStreamSetSubscriber",
+    "KafkaStreamSubscriber",
+    "SingleClusterTopicMetadataService",
+    "StreamPatternSubscriber",
+]
+
+STREAM_DISCOVERY = "stream-metadata-discovery-interval-ms"
+STREAM_FAILURES = "stream-metadata-discovery-failure-threshold"
+
+
+class KafkaMetadataService(MetadataService):
+    """Says which topics of which clusters a stream consists of: write one in Python (PyFlink's wraps a Java object).
+
+    >>> class Fixed(KafkaMetadataService):
+    ...     def get_all_streams(self):
+    ...         east = ClusterMetadata(frozenset({"orders"}), {"bootstrap.servers": "east:9092"})
+    ...         return [KafkaStream("orders", {"east": east})]
+    ...
+    ...     def describe_streams(self, stream_ids):
+    ...         return {stream.stream_id: stream for stream in self.get_all_streams() if stream.stream_id in stream_ids}
+    >>> list(Fixed().describe_streams({"orders"}))
+    ['orders']
+    """
+
+
+class SingleClusterTopicMetadataService(KafkaMetadataService):
+    """Takes each topic of one cluster for a stream."""
+
+    def __init__(self, kafka_cluster_id: str, properties: Mapping[str, str]) -> None:
+        if not isinstance(kafka_cluster_id, str) or not kafka_cluster_id:
+            raise TypeError(f"the id of the cluster must be a text, got {kafka_cluster_id!r}")
+        self._cluster = kafka_cluster_id
+        self._properties = checked_properties(properties)
+        check_servers(self._properties, "SingleClusterTopicMetadataService")
+
+    def _stream(self, topic: str) -> KafkaStream:
+        return KafkaStream(topic, {self._cluster: ClusterMetadata(frozenset({topic}), self._properties)})
+
+    def get_all_streams(self) -> Collection[KafkaStream]:
+        """Ask the cluster for its topics; those of Kafka itself are left out.
+
+        Raises:
+            KafkaConnectorError: There is no answer.
+        """
+        client = consumer(self._properties)
+        try:
+            topics = patiently("list the topics", lambda: client.list_topics(timeout=10)).topics
+        finally:
+            close_quietly(client)
+        return [self._stream(topic) for topic in topics if not topic.startswith("__")]
+
+    def describe_streams(self, stream_ids: Collection[str]) -> Mapping[str, KafkaStream]:
+        """Return the topics of these names; whether there are such is found out when they are read."""
+        return {topic: self._stream(topic) for topic in stream_ids}
+
+
+class KafkaStreamSubscriber(ABC):
+    """Chooses streams. PyFlink's wraps a Java object; write one in Python here."""
+
+    @abstractmethod
+    def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
+        """Return the streams that are to be read now."""
+
+
+class KafkaStreamSetSubscriber(KafkaStreamSubscriber):
+    """Reads streams of given ids."""
+
+    def __init__(self, stream_ids: set[str]) -> None:
+        if isinstance(stream_ids, str) or not stream_ids or not all(isinstance(each, str) for each in stream_ids):
+            raise TypeError(f"ids of streams are a set of texts, got {stream_ids!r}")
+        self._ids = frozenset(stream_ids)
+
+    def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
+        """Return the streams of these ids."""
+        return kafka_metadata_service.describe_streams(self._ids).values()
+
+
+class StreamPatternSubscriber(KafkaStreamSubscriber):
+    """Reads the streams in whose ids a regular expression is found, also later ones."""
+
+    def __init__(self, stream_pattern: str) -> None:
+        try:
+            self._pattern = re.compile(stream_pattern)
+        except (re.error, TypeError) as error:
+            raise PlanError(f"the stream pattern {stream_pattern!r} is no regular expression: {error}") from None
+
+    def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
+        """Return the streams that match."""
+        return [each for each in kafka_metadata_service.get_all_streams() if self._pattern.search(each.stream_id)]
+
+
+class DynamicKafkaSource(Source):
+    """Reads streams, each of topics in one cluster or several; new ones and those that are gone are looked for.
+
+    >>> from flintstream.common.serialization import SimpleStringSchema
+    >>> service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": "127.0.0.1:9092"})
+    >>> builder = DynamicKafkaSource.builder().set_stream_ids({"orders"}).set_kafka_metadata_service(service)
+    >>> source = builder.set_value_only_deserializer(SimpleStringSchema()).build()
+    """
+
+    watermarks_per_split = True
+
+    def __init__(self, source: DynamicInput, boundedness: Boundedness) -> None:
+        """Take what the builder made; use :meth:`builder`."""
+        if not isinstance(source, DynamicInput):
+            raise TypeError("a DynamicKafkaSource is made by DynamicKafkaSource.builder()")
+        self._input = source
+        self.boundedness = boundedness
+
+    @staticmethod
+    def builder() -> DynamicKafkaSourceBuilder:
+        """Return a builder."""
+        return DynamicKafkaSourceBuilder()
+
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        """The type of the records."""
+        return self._input.template.deserializer.produced_type
+
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
+        """Return what finds clusters, topics and partitions."""
+        return DynamicEnumerator(self._input, parallelism)
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader."""
+        return DynamicReader(self._input)
+
+
+class DynamicKafkaSourceBuilder:
+    """Builds a :class:`DynamicKafkaSource`. Streams, a metadata service and a deserializer are needed.
+
+    The service is asked once, unless the property ``stream-metadata-discovery-interval-ms`` says how often.
+    """
+
+    def __init__(self) -> None:
+        self._plain = KafkaSourceBuilder()  # knows deserializers
+        self._properties: dict[str, str] = {}
+        self._subscriber: KafkaStreamSubscriber | None = None
+        self._service: KafkaMetadataService | None = None
+        self._start = KafkaOffsetsInitializer.earliest()
+        self._stop: Offsets | None = None
+
+    def set_stream_ids(self, stream_ids: set[str]) -> DynamicKafkaSourceBuilder:
+        """Read these streams."""
+        return self.set_kafka_stream_subscriber(KafkaStreamSetSubscriber(stream_ids))
+
+    def set_stream_pattern(self, stream_pattern: str) -> DynamicKafkaSourceBuilder:
+        """Read all streams in whose id a regular expression is found."""
+        return self.set_kafka_stream_subscriber(StreamPatternSubscriber(stream_pattern))
+
+    def set_kafka_stream_subscriber(self, kafka_stream_subscriber: KafkaStreamSubscriber) -> DynamicKafkaSourceBuilder:
+        """Read what a subscriber chooses."""
+        if not isinstance(kafka_stream_subscriber, KafkaStreamSubscriber):
+            raise TypeError(f"a KafkaStreamSubscriber is needed, got {kafka_stream_subscriber!r}")
+        self._subscriber = kafka_stream_subscriber
+        return self
+
+    def set_kafka_metadata_service(self, kafka_metadata_service: KafkaMetadataService) -> DynamicKafkaSourceBuilder:
+        """Ask this service which topics and clusters a stream consists of; it is pickled with the source."""
+        if not isinstance(kafka_metadata_service, KafkaMetadataService):
+            raise TypeError(f"a KafkaMetadataService is needed, got {kafka_metadata_service!r}")
+        self._service = kafka_metadata_service
+        return self
+
+    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema) -> DynamicKafkaSourceBuilder:
+        """Read whole records with a schema."""
+        self._plain.set_deserializer(deserializer)
+        return self
+
+    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> DynamicKafkaSourceBuilder:
+        """Read values with a schema; messages without a value are skipped."""
+        self._plain.set_value_only_deserializer(deserialization_schema)
+        return self
+
+    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> DynamicKafkaSourceBuilder:
+        """Say where to begin in each cluster."""
+        offsets_of(starting_offsets_initializer, "the starting offsets")
+        self._start = starting_offsets_initializer
+        return self
+
+    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> DynamicKafkaSourceBuilder:
+        """End at these offsets; nothing new is looked for."""
+        self._stop = offsets_of(stopping_offsets_initializer, "the stopping offsets")
+        return self
+
+    def set_properties(self, props: Mapping[str, str]) -> DynamicKafkaSourceBuilder:
+        """Set several properties for all clusters."""
+        self._properties.update(checked_properties(props))
+        return self
+
+    def set_property(self, key: str, value: str) -> DynamicKafkaSourceBuilder:
+        """Set a property of the source, or of the consumers of all clusters."""
+        self._properties.update(checked_properties({key: value}))
+        return self
+
+    def set_group_id(self, group_id: str) -> DynamicKafkaSourceBuilder:
+        """Name the group under which offsets are committed, in all clusters."""
+        return self.set_property(GROUP, group_id)
+
+    def set_client_id_prefix(self, prefix: str) -> DynamicKafkaSourceBuilder:
+        """Name the clients, as brokers see them."""
+        return self.set_property(CLIENT_PREFIX, prefix)
+
+    def build(self) -> DynamicKafkaSource:
+        """Return the source.
+
+        Raises:
+            PlanError: Something is missing, or a property is wrong.
+            MissingDependencyError: confluent-kafka is not installed.
+        """
+        if self._subscriber is None:
+            raise PlanError("a DynamicKafkaSource needs streams: set_stream_ids() or set_stream_pattern()")
+        if self._service is None:
+            raise PlanError("a DynamicKafkaSource needs to ask somebody about them: set_kafka_metadata_service()")
+        deserializer = self._plain._deserializer  # noqa: SLF001 - of this package
+        if deserializer is None:
+            raise PlanError("a DynamicKafkaSource needs a deserializer: set_value_only_deserializer(schema)")
+        own: dict[str, Any] = dict(self._properties)
+        interval, failures = number(own, STREAM_DISCOVERY, -1), number(own, STREAM_FAILURES, 1)
+        for key in (STREAM_DISCOVERY, STREAM_FAILURES):
+            own.pop(key, None)
+        bounded, grouped = self._stop is not None, GROUP in own
+        check_consumer(own)
+        template = KafkaInput(
+            properties=own,
+            subscription=Subscription(),
+            deserializer=deserializer,
+            start=self._start._offsets,  # noqa: SLF001 - of this package
+            stop=self._stop,
+            discovery_ms=-1 if bounded else number(own, DISCOVERY, DISCOVERY_MS),
+            commits_offsets=flag(own, COMMIT, default=grouped) and grouped,
+            client_id_prefix=own.get(CLIENT_PREFIX, ""),
+        )
+        source = DynamicInput(
+            template,
+            self._service,
+            self._subscriber.get_subscribed_streams,
+            discovery_ms=-1 if bounded else interval,
+            most_failures=failures,
+        )
+        return DynamicKafkaSource(source, Boundedness.BOUNDED if bounded else Boundedness.CONTINUOUS_UNBOUNDED)
