@@ -26,6 +26,25 @@ def _text(value: object, what: str) -> str:
     return value
 
 
+class _DialectBuilder:
+    """The settings that reading and writing have in common."""
+
+    def __init__(self) -> None:
+        self._dialect = CsvDialect()
+
+    def _spell(self, **changes: Any) -> Self:
+        self._dialect = replace(self._dialect, **changes)
+        return self
+
+    def set_array_element_delimiter(self, delimiter: str) -> Self:
+        """Set what is between the elements of arrays and the fields of rows in a column; ``;`` by default."""
+        return self._spell(array_delimiter=_text(delimiter, "the delimiter of elements"))
+
+    def set_quote_character(self, c: str) -> Self:
+        """Set the character around values that contain special characters; a double quote by default."""
+        return self._spell(quote=one_character(c, "the quote character"))
+
+
 class CsvRowDeserializationSchema(RowDeserializationSchema):
     r"""Reads the first line of a message as a row.
 
@@ -44,7 +63,7 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
     def _compile(self) -> Callable[[bytes], Any]:
         return CsvReader(type(self).__name__, self._type_info, self._dialect, ignores_errors=self._ignores_errors).read
 
-    class Builder:
+    class Builder(_DialectBuilder):
         """Makes a :class:`CsvRowDeserializationSchema`.
 
         Raises:
@@ -53,13 +72,9 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
         """
 
         def __init__(self, type_info: TypeInformation) -> None:
+            super().__init__()
             self._type_info = _checked(type_info, "CsvRowDeserializationSchema")
-            self._dialect = CsvDialect()
             self._ignore_parse_errors = False
-
-        def _spell(self, **changes: Any) -> Self:
-            self._dialect = replace(self._dialect, **changes)
-            return self
 
         def set_field_delimiter(self, delimiter: str) -> Self:
             """Set what is between columns, one character; ``,`` by default."""
@@ -68,14 +83,6 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
         def set_allow_comments(self, allow_comments: bool) -> Self:
             """Say whether lines that begin with ``#``, and those that are blank, are passed over."""
             return self._spell(allow_comments=check_bool(allow_comments, "allow_comments"))
-
-        def set_array_element_delimiter(self, delimiter: str) -> Self:
-            """Set what is between the elements of arrays and the fields of rows in a column; ``;`` by default."""
-            return self._spell(array_delimiter=_text(delimiter, "the delimiter of elements"))
-
-        def set_quote_character(self, c: str) -> Self:
-            """Set the character around values that contain special characters; a double quote by default."""
-            return self._spell(quote=one_character(c, "the quote character"))
 
         def set_escape_character(self, c: str) -> Self:
             """Set the character that has the next one taken as it is; there is none by default."""
@@ -113,7 +120,7 @@ class CsvRowSerializationSchema(RowSerializationSchema):
     def _compile(self) -> Callable[[Any], bytes]:
         return CsvWriter(type(self).__name__, self._type_info, self._dialect).write
 
-    class Builder:
+    class Builder(_DialectBuilder):
         """Makes a :class:`CsvRowSerializationSchema`.
 
         Raises:
@@ -122,12 +129,8 @@ class CsvRowSerializationSchema(RowSerializationSchema):
         """
 
         def __init__(self, type_info: TypeInformation) -> None:
+            super().__init__()
             self._type_info = _checked(type_info, "CsvRowSerializationSchema")
-            self._dialect = CsvDialect()
-
-        def _spell(self, **changes: Any) -> Self:
-            self._dialect = replace(self._dialect, **changes)
-            return self
 
         def set_field_delimiter(self, c: str) -> Self:
             """Set what is between columns, one character; ``,`` by default."""
@@ -143,17 +146,9 @@ class CsvRowSerializationSchema(RowSerializationSchema):
                 raise PlanError(f"the delimiter of lines must be '\\n', '\\r', '\\r\\n' or empty, got {delimiter!r}")
             return self._spell(line_delimiter=delimiter)
 
-        def set_array_element_delimiter(self, delimiter: str) -> Self:
-            """Set what is between the elements of arrays and the fields of rows in a column; ``;`` by default."""
-            return self._spell(array_delimiter=_text(delimiter, "the delimiter of elements"))
-
         def disable_quote_character(self) -> Self:
             """Quote nothing, even what cannot be read again then."""
             return self._spell(quote=None)
-
-        def set_quote_character(self, c: str) -> Self:
-            """Set the character around values that contain special characters; a double quote by default."""
-            return self._spell(quote=one_character(c, "the quote character"))
 
         def set_escape_character(self, c: str) -> Self:
             """Set the character that the reader takes for an escape: it is doubled within quotes."""
