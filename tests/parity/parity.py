@@ -27,9 +27,13 @@ ELSEWHERE = ("pyflink.datastream.connectors", "pyflink.datastream.formats")
 """Listed on the page of connectors."""
 
 CONNECTORS = (
+    "pyflink.datastream.connectors.dynamic_kafka",
+    "pyflink.datastream.connectors.elasticsearch",
     "pyflink.datastream.connectors.file_system",
+    "pyflink.datastream.connectors.hybrid_source",
     "pyflink.datastream.connectors.jdbc",
     "pyflink.datastream.connectors.kafka",
+    "pyflink.datastream.connectors.rabbitmq",
     "pyflink.datastream.formats.avro",
     "pyflink.datastream.formats.csv",
     "pyflink.datastream.formats.json",
@@ -183,7 +187,8 @@ def page() -> str:
         f"* Names of PyFlink 2.3: {release[0]} of {release[1]} are there ({release[0] / release[1]:.1%}).",
         "",
         "What is not listed below is supported. A *no-op* is accepted and has no effect, because there is nothing here",
-        "that it could have one on.",
+        "that it could have one on. For Cassandra, Kinesis and Pulsar bring a sink or source of your own:",
+        "`examples/connectors` has one of each to begin with, on the client for Python.",
     ]
     for module in dict.fromkeys(row.name.module for row in found):
         of_module = [row for row in found if row.name.module == module]

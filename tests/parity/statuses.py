@@ -23,7 +23,10 @@ _CANCELLED = "Spark interrupts tasks, and ends their processes"
 
 NO_OPS: dict[str, str] = {
     "FlinkKafkaProducer.ignore_failures_after_transaction_timeout": "no transaction stays open between checkpoints",
+    "ElasticsearchSinkBuilderBase.set_bulk_flush_interval": "documents are written when an epoch ends",
+    "ElasticsearchSinkBuilderBase.set_connection_request_timeout": "there is no pool of connections to wait for",
     "MemorySize.get_java_memory_size": _ITSELF,
+    "RMQConnectionConfig.Builder.set_topology_recovery_enabled": "queues are declared whenever a connection comes up",
     "SlotSharingGroup.get_java_slot_sharing_group": _ITSELF,
     "StreamExecutionEnvironment.add_jars": _JARS,
     "StreamExecutionEnvironment.add_classpaths": _JARS,
@@ -55,6 +58,9 @@ NO_OPS: dict[str, str] = {
 }
 
 IMPOSSIBLE: dict[str, str] = {
+    "ElasticsearchSinkBuilderBase.get_http_host_class": f"returns {_JAVA}",
+    "Elasticsearch6SinkBuilder.get_http_host_class": f"returns {_JAVA}",
+    "Elasticsearch7SinkBuilder.get_http_host_class": f"returns {_JAVA}",
     "JavaFunctionWrapper": f"wraps {_JAVA}",
     "OutputTag.get_java_output_tag": _JAVA,
     "create_hadoop_configuration": f"makes {_JAVA}",

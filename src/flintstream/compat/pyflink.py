@@ -41,6 +41,15 @@ _ADVICE = {
     "pyflink.util": "it is an internal of PyFlink",
     "pyflink.shell": "start a Python shell and import flintstream.datastream",
     "pyflink.ml": "Flink ML is not part of flintstream",
+    **{
+        f"pyflink.datastream.connectors.{name}": "this connector is not available in this version of flintstream; "
+        f"examples/connectors/{example} is one to begin with, on the client for Python"
+        for name, example in (
+            ("cassandra", "cassandra_sink.py"),
+            ("kinesis", "kinesis_sink.py"),
+            ("pulsar", "pulsar_source.py"),
+        )
+    },
     "pyflink.datastream.connectors": "this connector is not available in this version of flintstream",
     "pyflink.datastream.formats": "this format is not available in this version of flintstream",
 }

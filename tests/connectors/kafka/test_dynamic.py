@@ -159,4 +159,4 @@ def test_what_is_missing_or_wrong_is_named():
     with pytest.raises(PlanError, match="is no regular expression"):
         StreamPatternSubscriber("(")
     with pytest.raises(TypeError, match="a set of texts"):
-        KafkaStreamSetSubscriber("orders")
+        KafkaStreamSetSubscriber("orders")  # type: ignore[arg-type]

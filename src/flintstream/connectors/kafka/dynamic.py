@@ -6,7 +6,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.kafka.reader import KafkaReader
@@ -158,7 +158,7 @@ class DynamicEnumerator(SplitEnumerator):
             return
         enumerator = KafkaEnumerator(self._source.of(properties, topics))
         if known is not None:  # what is known stays so, unless it is gone and may come again
-            partitions, begun = known.enumerator.snapshot()
+            partitions, begun = cast("tuple[list[tuple[str, int]], bool]", known.enumerator.snapshot())
             enumerator.restore(([each for each in partitions if each[0] in topics], begun))
             known.enumerator.close()
         self._clusters[name] = _Cluster(topics, properties, enumerator)

@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import NoReturn
 
 from flintstream.datastream.connectors.base import DeliveryGuarantee, Sink, Source
+from flintstream.datastream.connectors.dynamic_kafka import (
+    DynamicKafkaSource,
+    DynamicKafkaSourceBuilder,
+    KafkaMetadataService,
+    KafkaStreamSetSubscriber,
+    KafkaStreamSubscriber,
+    SingleClusterTopicMetadataService,
+    StreamPatternSubscriber,
+)
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
     FileEnumeratorProvider,
@@ -31,6 +40,8 @@ from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQS
 __all__ = [
     "BucketAssigner",
     "DeliveryGuarantee",
+    "DynamicKafkaSource",
+    "DynamicKafkaSourceBuilder",
     "FileEnumeratorProvider",
     "FileSink",
     "FileSource",
@@ -41,8 +52,11 @@ __all__ = [
     "JdbcConnectionOptions",
     "JdbcExecutionOptions",
     "JdbcSink",
+    "KafkaMetadataService",
     "KafkaRecordDeserializationSchema",
     "KafkaSource",
+    "KafkaStreamSetSubscriber",
+    "KafkaStreamSubscriber",
     "NumberSequenceSource",
     "OutputFileConfig",
     "RMQConnectionConfig",
@@ -50,29 +64,29 @@ __all__ = [
     "RMQSource",
     "RollingPolicy",
     "Semantic",
+    "SingleClusterTopicMetadataService",
     "Sink",
     "Source",
     "StreamFormat",
+    "StreamPatternSubscriber",
     "StreamingFileSink",
 ]
 
-# What PyFlink exports here and this version does not have; its modules pulsar, ... are missing likewise.
+# What PyFlink exports here and this version does not have, and what shows how to do without.
 _MISSING = {
-    "dynamic Kafka": "DynamicKafkaSource DynamicKafkaSourceBuilder KafkaMetadataService KafkaStreamSetSubscriber "
-    "KafkaStreamSubscriber StreamPatternSubscriber SingleClusterTopicMetadataService dynamic_kafka",
-    "Pulsar": "PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar",
-    "Cassandra": "cassandra",
-    "Elasticsearch": "elasticsearch",
-    "Kinesis": "kinesis",
+    "Pulsar": ("PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar", "pulsar_source.py"),
+    "Cassandra": ("cassandra", "cassandra_sink.py"),
+    "Kinesis": ("kinesis", "kinesis_sink.py"),
 }
 
 
 def __getattr__(name: str) -> NoReturn:
-    for connector, names in _MISSING.items():
+    for connector, (names, example) in _MISSING.items():
         if name in names.split():
             # An ImportError, because the text of an AttributeError is lost in "from ... import"
             raise ImportError(
-                f"{name}: the {connector} connector is not available in this version of flintstream",
+                f"{name}: the {connector} connector is not available in this version of flintstream; "
+                f"examples/connectors/{example} is one to begin with, on the client for Python",
                 name=f"{__name__}.{name}",
             )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
