@@ -9,7 +9,7 @@ from flintstream.runtime.adapters import Delegating
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MIN_TIMESTAMP
 from flintstream.runtime.operators import KeyedProcessOperator, ProcessOperator
-from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.runtime.snapshot import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ def process_block(
 ) -> None:
     """Call a process method for each record of a block and send what it produces, with the record's timestamp."""
     results: list[Any] = []
-    append = results.append
+    append, frozen = results.append, operator.frozen
     stamps: list[int] = []
     push = stamps.append
     operator.cursor = cursor = iter(values)
@@ -70,7 +70,7 @@ def process_block(
             produced = call(value, ctx)
             if produced:
                 for result in produced:
-                    append(result if type(result) in ATOMS else snapshot(result))
+                    append(result if type(result) in frozen else snapshot(result))
                     push(timestamp)
     except Exception as error:
         raise operator.failure(error, values) from error

@@ -18,10 +18,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
+from flintstream.runtime.snapshot import ATOMS, frozen_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flintstream.common.typeinfo import TypeInformation
     from flintstream.metrics.reported import Reported
     from flintstream.runtime.contexts import StreamingRuntimeContext
     from flintstream.runtime.timers import InternalTimerService
@@ -109,6 +111,11 @@ class Operator:
     keeps_state: ClassVar[bool] = False
     """Whether something would be lost if what :meth:`snapshot` returns were not restored."""
 
+    declared_type: TypeInformation | None = None
+    """What the user says that results are; they are brought to it behind the operator."""
+    frozen: frozenset[type]
+    """The classes whose instances may be emitted as they are, without a snapshot."""
+
     context: OperatorContext
     output: Output
     side_outputs: Mapping[str, Output]
@@ -118,6 +125,7 @@ class Operator:
         self.context = context
         self.output = output
         self.side_outputs = side_outputs
+        self.frozen = ATOMS if side_outputs else frozen_kinds(self.declared_type)
 
     def open(self) -> None:
         """Open the user's function; called once per subtask and worker."""

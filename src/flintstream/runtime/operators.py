@@ -8,7 +8,7 @@ from flintstream.datastream.output_tag import OutputTag
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
-from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.runtime.snapshot import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -59,13 +59,13 @@ class MapOperator(FunctionOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Map a block."""
-        call = self.function.map
+        call, frozen = self.function.map, self.frozen
         self.cursor = cursor = iter(values)
         try:
             if self.plain:
                 results = [call(value) for value in cursor]
             else:
-                results = [r if type(r := call(value)) in ATOMS else snapshot(r) for value in cursor]
+                results = [r if type(r := call(value)) in frozen else snapshot(r) for value in cursor]
         except Exception as error:
             raise self.failure(error, values) from error
         self.output.emit(results, timestamps)
@@ -127,9 +127,9 @@ class CollectingOperator(FunctionOperator):
     def gather(self, produced: Iterable[Any], into: list[Any]) -> int:
         """Append a snapshot of each produced object; return how many there were."""
         before = len(into)
-        append = into.append
+        append, frozen = into.append, self.frozen
         for result in produced:
-            append(result if type(result) in ATOMS else snapshot(result))
+            append(result if type(result) in frozen else snapshot(result))
         return len(into) - before
 
 
@@ -140,14 +140,14 @@ class FlatMapOperator(CollectingOperator):
         """Flat-map a block."""
         call = self.function.flat_map
         results: list[Any] = []
-        append = results.append
+        append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
         self.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 for value in cursor:
                     for result in call(value):
-                        append(result if type(result) in ATOMS else snapshot(result))
+                        append(result if type(result) in frozen else snapshot(result))
             else:
                 stamps = []
                 for value, timestamp in zip(cursor, timestamps, strict=False):
@@ -172,7 +172,7 @@ class ProcessOperator(CollectingOperator):
         """Process a block."""
         call, ctx = self.function.process_element, self.ctx
         results: list[Any] = []
-        append = results.append
+        append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
         self.cursor = cursor = iter(values)
         try:
@@ -182,7 +182,7 @@ class ProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in ATOMS else snapshot(result))
+                            append(result if type(result) in frozen else snapshot(result))
             else:
                 stamps = []
                 for value, timestamp in zip(cursor, timestamps, strict=False):
@@ -233,7 +233,7 @@ class KeyedProcessOperator(CollectingOperator):
             plain = key
             key = lambda value: freeze_key(plain(value))  # noqa: E731
         results: list[Any] = []
-        append = results.append
+        append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
         self.cursor = cursor = iter(values)
         try:
@@ -244,7 +244,7 @@ class KeyedProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in ATOMS else snapshot(result))
+                            append(result if type(result) in frozen else snapshot(result))
             else:
                 stamps = []
                 push = stamps.append
@@ -254,7 +254,7 @@ class KeyedProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in ATOMS else snapshot(result))
+                            append(result if type(result) in frozen else snapshot(result))
                             push(timestamp)
         except Exception as error:
             raise self.failure(error, values) from error

@@ -5,10 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from flintstream.common._basictypes import BasicTypeInfo
+from flintstream.common._compositetypes import TupleTypeInfo
 from flintstream.common._pickling import dumps
 from flintstream.common.types import Row, _make_row
+
+if TYPE_CHECKING:
+    from flintstream.common.typeinfo import TypeInformation
 
 ATOMS: frozenset[type] = frozenset(
     {
@@ -18,7 +23,25 @@ ATOMS: frozenset[type] = frozenset(
 )  # fmt: skip
 """Exact types whose instances cannot change and hold no reference to anything that can."""
 
+_ATOMS_AND_TUPLES = ATOMS | {tuple}
+
 _all_atoms = ATOMS.issuperset
+
+
+def frozen_kinds(declared: TypeInformation | None) -> frozenset[type]:
+    """Return the classes whose instances need no snapshot when they are emitted as ``declared``.
+
+    Tuples are among them if that is a tuple of basic types: what else is in one of them is refused right after.
+
+    >>> from flintstream.common import Types
+    >>> tuple in frozen_kinds(Types.TUPLE([Types.LONG(), Types.STRING()]))
+    True
+    >>> tuple in frozen_kinds(Types.TUPLE([Types.LONG(), Types.LIST(Types.LONG())]))
+    False
+    """
+    if isinstance(declared, TupleTypeInfo) and all(isinstance(t, BasicTypeInfo) for t in declared.get_field_types()):
+        return _ATOMS_AND_TUPLES
+    return ATOMS
 
 
 def is_frozen(value: object) -> bool:

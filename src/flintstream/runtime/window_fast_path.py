@@ -21,7 +21,7 @@ from flintstream.datastream.window import (
     TumblingProcessingTimeWindows,
 )
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.runtime.snapshot import snapshot
 from flintstream.state.heap_states import HeapAggregatingState, HeapListState, HeapReducingState
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class FastPath(ABC):
             contents = self.result(contents)
         if contents is None:
             return
-        operator.results.append(contents if type(contents) in ATOMS else snapshot(contents))
+        operator.results.append(contents if type(contents) in operator.frozen else snapshot(contents))
         operator.stamps.append(timestamp)
 
     def register(self, key: Any, window: TimeWindow) -> None:

@@ -30,7 +30,7 @@ from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.merging_windows import MergingWindowSet
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators import CollectingOperator
-from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.runtime.snapshot import snapshot
 from flintstream.runtime.window_contexts import AssignerContext, WindowContext, WindowTriggerContext
 from flintstream.runtime.window_fast_counts import CountWindows
 from flintstream.runtime.window_fast_path import AlignedWindows
@@ -278,7 +278,7 @@ class WindowOperator(CollectingOperator):
         if produced:
             before = len(self.results)
             for result in produced:
-                self.results.append(result if type(result) in ATOMS else snapshot(result))
+                self.results.append(result if type(result) in self.frozen else snapshot(result))
             self.stamps += [timestamp] * (len(self.results) - before)
 
     def flush(self, *, stamped: bool) -> None:
