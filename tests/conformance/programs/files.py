@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """Files of separated values, and files that are merged."""
 
 from __future__ import annotations
