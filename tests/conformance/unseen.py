@@ -8,6 +8,8 @@ _CONNECTORS = "is handed to connectors; tests/connectors shows what it does"
 _INTERNAL = "an internal of PyFlink"
 _WORKERS = "needs workers of their own, which the inline engine does not have; tests/engine shows it on Spark"
 _TRAVEL = "the form in which records travel inside PyFlink, which is not ours"
+_MESSAGES = "works without a job: tests/formats shows what it makes of messages"
+_JARS = "needs jars that do not come with PyFlink; tests/formats and tests/connectors/files show what it does"
 
 UNSEEN: dict[str, str] = {
     "DataStream.add_sink": _JAVA,
@@ -30,6 +32,44 @@ UNSEEN: dict[str, str] = {
     "StreamExecutionEnvironment.set_python_requirements": _WORKERS,
     "StreamExecutionEnvironment.add_python_archive": _WORKERS,
     "StreamExecutionEnvironment.set_python_executable": _WORKERS,
+    **dict.fromkeys(
+        (
+            "AvroSchema.parse_string",
+            "AvroSchema.parse_file",
+            "GenericRecordAvroTypeInfo",
+            "AvroInputFormat",
+            "AvroBulkWriters",
+            "AvroRowDeserializationSchema",
+            "AvroRowSerializationSchema",
+            "OrcBulkWriters",
+            "AvroParquetReaders",
+            "AvroParquetWriters",
+            "ParquetColumnarRowInputFormat",
+            "ParquetBulkWriters",
+        ),
+        _JARS,
+    ),
+    **dict.fromkeys(
+        (
+            "CsvSchema.size",
+            "CsvSchemaBuilder.add_columns_from",
+            "CsvSchemaBuilder.clear_columns",
+            "CsvSchemaBuilder.set_any_property_name",
+            "CsvSchemaBuilder.disable_array_element_separator",
+            "CsvSchemaBuilder.remove_array_element_separator",
+            "CsvSchemaBuilder.set_array_element_separator",
+            "CsvSchemaBuilder.disable_escape_char",
+            "CsvSchemaBuilder.set_line_separator",
+            "CsvSchemaBuilder.disable_quote_char",
+            "CsvSchemaBuilder.set_strict_headers",
+            "CsvSchemaBuilder.size",
+            "CsvRowDeserializationSchema.Builder",
+            "CsvRowSerializationSchema.Builder",
+            "JsonRowDeserializationSchema",
+            "JsonRowSerializationSchema",
+        ),
+        _MESSAGES,
+    ),
     **dict.fromkeys(
         (
             "ExecutionConfig.enable_force_kryo",
