@@ -24,6 +24,7 @@ from tests.engine.faults import (
 from tests.engine.sources import PacedSource
 
 from flintstream.common import WatermarkStrategy
+from flintstream.coordinator import program as coordinator_program
 from flintstream.datastream.connectors.file_system import RollingPolicy
 from flintstream.errors import CheckpointError, CommitError
 
@@ -274,7 +275,17 @@ def test_a_commit_that_asks_for_it_is_tried_again_without_a_restart(make_inline_
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
 
 
-def test_a_commit_that_fails_after_a_stop_with_savepoint_is_repeated_from_the_savepoint(make_env, tmp_path):
+@pytest.mark.parametrize("remembered", [False, True])
+def test_a_commit_that_fails_after_a_stop_with_savepoint_is_repeated(make_env, tmp_path, remembered):
+    if remembered:  # as with --resume: a checkpoint says that only commits are left
+        coordinator_program.begin()
+    try:
+        commit_after_a_stop(make_env, tmp_path)
+    finally:
+        coordinator_program.end(well=False)
+
+
+def commit_after_a_stop(make_env, tmp_path):
     ledger = Ledger(tmp_path / "ledger", Faults(tmp_path / "faults"))
     ledger.broken = str(tmp_path / "broken")
     env = make_env(1, settings(tmp_path, 1000, **{"execution.checkpointing.interval": "10 min"}))

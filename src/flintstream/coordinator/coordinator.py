@@ -266,10 +266,10 @@ class Coordinator:
             self._tell_enumerators()
 
     def _note_end(self) -> None:
-        """Where it must be known after the end, leave a checkpoint that says that the job is over."""
+        """Where it must be known after the end, leave a checkpoint that says that only commits are left, if anything."""
         if program.remembers() and self.checkpoints.enabled:
             try:
-                self.checkpoints.last(Contents({}, {}, finished=True), self.clock.now_ms())
+                self.checkpoints.last(Contents({}, self.commits.by_uid(), finished=True), self.clock.now_ms())
             except CheckpointError as error:
                 _log.warning("killed before its end, this process would run '%s' again: %s", self.plan.job_name, error)
 
@@ -376,8 +376,8 @@ class Coordinator:
             self.stopped = True
             # Should a commit fail: parts of it may be visible, so there is no going back to an earlier checkpoint.
             self.checkpoints.go_back_to(done)
-            self._note_end()  # before the commit: from here on the way leads from the savepoint only
-            self.commits.commit(request.number)
+            self._note_end()  # before the commit: from here on there is nothing to do but that
+            self.commits.commit(self.checkpoints.number)
             self._tell_enumerators()
         savepoint.result.set_result(done.where)
 
