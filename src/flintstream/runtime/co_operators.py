@@ -9,7 +9,7 @@ from flintstream.runtime.adapters import Delegating
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MIN_TIMESTAMP
 from flintstream.runtime.operators import KeyedProcessOperator, ProcessOperator
-from flintstream.runtime.snapshot import all_atoms, snapshot
+from flintstream.runtime.snapshot import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,11 +70,7 @@ def process_block(
             produced = call(value, ctx)
             if produced:
                 for result in produced:
-                    append(
-                        result
-                        if (kind := type(result)) in frozen or (kind is tuple and all_atoms(map(type, result)))
-                        else snapshot(result)
-                    )
+                    append(result if type(result) in frozen else snapshot(result))
                     push(timestamp)
     except Exception as error:
         raise operator.failure(error, values) from error

@@ -8,7 +8,7 @@ from flintstream.datastream.output_tag import OutputTag
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
-from flintstream.runtime.snapshot import all_atoms, snapshot
+from flintstream.runtime.snapshot import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -65,12 +65,7 @@ class MapOperator(FunctionOperator):
             if self.plain:
                 results = [call(value) for value in cursor]
             else:
-                results = [
-                    r
-                    if (kind := type(r := call(value))) in frozen or (kind is tuple and all_atoms(map(type, r)))
-                    else snapshot(r)
-                    for value in cursor
-                ]
+                results = [r if type(r := call(value)) in frozen else snapshot(r) for value in cursor]
         except Exception as error:
             raise self.failure(error, values) from error
         self.output.emit(results, timestamps)
@@ -134,11 +129,7 @@ class CollectingOperator(FunctionOperator):
         before = len(into)
         append, frozen = into.append, self.frozen
         for result in produced:
-            append(
-                result
-                if (kind := type(result)) in frozen or (kind is tuple and all_atoms(map(type, result)))
-                else snapshot(result)
-            )
+            append(result if type(result) in frozen else snapshot(result))
         return len(into) - before
 
 
@@ -156,11 +147,7 @@ class FlatMapOperator(CollectingOperator):
             if timestamps is None:
                 for value in cursor:
                     for result in call(value):
-                        append(
-                            result
-                            if (kind := type(result)) in frozen or (kind is tuple and all_atoms(map(type, result)))
-                            else snapshot(result)
-                        )
+                        append(result if type(result) in frozen else snapshot(result))
             else:
                 stamps = []
                 for value, timestamp in zip(cursor, timestamps, strict=False):
@@ -195,11 +182,7 @@ class ProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(
-                                result
-                                if (kind := type(result)) in frozen or (kind is tuple and all_atoms(map(type, result)))
-                                else snapshot(result)
-                            )
+                            append(result if type(result) in frozen else snapshot(result))
             else:
                 stamps = []
                 for value, timestamp in zip(cursor, timestamps, strict=False):
@@ -261,11 +244,7 @@ class KeyedProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(
-                                result
-                                if (kind := type(result)) in frozen or (kind is tuple and all_atoms(map(type, result)))
-                                else snapshot(result)
-                            )
+                            append(result if type(result) in frozen else snapshot(result))
             else:
                 stamps = []
                 push = stamps.append
@@ -275,11 +254,7 @@ class KeyedProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(
-                                result
-                                if (kind := type(result)) in frozen or (kind is tuple and all_atoms(map(type, result)))
-                                else snapshot(result)
-                            )
+                            append(result if type(result) in frozen else snapshot(result))
                             push(timestamp)
         except Exception as error:
             raise self.failure(error, values) from error

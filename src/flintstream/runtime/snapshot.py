@@ -25,8 +25,7 @@ ATOMS: frozenset[type] = frozenset(
 
 _ATOMS_AND_TUPLES = ATOMS | {tuple}
 
-all_atoms = ATOMS.issuperset
-"""Tells whether some classes are all among those. Hot loops ask it of tuples themselves: a call costs as much again."""
+_all_atoms = ATOMS.issuperset
 
 
 def frozen_kinds(declared: TypeInformation | None) -> frozenset[type]:
@@ -50,7 +49,7 @@ def is_frozen(value: object) -> bool:
     kind = type(value)
     if kind in ATOMS:
         return True
-    return kind is tuple and (all_atoms(map(type, value)) or all(map(is_frozen, value)))  # type: ignore[call-overload]
+    return kind is tuple and (_all_atoms(map(type, value)) or all(map(is_frozen, value)))  # type: ignore[call-overload]
 
 
 def snapshot(value: Any) -> Any:
@@ -69,18 +68,18 @@ def snapshot(value: Any) -> Any:
     if kind in ATOMS:
         return value
     if kind is tuple:
-        if all_atoms(map(type, value)):
+        if _all_atoms(map(type, value)):
             return value
         return tuple(map(snapshot, value))
     if kind is list:
         return list(map(snapshot, value))
     if kind is dict:
         return {key: snapshot(item) for key, item in value.items()}
-    if kind is set and all_atoms(map(type, value)):
+    if kind is set and _all_atoms(map(type, value)):
         return set(value)
     if kind is Row:
         values = value._values  # noqa: SLF001 - ours
-        copies = values[:] if all_atoms(map(type, values)) else list(map(snapshot, values))
+        copies = values[:] if _all_atoms(map(type, values)) else list(map(snapshot, values))
         return _make_row(value._fields, copies, value._row_kind)  # noqa: SLF001
     copy = getattr(kind, "__snapshot__", None)
     if copy is not None:
@@ -90,6 +89,6 @@ def snapshot(value: Any) -> Any:
 
 def snapshot_block(values: list[Any]) -> list[Any]:
     """Snapshot every value of a block; the block itself comes back when nothing in it can change."""
-    if all_atoms(set(map(type, values))):
+    if _all_atoms(set(map(type, values))):
         return values
     return list(map(snapshot, values))
