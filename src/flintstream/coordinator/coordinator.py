@@ -266,7 +266,7 @@ class Coordinator:
             self._tell_enumerators()
 
     def _note_end(self) -> None:
-        """Where it must be known after the end, leave a checkpoint that says that only commits are left, if anything."""
+        """Where it must be known after the end, leave a checkpoint that says that nothing but commits is left."""
         if program.remembers() and self.checkpoints.enabled:
             try:
                 self.checkpoints.last(Contents({}, self.commits.by_uid(), finished=True), self.clock.now_ms())

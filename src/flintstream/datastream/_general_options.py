@@ -61,7 +61,12 @@ GENERAL = (
         "`false`: a step without `uid()` is an error; its state may get lost",
     ),
     Option("pipeline.name", ANY, "Flink Streaming Job", "name of the job"),
-    Option("pipeline.auto-watermark-interval", span(0), "200 ms", "how often periodic watermarks are emitted"),
+    Option(
+        "pipeline.auto-watermark-interval",
+        span(0),
+        "200 ms",
+        "how often periodic watermarks are emitted; those of built-in strategies after 4,096 records at the latest",
+    ),
     Option(
         "pipeline.operator-chaining.enabled",
         FLAG,

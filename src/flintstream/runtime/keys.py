@@ -176,12 +176,10 @@ def stable_hash(key: Any) -> int:
     (True, True)
     """
     kind: Any = type(key)
-    if kind is int:
+    if kind in (int, bool, float):
         return ((hash(key) * _MIX) >> 32) & _MASK
     if kind is str:
         return crc32(key.encode("utf-8", "surrogatepass")) & _MASK
-    if kind in (bool, float):
-        return ((hash(key) * _MIX) >> 32) & _MASK
     if key is None:
         return 0
     if kind is bytes:
