@@ -3,7 +3,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import pickle
 import random
 import tempfile
 import time
@@ -14,6 +13,7 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.connectors.files.reading import read_with_interruptions
 
 from flintstream.connectors.byte_streams import compression_of, open_bytes
 from flintstream.connectors.files import plan_splits
@@ -30,29 +30,18 @@ def read_all(split, *, charset="UTF-8", size=3, chunk=1 << 20):
     return lines
 
 
-def read_with_interruptions(split, rng, *, charset="UTF-8", chunk=7, same_reader=0.5):
-    """Read as the engine may: stop after any batch, go on from the pickled split, perhaps with another reader."""
-    reader = TextLineReader(charset, chunk)
-    lines = []
-    while True:
-        fetch = Fetch(rng.randint(1, 4))
-        reading = reader.read(split, fetch)
-        stop_after = rng.randint(1, 3)
-        finished = True
-        for number, batch in enumerate(reading, 1):
-            lines.extend(batch)
-            fetch.size = rng.randint(1, 4)
-            if number == stop_after:
-                finished = False
-                reading.close()
-                break
-        if finished:
-            reader.close()
-            return lines
-        split = pickle.loads(pickle.dumps(split))
-        if rng.random() > same_reader:
-            reader.close()
-            reader = TextLineReader(charset, chunk)
+class Lines:
+    """Text as a format that makes readers."""
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+
+    def create_reader(self):
+        return TextLineReader("UTF-8", self.chunk)
+
+
+def read_interrupted(split, rng, *, chunk, same_reader=0.5):
+    return read_with_interruptions(Lines(chunk), split, rng, same_reader, largest=4)
 
 
 def reference_lines(data: bytes) -> list[str]:
@@ -104,7 +93,7 @@ def test_files_are_decompressed_by_suffix_and_resumed_anywhere(tmp_path, suffix)
     path.write_bytes(COMPRESSED[suffix]("\n".join(lines).encode()))
     for seed in range(5):
         split = FileSplit("a", str(path))
-        assert read_with_interruptions(split, random.Random(seed), chunk=300) == lines
+        assert read_interrupted(split, random.Random(seed), chunk=300) == lines
 
 
 def test_zstandard_without_its_package_says_what_to_install(tmp_path, monkeypatch):
@@ -149,7 +138,7 @@ def test_no_line_is_lost_or_doubled_wherever_splits_are_cut_and_reading_stops(da
         cuts = sorted({0, *(border for border in borders if border < len(content))})
         splits = [FileSplit(str(a), str(path), a, b) for a, b in zip(cuts, [*cuts[1:], None], strict=True)]
         rng = random.Random(seed)
-        found = [line for split in splits for line in read_with_interruptions(split, rng, chunk=chunk)]
+        found = [line for split in splits for line in read_interrupted(split, rng, chunk=chunk)]
     assert found == reference_lines(content)
 
 
@@ -170,7 +159,7 @@ def test_a_reader_that_stays_does_not_decompress_the_file_again(tmp_path, monkey
     monkeypatch.setattr("flintstream.connectors.text.open_bytes", counting)
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"".join(b"%d\n" % n for n in range(1000))))
-    found = read_with_interruptions(FileSplit("a", str(path)), random.Random(1), chunk=500, same_reader=1)
+    found = read_interrupted(FileSplit("a", str(path)), random.Random(1), chunk=500, same_reader=1)
     assert found == [str(n) for n in range(1000)]
     assert len(opened) == 1
 

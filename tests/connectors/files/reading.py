@@ -43,18 +43,18 @@ def read_split(file_format, split, size=7):
     return records
 
 
-def read_with_interruptions(file_format, split, rng: random.Random, same_reader=0.5):
+def read_with_interruptions(file_format, split, rng: random.Random, same_reader=0.5, largest=40):
     """Read as the engine may: stop after any batch, go on from the pickled split, perhaps with another reader."""
     reader = file_format.create_reader()
     records = []
     while True:
-        fetch = Fetch(rng.randint(1, 40))
+        fetch = Fetch(rng.randint(1, largest))
         reading = reader.read(split, fetch)
         stop_after = rng.randint(1, 3)
         finished = True
         for number, batch in enumerate(reading, 1):
             records.extend(batch)
-            fetch.size = rng.randint(1, 40)
+            fetch.size = rng.randint(1, largest)
             if number == stop_after:
                 finished = False
                 reading.close()
