@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.byte_streams import is_line_safe, open_bytes
+from flintstream.connectors.formats.errors import reason
 from flintstream.errors import FlintstreamError, shorten
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class BadRecordHandler:
         if self._what is BadRecords.SKIP:
             return []
         line = lines_before(self._path, self._charset, position or 0) + lines + 1
-        bad = BadRecord(self._path, line, text, f"{type(error).__name__}: {error}")
+        bad = BadRecord(self._path, line, text, reason(error))
         if self._what is BadRecords.KEEP:
             return [bad]
         raise BadRecordError(str(bad)) from error

@@ -14,12 +14,12 @@ class FormatError(FlintstreamError, ValueError):
     @classmethod
     def reading(cls, schema: str, message: bytes, error: Exception) -> FormatError:
         """Return the error for a message."""
-        return cls(f"{schema} cannot read {shorten(message)}: {_reason(error)}")
+        return cls(f"{schema} cannot read {shorten(message)}: {reason(error)}")
 
     @classmethod
     def writing(cls, schema: str, value: object, error: Exception) -> FormatError:
         """Return the error for a value."""
-        return cls(f"{schema} cannot write {shorten(value)}: {_reason(error)}")
+        return cls(f"{schema} cannot write {shorten(value)}: {reason(error)}")
 
 
 class Misfit(ValueError):  # noqa: N818 - it becomes a FormatError
@@ -39,5 +39,6 @@ class Misfit(ValueError):  # noqa: N818 - it becomes a FormatError
         return f"field '{self.path}': {self.text}" if self.path else self.text
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Return what an error says to a user: its class, too, unless it is only ours."""
     return str(error) if isinstance(error, Misfit) and str(error) else f"{type(error).__name__}: {error}"
