@@ -7,6 +7,12 @@ type too.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 __all__ = [
     "CheckpointError",
     "CorruptCheckpointError",
@@ -20,6 +26,7 @@ __all__ = [
     "UnpicklableError",
     "UnsupportedByDesignError",
     "UserCodeError",
+    "optional_module",
     "shorten",
 ]
 
@@ -70,6 +77,21 @@ class MissingDependencyError(FlintstreamError, ImportError):
     def __init__(self, package: str, *, purpose: str, extra: str | None = None) -> None:
         command = f"pip install 'flintstream[{extra}]'" if extra else f"pip install {package}"
         super().__init__(f"{purpose} needs the package {package}: {command}", name=package)
+
+
+def optional_module(name: str, *, extra: str, purpose: str, package: str | None = None) -> ModuleType:
+    """Return a module that an extra of flintstream installs, as ``package`` if that is not its name.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+
+    >>> optional_module("json", extra="none", purpose="this example").dumps([1])
+    '[1]'
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError(package or name, extra=extra, purpose=purpose) from error
 
 
 class StateMigrationError(FlintstreamError):

@@ -6,13 +6,12 @@ without a ``datetime``.
 
 from __future__ import annotations
 
-import importlib
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.time import Instant
 from flintstream.common.types import _make_row
-from flintstream.errors import FlintstreamError, MissingDependencyError, shorten
+from flintstream.errors import FlintstreamError, optional_module, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,10 +27,7 @@ def arrow() -> Any:
     Raises:
         MissingDependencyError: It is not installed.
     """
-    try:
-        return importlib.import_module("pyarrow")
-    except ImportError:
-        raise MissingDependencyError("pyarrow", extra="dataframes", purpose="exchanging data with DataFrames") from None
+    return optional_module("pyarrow", extra="dataframes", purpose="exchanging data with DataFrames")
 
 
 # -- from Arrow ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import zlib
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from flintstream.connectors.file_systems import open_file
-from flintstream.errors import MissingDependencyError
+from flintstream.errors import optional_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,10 +36,8 @@ def _zstd() -> Any:
         return importlib.import_module("compression.zstd").ZstdDecompressor()  # Python 3.14 brings it along
     except ImportError:
         pass
-    try:
-        return importlib.import_module("zstandard").ZstdDecompressor().decompressobj()
-    except ImportError:
-        raise MissingDependencyError("zstandard", extra="zstd", purpose="reading .zst files") from None
+    library = optional_module("zstandard", extra="zstd", purpose="reading .zst files")
+    return library.ZstdDecompressor().decompressobj()
 
 
 _DECOMPRESSORS: dict[str, Callable[[], Any]] = {

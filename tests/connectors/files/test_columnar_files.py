@@ -4,6 +4,7 @@ import datetime as dt
 import decimal
 import os
 import random
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -253,16 +254,7 @@ def test_wrong_arguments_are_refused_when_the_program_is_built():
 
 @pytest.mark.parametrize(("make", "extra"), [(PARQUET[1], "parquet"), (PARQUET[0], "parquet"), (ORC[0], "orc")])
 def test_without_pyarrow_the_error_says_what_to_install(monkeypatch, make, extra):
-    import importlib
-
-    real = importlib.import_module
-
-    def missing(name):
-        if name == "pyarrow":
-            raise ImportError(name)
-        return real(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=rf"needs the package pyarrow: pip install 'flintstream\[{extra}\]'"):
         make(SMALL)
 

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flintstream.errors import MissingDependencyError, PlanError, shorten
+from flintstream.errors import PlanError, optional_module, shorten
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -18,11 +18,7 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: It is not installed.
     """
-    try:
-        import fastavro  # noqa: PLC0415 - an optional package
-    except ImportError as error:
-        raise MissingDependencyError("fastavro", extra="avro", purpose="Avro") from error
-    return fastavro
+    return optional_module("fastavro", extra="avro", purpose="Avro")
 
 
 @cache

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.kafka.properties import librdkafka
-from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
+from flintstream.errors import FlintstreamError, PlanError, optional_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,11 +47,7 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: It is not installed.
     """
-    try:
-        import confluent_kafka  # noqa: PLC0415 - an optional package
-    except ImportError as error:
-        raise MissingDependencyError("confluent-kafka", extra="kafka", purpose="the Kafka connector") from error
-    return confluent_kafka
+    return optional_module("confluent_kafka", package="confluent-kafka", extra="kafka", purpose="the Kafka connector")
 
 
 def consumer(properties: Mapping[str, str], **more: Any) -> Any:

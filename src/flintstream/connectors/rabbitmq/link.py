@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from flintstream.errors import FlintstreamError, MissingDependencyError
+from flintstream.errors import FlintstreamError, optional_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,10 +29,7 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: It is not installed.
     """
-    try:
-        return import_module("pika")  # an optional package
-    except ImportError as error:
-        raise MissingDependencyError("pika", extra="rabbitmq", purpose="the RabbitMQ connector") from error
+    return optional_module("pika", extra="rabbitmq", purpose="the RabbitMQ connector")
 
 
 @dataclass(frozen=True)

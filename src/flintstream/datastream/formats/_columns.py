@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.types import Row
 from flintstream.connectors.arrow_values import arrow
-from flintstream.errors import MissingDependencyError, PlanError
+from flintstream.errors import PlanError, optional_module
 from flintstream.table import types as t
 
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ def pyarrow(extra: str, purpose: str) -> Any:
     Raises:
         MissingDependencyError: It is not installed.
     """
-    try:
-        return arrow()
-    except ImportError:
-        raise MissingDependencyError("pyarrow", extra=extra, purpose=purpose) from None
+    return optional_module("pyarrow", extra=extra, purpose=purpose)
 
 
 _PLAIN: dict[type[t.DataType], str] = {
