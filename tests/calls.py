@@ -13,7 +13,7 @@ def calls_of(work: Callable[[], Any]) -> int:
     """Return how many functions are called in this thread while ``work`` runs, those in C too."""
     count = 0
 
-    def called(frame: object, event: str, arg: object) -> None:  # noqa: ARG001
+    def called(frame: object, event: str, arg: object) -> None:
         nonlocal count
         count += event in ("call", "c_call")
 
