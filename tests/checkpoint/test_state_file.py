@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import random
 import struct
 from zlib import crc32
@@ -93,6 +94,36 @@ def test_any_state_comes_back(entries, deleted, appended, value):
     file = StateFile(to_bytes([("op", change)], [("op", "own", value)], log=True))
     assert same(list(file.changes("op")), [change] if entries or deleted or appended else [])
     assert same(file.value("op", "own"), value)
+
+
+some_changes = st.lists(st.tuples(st.sampled_from("ab"), st.lists(hashables), st.lists(hashables)))
+
+
+@given(st.lists(some_changes, max_size=4), st.booleans())
+def test_a_copy_has_what_was_written_to_several_files(files, log):
+    written = [[(uid, Change(TOTAL, keys, keys, deleted)) for uid, keys, deleted in changes] for changes in files]
+    buffer = io.BytesIO()
+    writer = StateFileWriter(buffer, log=log)
+    for changes in written:
+        writer.copy(StateFile(to_bytes(changes, log=log)))
+    writer.finish()
+    copy, whole = StateFile(buffer.getvalue()), StateFile(to_bytes(itertools.chain(*written), log=log))
+    assert copy.sections == whole.sections
+    for uid in "ab":
+        assert same(list(copy.changes(uid)), list(whole.changes(uid)))
+
+
+def test_a_copy_refuses_a_file_of_another_version():
+    writer = StateFileWriter(io.BytesIO())
+    with pytest.raises(ValueError, match="version 2 does not fit into one of version 1"):
+        writer.copy(StateFile(to_bytes(LOGGED, log=True)))
+
+
+def test_a_damaged_file_is_not_copied():
+    data = bytearray(to_bytes(CHANGES))
+    data[60] ^= 1
+    with pytest.raises(CorruptCheckpointError):
+        StateFileWriter(io.BytesIO()).copy(StateFile(bytes(data)))
 
 
 def test_an_empty_file_is_a_file():

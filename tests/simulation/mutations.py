@@ -207,6 +207,11 @@ def _more_after_the_end() -> list[Replacement]:
     return [(TimestampsAndWatermarksOperator, "process_watermark", mutated)]
 
 
+def _merged_backwards() -> list[Replacement]:
+    to_merge = subtask_state._to_merge
+    return [(subtask_state, "_to_merge", lambda handles: to_merge(handles)[::-1])]
+
+
 def _last_changes_unlogged() -> list[Replacement]:
     log = SubtaskState.log
 
@@ -287,6 +292,7 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "a cached subtask of an old version is used": _stale_cache,
     "a base is restored without its changes": lambda: _catching_up(lambda handles: handles[:1]),
     "changes are applied in the wrong order": lambda: _catching_up(lambda handles: handles[::-1]),
+    "the changes of several epochs are merged in the wrong order": _merged_backwards,
     "a checkpoint refers to the base alone": lambda: _log_pieces(lambda handles: handles[:1]),
     "a checkpoint does not refer to the last changes": lambda: _log_pieces(lambda handles: handles[:-1] or handles),
     "shared files that are needed are deleted": lambda: [(Checkpoints, "needed", lambda self: set())],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -21,11 +20,11 @@ from tests.simulation.program import PROGRAMS, External, Record, job_of
 from tests.simulation.storage import Disk, SimStore, store_of
 from tests.simulation.world import Crash, Violation, VirtualClock, World, enter, make_virtual
 
-from flintstream.checkpoint import metadata
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import recovery
 from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
 from flintstream.coordinator.restart import FixedDelay, NoRestart
+from flintstream.runtime import subtask_state
 from flintstream.runtime.plan import JobSettings
 from flintstream.state.settings import StateSettings
 
@@ -269,6 +268,7 @@ def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[Wa
     job = job_of(world.program, parallelism, sources, lazy=scenario.lazy, job_id=job_id, settings=settings)
     job.checkpoints = checkpoints
     job.restart = FixedDelay(10**6, rng.choice((10, 50))) if scenario.restarts else NoRestart()
+    vars(subtask_state)["MERGED"] = (2, 3, 16)[world.seed % 3]
     engine = SimEngine(world)
     engine.zombies = zombies
     world.log(f"START parallelism {parallelism}, {sources} from {path}: {settings} {checkpoints}")
@@ -324,19 +324,8 @@ def _age(completed: Completed) -> tuple[int, int]:
     return completed.metadata.created_ms, completed.metadata.number
 
 
-class _Compact:
-    """Stands in for the module ``json``: metadata that nobody reads need not be laid out, which takes Python code."""
-
-    loads = staticmethod(json.loads)
-
-    @staticmethod
-    def dumps(value: Any, *, indent: int | None = None, **options: Any) -> str:
-        return json.dumps(value, **options)
-
-
 def prepare() -> None:
     """Make this process one that simulates; there is no way back."""
-    vars(metadata)["json"] = _Compact
     make_virtual()
     vars(recovery)["file_store"] = store_of
     logging.getLogger("flintstream").setLevel(logging.CRITICAL)

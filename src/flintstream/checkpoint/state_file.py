@@ -11,6 +11,7 @@ import hashlib
 import io
 import struct
 from dataclasses import astuple, fields
+from operator import add
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 from zlib import crc32
 
@@ -128,6 +129,22 @@ class StateFileWriter:
         self._values.append((operator, name, self._size))
         self._put_chunk(data)
 
+    def copy(self, file: StateFile) -> None:
+        """Append all changes of another file as they are, without decoding them.
+
+        Raises:
+            CorruptCheckpointError: The file is damaged.
+            ValueError: It is of another version than this one.
+        """
+        if file.version != self._version:
+            raise ValueError(f"a file of version {file.version} does not fit into one of version {self._version}")
+        for operator, table, *counts in file.sections:
+            totals = self._sections.setdefault((operator, table), [len(self._sections), 0, 0, 0])
+            totals[1:] = map(add, totals[1:], counts)
+        for operator, table, body in file.chunks():
+            self._chunks.append((self._sections[operator, table][0], self._size))
+            self._put_chunk(body)
+
     def finish(self) -> Summary:
         """Write the index, and return what the file is known by."""
         sections = [
@@ -206,7 +223,7 @@ class StateFile:
             operator: its uid.
             chosen: Which of its tables; chunks of others are not read. By default all.
         """
-        layout = _BLOCKS[self._version]
+        layout = _BLOCKS[self.version]
         for table, offset in self._chunks.get(operator, ()):
             if chosen is not None and not chosen(table):
                 continue
@@ -219,6 +236,12 @@ class StateFile:
                 yield Change(table, *blocks)
             except (CorruptDataError, struct.error) as error:
                 raise self._corrupt(f"state '{table.name}' of operator {operator}: {error}") from error
+
+    def chunks(self) -> Iterator[tuple[str, TableInfo, bytes]]:
+        """Return operator, table and encoded form of all changes, those of an operator in order."""
+        for operator, chunks in self._chunks.items():
+            for table, offset in chunks:
+                yield operator, table, self._chunk(offset)
 
     def value(self, operator: str, name: str) -> Any:
         """Return what an operator holds under ``name`` beside its keyed state.
@@ -238,9 +261,8 @@ class StateFile:
 
     def check(self) -> None:
         """Read every chunk and compare its checksum, without decoding any."""
-        for chunks in self._chunks.values():
-            for _, offset in chunks:
-                self._chunk(offset)
+        for _ in self.chunks():
+            pass
         for values in self._values.values():
             for offset in values.values():
                 self._chunk(offset)
@@ -271,7 +293,8 @@ class StateFile:
                 f"it has format version {version}, but this release ({__version__}) reads "
                 f"{' and '.join(map(str, VERSIONS))}; use flintstream {name} or later"
             )
-        self._version = version
+        self.version: int = version
+        """Of the format."""
 
     def _read_index(self, size: int) -> tuple[int, bytes]:
         trailer_at = size - _TRAILER_SIZE

@@ -425,6 +425,7 @@ class Coordinator:
                     run=self.run_id,
                     memo=before.memo if before is not None else None,
                     handles=before.handles if before is not None else (),
+                    folding=self.materializer.folding(chain.id, subtask) if self.materializer is not None else 0,
                     restore=self.restore if before is None else None,
                     snapshot=request,
                     savepoint=savepoint is not None,

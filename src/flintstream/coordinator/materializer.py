@@ -90,6 +90,12 @@ class Materializer:
         progress.report = replace(report, handles=(base, *report.handles[folded:]))
         yield from (handle.name for handle in folding.handles)
 
+    def folding(self, chain: int, subtask: int) -> int:
+        """Return how many handles of a subtask's log are being folded."""
+        if self.running is None or (self.running[0].chain, self.running[0].subtask) != (chain, subtask):
+            return 0
+        return len(self.running[0].handles)
+
     def drop(self) -> None:
         """Forget what is running: the job starts again, with logs of its own."""
         self.queue.clear()

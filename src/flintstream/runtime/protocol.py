@@ -33,6 +33,8 @@ class StateHandle:
     checksum: str = ""
     operators: tuple[str, ...] = ()
     """Uids of the operators whose state is in it."""
+    epochs: int = 1
+    """Of how many epochs it has the changes."""
     native: bool = False
     """The keyed state is in a directory of the backend's own files beside the blob."""
 
@@ -93,6 +95,8 @@ class Instruction:
     """Changes whenever the job is started again, by whatever process."""
     memo: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
+    folding: int = 0
+    """How many of the handles are being folded, and so have to stay as they are."""
     restore: Restore | None = None
     """What to start from when there is no version."""
     snapshot: SnapshotRequest | None = None

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from flintstream.runtime.watermarks import Valve
     from flintstream.state.backend import Change
 
-DELTAS_KEPT = 20
-"""Epochs whose changes are logged one by one before a full piece replaces them."""
+MERGED = 16
+"""So many pieces of a log with the changes of equally many epochs become one, so that a log of n epochs has few."""
+MERGED_BYTES = 1 << 20
+"""What they have together at most: an epoch ends when it is written."""
 
 
 class SubtaskState:
@@ -71,9 +73,14 @@ class SubtaskState:
         full = not handles or (not log.durable and self._piled_up(handles))
         name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}"
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
+        merged = [] if full else _to_merge(handles[instruction.folding :])
         buffer = io.BytesIO()
         writer = StateFileWriter(buffer, log=not full)
-        kept = set()
+        kept: set[str] = set()
+        for old in merged:
+            with checked_file(io.BytesIO(log.read(old.name)), old.name, old.size, old.checksum) as file:
+                writer.copy(file)
+            kept.update(old.operators)
         for uid, state, timers in keyed:
             if native:
                 state.write_native(os.path.join(log.directory(name), uid))  # noqa: PTH118
@@ -83,14 +90,15 @@ class SubtaskState:
                 kept.add(uid)
         summary = writer.finish()
         log.write(name, buffer.getvalue())
-        handle = StateHandle(name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), native)
-        return (handle,) if full else (*handles, handle)
+        epochs = 1 + sum(old.epochs for old in merged)
+        handle = StateHandle(name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), epochs, native)
+        return (handle,) if full else (*handles[: len(handles) - len(merged)], handle)
 
     @staticmethod
     def _piled_up(handles: Sequence[StateHandle]) -> bool:
-        deltas = [handle for handle in handles if not handle.full]
+        deltas = sum(handle.size for handle in handles if not handle.full)
         base = sum(handle.size for handle in handles if handle.full)
-        return len(deltas) >= DELTAS_KEPT or sum(h.size for h in deltas) > 2 * max(base, 1 << 20)
+        return deltas > 2 * max(base, 1 << 20)
 
     def catch_up(self, instruction: Instruction) -> None:
         """Bring what is in memory to the version that the epoch starts from."""
@@ -259,6 +267,22 @@ class SubtaskState:
                 if state is not None and keep is not _nothing:
                     _apply(file.changes(uid), state, timers, keep)
                 restored.add(file)
+
+
+def _to_merge(handles: Sequence[StateHandle]) -> Sequence[StateHandle]:
+    """Return the last pieces of a log that the next one replaces.
+
+    As a number with base :data:`MERGED` is counted up: the pieces of its lowest digit become one of the next digit.
+    """
+    first, epochs, size = len(handles), 1, 0
+    while first >= MERGED - 1:
+        digit = handles[first - MERGED + 1 : first]
+        size += sum(handle.size for handle in digit)
+        if size > MERGED_BYTES or any(handle.full or handle.epochs != epochs for handle in digit):
+            break
+        first -= len(digit)
+        epochs *= MERGED
+    return handles[first:]
 
 
 def _nothing(key: Any) -> bool:  # noqa: ARG001 - takes the place of a choice among keys
