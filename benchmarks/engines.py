@@ -45,10 +45,10 @@ class Engine:
         """Whether the workloads of a package are there for this engine."""
         return (BENCHMARKS / "workloads" / package / f"{self.module}.py").exists()
 
-    def command(self, python: str, run: Run) -> list[str]:
-        """Return the command line of a run."""
+    def command(self, python: str, run: Run, runners: Path = RUNNERS) -> list[str]:
+        """Return the command line of a run; ``runners`` has the scripts."""
         start = ["-m", "flintstream.cli", "run", "--master", "local[2]"] if self.mode == "flintstream" else []
-        script = str(RUNNERS / f"run_{self.runner or self.module}.py")
+        script = str(runners / f"run_{self.runner or self.module}.py")
         return [python, *start, script, *([self.mode] if self.mode else []), run.to_json()]
 
     def variables(self, python: str) -> dict[str, str]:

@@ -22,6 +22,8 @@ from benchmarks.process import RunError, timed
 from benchmarks.workload import Run, written_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchmarks.engines import Engine
     from benchmarks.process import Cost
     from benchmarks.workload import Workload
@@ -70,21 +72,32 @@ class Outcome:
 
 def measure(workload: Workload, engine: Engine, python: str, limits: Limits) -> Outcome:
     """Measure one workload on one engine; what goes wrong is part of the outcome."""
+
+    def run(records: int) -> Cost:
+        if records == FEW:
+            return run_once(workload, engine, python, records, limits.timeout)[0]
+        return checked(workload, engine, python, records, limits.timeout)
+
+    return measure_runs(workload.name, engine, run, limits)
+
+
+def measure_runs(name: str, engine: Engine, run: Callable[[int], Cost], limits: Limits) -> Outcome:
+    """Measure runs by a function that is given the number of records; what goes wrong is part of the outcome."""
     try:
-        start_up, _ = run_once(workload, engine, python, FEW, limits.timeout)
+        start_up = run(FEW)
         records = limits.records or engine.first
         while True:
-            cost = checked(workload, engine, python, records, limits.timeout) - start_up
+            cost = run(records) - start_up
             if limits.records or cost.seconds >= limits.seconds or records == MOST_RECORDS:
                 break
             growth = 1.3 * limits.seconds / max(cost.seconds, limits.seconds / MOST_GROWTH)
             records = min(rounded(records * max(growth, 1.5)), MOST_RECORDS)
-        more = [checked(workload, engine, python, records, limits.timeout) - start_up for _ in range(limits.repeat - 1)]
+        more = [run(records) - start_up for _ in range(limits.repeat - 1)]
         seconds = statistics.median(each.seconds for each in (cost, *more))
         cpu = statistics.median(each.cpu for each in (cost, *more))
-        return Outcome(workload.name, engine.name, records - FEW, seconds, cpu, start_up.seconds)
+        return Outcome(name, engine.name, records - FEW, seconds, cpu, start_up.seconds)
     except (RunError, OSError, subprocess.SubprocessError) as error:
-        return Outcome(workload.name, engine.name, problem=f"{type(error).__name__}: {error}")
+        return Outcome(name, engine.name, problem=f"{type(error).__name__}: {error}")
 
 
 def rounded(records: float) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 PR_SET_CHILD_SUBREAPER = 36
 LINGER = 5.0
 SAMPLE_SECONDS = 0.5
+RAISED = re.compile(r"^(?:: |Caused by: )?[\w.$]+(?:Error|Exception)\b.*", re.MULTILINE)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -75,8 +77,14 @@ def timed(command: list[str], variables: dict[str, str], directory: str, timeout
             process.wait()
             end_all(known)
     if code:
-        raise RunError(f"exit code {code}: {log.read_text(errors='replace').strip()[-2000:]}")
+        text = log.read_text(errors="replace").strip()
+        raise RunError(f"exit code {code}: {reason(text)}\n{text[-2000:]}")
     return Cost(seconds, max(cpu_of_children() - used, sum(sampled.values())))
+
+
+def reason(log: str) -> str:
+    """Return the line of a log that names what was raised last, or its last line."""
+    return (RAISED.findall(log) or log.splitlines() or [""])[-1].lstrip(": ")
 
 
 def wait(process: subprocess.Popen[bytes], until: float, known: set[int], sampled: dict[int, float]) -> int:

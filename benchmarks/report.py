@@ -67,7 +67,8 @@ def output_of(command: list[str]) -> str:
 
 def table(outcomes: list[Outcome]) -> str:
     """Return Markdown: records per second, how many times as fast flintstream is, CPU and start-up; what went wrong."""
-    rows = {name: {o.engine: o for o in outcomes if o.workload == name} for name in WORKLOADS}
+    names = dict.fromkeys((*WORKLOADS, *(outcome.workload for outcome in outcomes)))
+    rows = {name: {o.engine: o for o in outcomes if o.workload == name} for name in names}
     rows = {name: row for name, row in rows.items() if row}
     engines = [name for name in ENGINES if any(name in row for row in rows.values())]
     others = [name for name in engines if name != OURS] if OURS in engines else []

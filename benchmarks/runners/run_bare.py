@@ -6,8 +6,12 @@ import importlib
 import sys
 from multiprocessing import Process
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.workload import Run, line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def subtask(number: int, run: Run) -> None:
@@ -17,10 +21,9 @@ def subtask(number: int, run: Run) -> None:
         file.writelines(map(line, module.subtask(number, run)))
 
 
-def main() -> None:
-    """Run both."""
-    run = Run.from_json(sys.argv[1])
-    processes = [Process(target=subtask, args=(number, run)) for number in range(2)]
+def run_both(function: Callable[[int, Run], None], run: Run) -> None:
+    """Run a function in two processes, with the number of each; end this one, too, if one fails."""
+    processes = [Process(target=function, args=(number, run)) for number in range(2)]
     for process in processes:
         process.start()
     for process in processes:
@@ -30,4 +33,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_both(subtask, Run.from_json(sys.argv[1]))

@@ -27,6 +27,7 @@ def settings(mode: str, run: Run) -> Configuration:
                 "state.changelog.storage": "filesystem",
                 "state.changelog.dstl.dfs.base-path": f"file://{run.directory}/changelog",
             }
+    given |= run.settings.get("configuration", {})
     configuration = Configuration()
     for key, value in given.items():
         configuration.set_string(key, value)

@@ -1,0 +1,1 @@
+"""Connectors beside PyFlink's: ``python -m benchmarks.connectors``."""

@@ -1,0 +1,58 @@
+"""The records of all connectors, and what is to come of them. Needs nothing but Python: the engines' jobs use it.
+
+A text is a key, a number and a filling. The two files, or partitions, have keys of their own, so that two processes
+can do without an exchange. What is written depends on no order: the counts of every key are 1, 2, 3 and so on.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYS = 500
+"""Of each part."""
+CYCLE = 10_000
+"""After so many texts they repeat."""
+EVERY = 10
+"""Of the counts of files every tenth is written: what is measured is reading."""
+FILE_LENGTH, KAFKA_LENGTH = 59, 100
+"""Characters; a line has its end besides."""
+
+
+def texts(part: int, count: int, length: int) -> Iterator[str]:
+    """Return the texts of one of two parts."""
+    cycle = [f"{i % KEYS * 2 + part:06d},{i:08d},".ljust(length, "x") for i in range(CYCLE)]
+    for start in range(0, count, CYCLE):
+        yield from islice(cycle, count - start)
+
+
+def parse(text: str) -> tuple[str, int]:
+    """Return key and number of a text."""
+    key, number, _ = text.split(",", 2)
+    return key, int(number)
+
+
+def is_written(counted: tuple[str, int]) -> bool:
+    """Choose every tenth count."""
+    return counted[1] % EVERY == 0
+
+
+def to_text(counted: tuple[str, int]) -> str:
+    """Return a key and its count as a text for Kafka, as long as those that were read."""
+    return f"{counted[0]},{counted[1]:093d}"
+
+
+def to_name(number: int) -> str:
+    """Return what a number is called in the database."""
+    return f"name {number}"
+
+
+def counts(records: int) -> Iterator[tuple[str, int]]:
+    """Return all counts of all keys."""
+    for part in range(2):
+        for i in range(KEYS):
+            times = (records // 2 - i + KEYS - 1) // KEYS
+            yield from ((f"{i * 2 + part:06d}", count) for count in range(1, times + 1))
