@@ -16,7 +16,7 @@ from flintstream.checkpoint.fsspec_store import FsspecFileStore
 from flintstream.errors import MissingDependencyError, PlanError
 
 
-@pytest.fixture(params=["local", "memory", "fsspec file", "fsspec memory", "fsspec like an object store"])
+@pytest.fixture(params=["local", "memory", "fsspec file", "fsspec memory", "fsspec like an object store", "s3"])
 def store(request, tmp_path, monkeypatch) -> FileStore:
     name = uuid.uuid4().hex
     if request.param == "local":
@@ -27,6 +27,8 @@ def store(request, tmp_path, monkeypatch) -> FileStore:
         return FsspecFileStore(f"file://{tmp_path}/root")
     if request.param == "fsspec like an object store":
         monkeypatch.setattr("flintstream.checkpoint.fsspec_store.OBJECT_STORES", {"memory"})
+    if request.param == "s3":
+        return FsspecFileStore(f"{request.getfixturevalue('s3')}/root")
     return FsspecFileStore(f"memory://{name}")
 
 
@@ -45,6 +47,15 @@ def test_a_file_takes_the_place_of_an_older_one(store):
     store.write("f", b"new")
     assert store.read("f") == b"new"
     assert store.list("") == ["f"]
+
+
+def test_a_store_that_cannot_be_reached_is_not_taken_for_an_empty_one(monkeypatch):
+    def fail(*_, **__):
+        raise ConnectionError("nobody there")
+
+    monkeypatch.setattr(type(fsspec.filesystem("memory")), "info", fail)
+    with pytest.raises(ConnectionError):
+        FsspecFileStore(f"memory://{uuid.uuid4().hex}").exists("f")
 
 
 @pytest.mark.parametrize("path", ["no", "no/where"])

@@ -135,6 +135,10 @@ class Course:
             "state.changelog.periodic-materialize.interval": "300 ms",
         }
 
+    def _output(self) -> str:
+        """Where the program writes to."""
+        return str(self.directory / "output")
+
     def _arguments(self) -> list[str]:
         """What the program is told beside where to write to."""
         return [str(RECORDS)]
@@ -155,7 +159,7 @@ class Course:
         parallelism = str(self.plan.parallelism[self.starts])
         command = [sys.executable, "-m", "flintstream.cli", "run", "--master", MASTERS[self.plan.place]]
         command += ["-p", parallelism, *settings, "--resume"]
-        command += [str(script), str(self.directory / "output"), *self._arguments()]
+        command += [str(script), self._output(), *self._arguments()]
         self.starts += 1
         with (self.directory / f"log-{self.starts}").open("wb") as log:
             self.process = subprocess.Popen(command, cwd=self.directory, env=environment, stdout=log, stderr=log)  # noqa: S603
@@ -170,16 +174,18 @@ class Course:
         self._look_at_files()
         return self.process.poll()
 
+    def _present(self) -> dict[Path, int]:
+        """Return the files that a reader may look at now, with their sizes."""
+        found = (path for path in (self.directory / "output").rglob("*") if not path.name.startswith("."))
+        return {path: path.stat().st_size for path in found if path.is_file()}
+
     def _look_at_files(self) -> None:
-        for path in (self.directory / "output").rglob("*"):
-            if path.name.startswith(".") or not path.is_file():
-                continue
-            size = path.stat().st_size
+        present = self._present()
+        for path, size in present.items():
             if self.files.setdefault(path, size) != size:
                 raise RoundError(f"{path.name} has changed from {self.files[path]} to {size} bytes")
-        for path in self.files:
-            if not path.exists():
-                raise RoundError(f"{path.name} has gone")
+        for path in self.files.keys() - present.keys():
+            raise RoundError(f"{path.name} has gone")
 
     def _wait_for_life(self) -> bool:
         """Wait until the job has committed something since it was hit last, or all; return whether it still runs."""

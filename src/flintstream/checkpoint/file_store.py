@@ -28,7 +28,7 @@ _PART = ".part"
 
 
 class FileStore(Protocol):
-    """The operations; all raise :class:`OSError` when the medium fails."""
+    """The operations; all raise when the medium fails: :class:`OSError`, or what the client of a store has for that."""
 
     def write(self, path: str, data: bytes) -> None:
         """Write a file, in place of an older one if there is one; it is durable when this returns."""

@@ -98,7 +98,10 @@ class FsspecFileStore:
         """Tell whether there is such a file."""
         system, source = self._place(path)
         system.invalidate_cache()  # others write, too
-        return bool(system.isfile(source))
+        try:
+            return bool(system.info(source)["type"] == "file")
+        except FileNotFoundError:
+            return False  # isfile() says so, too, of a store that cannot be reached
 
     def size(self, path: str) -> int:
         """Return the bytes that a file has."""
@@ -115,6 +118,11 @@ class FsspecFileStore:
         """Delete a directory."""
         system, target = self._place(path)
         system.invalidate_cache()
+        if self.root.partition(":")[0] in OBJECT_STORES:
+            found = system.find(target)
+            if found:  # there is nothing else than files to delete, and rm() would ask several times whether there is
+                system.rm(found)
+            return
         with contextlib.suppress(FileNotFoundError):
             system.rm(target, recursive=True)
 

@@ -163,7 +163,7 @@ class Coordinator:
                     for source in self.job.sources.values():
                         source.finished()
                     if self.plan.settings.staging is not None:  # all is committed; attempts that failed left the rest
-                        with contextlib.suppress(OSError):
+                        with contextlib.suppress(Exception):
                             self.plan.settings.staging.delete_tree("")
                 return self.progress
 
@@ -468,8 +468,8 @@ class Coordinator:
             self.obsolete.difference_update(names)
             try:
                 self.engine.forget(names)
-            except OSError as error:
-                _log.warning("cannot delete old state: %s", error)  # the job itself is fine
+            except Exception as error:  # noqa: BLE001 - whatever a storage raises; the job itself is fine
+                _log.warning("cannot delete old state: %s", error)
 
     def _tell(self, reports: list[Report]) -> None:
         progress = self.progress

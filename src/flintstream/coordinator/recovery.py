@@ -199,7 +199,7 @@ def _hint(parent: str, damaged: str) -> str:
     """Name the newest good checkpoint in a directory."""
     try:
         good = newest(file_store(parent), but=damaged) if parent else None
-    except (OSError, CheckpointError):
+    except Exception:  # noqa: BLE001 - whatever a storage raises; there is an error to report already
         good = None
     return "" if good is None else f"; the last good checkpoint is {good.where}"
 

@@ -31,8 +31,10 @@ class Lines(Encoder):
         return f"{value}\n".encode()
 
 
-@pytest.fixture(params=["memory", "local"])
+@pytest.fixture(params=["memory", "local", "s3"])
 def base(request, tmp_path):
+    if request.param == "s3":
+        return f"{request.getfixturevalue('s3')}/out"
     return f"memory://{uuid.uuid4().hex}/out" if request.param == "memory" else f"local://{tmp_path}/out"
 
 
