@@ -4,6 +4,7 @@ import pickle
 from io import BytesIO
 
 import pytest
+from tests.calls import calls_of
 
 from flintstream import common
 from flintstream.common import ByteArraySchema, Encoder, Row, SimpleStringSchema, Types, TypeSerializer
@@ -54,6 +55,33 @@ def test_the_simple_encoder_writes_a_line_of_java_text():
     assert encoder.encode(Row("be", 2), Types.ROW([Types.STRING(), Types.INT()])) == b"+I[be, 2]\n"
     assert encoder.encode(("be", 2), None) == b"('be', 2)\n"
     assert Encoder.simple_string_encoder("UTF-16LE").encode("a", Types.STRING()) == b"a\0\n\0"
+
+
+@pytest.mark.parametrize(
+    ("type_info", "values"),
+    [
+        (None, ["é", None, 5, True]),
+        (Types.STRING(), ["é", "", "b"]),
+        (Types.STRING(), ["a", None]),
+        (Types.STRING(), []),
+        (Types.LONG(), [1, 2**62]),
+        (Types.DOUBLE(), [1.0, 1e10]),
+        (Types.BOOLEAN(), [True, False]),
+        (Types.TUPLE([Types.STRING(), Types.LONG()]), [("a", 1), ("b", 2)]),
+        (Types.ROW([Types.STRING()]), [Row("a"), Row(None)]),
+    ],
+)
+@pytest.mark.parametrize("charset", ["UTF-8", "ISO-8859-1", "UTF-16", "ISO-2022-KR"])
+def test_lines_of_a_block_are_those_of_its_records(type_info, values, charset):
+    encoder = Encoder.simple_string_encoder(charset)
+    if charset == "ISO-2022-KR":
+        values = ["\uac00" if value == "é" else value for value in values]
+    assert encoder.encode_all(values, type_info) == b"".join(encoder.encode(value, type_info) for value in values)
+
+
+def test_a_text_of_a_block_takes_no_call():
+    encoder = Encoder.simple_string_encoder()
+    assert calls_of(lambda: encoder.encode_all(["a"] * 1000, Types.STRING())) < 20
 
 
 def test_a_bulk_writer_factory_of_rows_knows_their_type():

@@ -10,7 +10,7 @@ from flintstream.common.typeinfo import Types
 from flintstream.errors import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
 
@@ -142,6 +142,10 @@ class Encoder(ABC):
             type_info: the type of the stream; None if it has none.
         """
 
+    def encode_all(self, values: Sequence[Any], type_info: TypeInformation | None) -> bytes:
+        """Return what to write for several records; by default each is encoded by itself."""
+        return b"".join([self.encode(value, type_info) for value in values])
+
     @staticmethod
     def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:
         r"""Return the encoder of one line of text per record, as Java's ``toString`` has it.
@@ -153,14 +157,28 @@ class Encoder(ABC):
         return _SimpleStringEncoder(charset_name)
 
 
+_STATELESS = {"utf-8", "ascii", "iso8859-1"}
+"""Charsets in which texts one after the other are what they are together: no marks of order, nothing to shift."""
+
+
 class _SimpleStringEncoder(Encoder):
     def __init__(self, charset_name: str) -> None:
-        codecs.lookup(charset_name)  # an unknown name shall fail here
+        known = codecs.lookup(charset_name)  # an unknown name shall fail here
         self._charset = charset_name
+        self._together = known.name in _STATELESS
 
     def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
         text = str(value) if type_info is None else type_info.stringify(value)
         return (text + "\n").encode(self._charset)
+
+    def encode_all(self, values: Sequence[Any], type_info: TypeInformation | None) -> bytes:
+        if not values or not self._together:
+            return super().encode_all(values, type_info)
+        stringify: Callable[[Any], str] = str
+        if type_info is not None and (None in values or not type_info.is_plain_text()):
+            stringify = type_info.stringify
+        text = "\n".join(map(stringify, values))
+        return f"{text}\n".encode(self._charset)
 
 
 class BulkWriter(ABC):

@@ -117,13 +117,14 @@ class PartFileWriter(SinkWriter):
         self._watermark = timestamp
 
     def _append(self, bucket: str, values: list[Any], now: int) -> None:
-        records = self._format.encode(values, self._context.input_type)
+        encode, input_type = self._format.encode, self._context.input_type
+        records = encode(values, input_type)
         part = self._part(bucket, now)
         if not self._policy.rolls_on_size(part.length + self._format.size(records)):
             part.append(records, now)
             return
-        for record in records:
-            self._part(bucket, now).append([record], now)
+        for value in values:
+            self._part(bucket, now).append(encode([value], input_type), now)
 
     def _part(self, bucket: str, now: int) -> Part:
         """Return the bucket's open part file, a new one if there is none or the policy says so."""

@@ -70,7 +70,7 @@ class PartFormat(Protocol):
 
 
 class RowParts:
-    """Encodes record by record."""
+    """Writes what is encoded at once."""
 
     goes_on = True
     can_be_concatenated = True
@@ -80,9 +80,8 @@ class RowParts:
         self._encoder = encoder
 
     def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[bytes]:
-        """Return the records' bytes."""
-        encode = self._encoder.encode
-        return [encode(value, type_info) for value in values]
+        """Return the records' bytes, of all of them together."""
+        return [self._encoder.encode_all(values, type_info)]
 
     def size(self, records: list[bytes]) -> int:
         """Return how many bytes these are."""
