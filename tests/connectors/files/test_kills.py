@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gzip
-from collections import Counter
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.faults.counting import check, counted
 from tests.faults.rounds import Course, Round, RoundError, run_round
 
 from flintstream.datastream.formats.parquet import ParquetBulkWriters
@@ -101,19 +100,10 @@ class FilesCourse(Course):
         return settings
 
     def _check(self) -> None:
-        text: list[Any] = [
-            tuple(map(int, line.split())) for path in self._of("lines") for line in path.read_text().splitlines()
-        ]
-        rows: list[Any] = [
-            (r["n"], r["seen"]) for path in self._of("parquet") for r in pq.ParquetFile(path).read().to_pylist()
-        ]
-        for name, found in {"lines": text, "parquet": rows}.items():
-            numbers = Counter(record[0] for record in found)
-            seen = Counter((record[0] % KEYS, record[1]) for record in found)
-            wrong = [number for number in range(RECORDS) if numbers[number] != 1]
-            counts = [(key, n) for key in range(KEYS) for n in range(1, RECORDS // KEYS + 1) if seen[key, n] != 1]
-            if wrong or counts or len(found) != RECORDS:
-                raise RoundError(f"{name}: {len(found)} records, not once: {wrong[:5]}, counts not once: {counts[:5]}")
+        lines = [line for path in self._of("lines") for line in path.read_text().splitlines()]
+        rows = [row for path in self._of("parquet") for row in pq.ParquetFile(path).read().to_pylist()]
+        check(counted(lines), RECORDS, KEYS)
+        check([(row["n"], row["seen"]) for row in rows], RECORDS, KEYS)
         if not all(path.name.startswith("compacted-") for path in self._of("lines")):
             raise RoundError("there are lines that were not merged")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections import Counter
 from pathlib import Path
 
 import fsspec
@@ -15,26 +14,15 @@ from tests.engine.conftest import maker
 from tests.engine.faults import Faults, FaultyMap
 from tests.engine.tally import expected, ordered, tally
 from tests.engine.test_recovery import FIXED_DELAY, settings, wait_for
+from tests.faults.counting import Count, check, counted
 from tests.faults.rounds import Round, run_round
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.connectors import remote_place
 from flintstream.datastream.connectors.file_system import FileSource, RollingPolicy
-from flintstream.datastream.functions import KeyedProcessFunction
-from flintstream.datastream.state import ValueStateDescriptor
 
 RECORDS = 240
 KEYS = 4
-
-
-class Count(KeyedProcessFunction):
-    def open(self, runtime_context):
-        self.seen = runtime_context.get_state(ValueStateDescriptor("seen", Types.INT()))
-
-    def process_element(self, value, ctx):
-        seen = (self.seen.value() or 0) + 1
-        self.seen.update(seen)
-        yield f"{value} {seen}"
 
 
 def slow(line):
@@ -62,17 +50,13 @@ def test_what_is_read_counted_and_written_counts_once_when_the_job_fails(s3, tmp
     env = maker("inline")(2, {**in_s3(s3, tmp_path, state), **FIXED_DELAY})
     source = FileSource.for_record_stream_format(TEXT, f"{s3}/in").build()
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "files").map(slow, Types.INT())
-    counted = numbers.map(FaultyMap(faults), Types.INT()).key_by(lambda number: number % KEYS, Types.INT())
-    written = counted.process(Count(), Types.STRING())
-    written.sink_to(rows_sink(f"{s3}/out", RollingPolicy.on_checkpoint_rolling_policy()))
+    keyed = numbers.map(FaultyMap(faults), Types.INT()).key_by(lambda number: number % KEYS, Types.INT())
+    keyed.process(Count(), Types.STRING()).sink_to(rows_sink(f"{s3}/out", RollingPolicy.on_checkpoint_rolling_policy()))
     result = env.execute().get_all_accumulator_results()
     assert result["numRestarts"] == 1
     assert result["numCheckpoints"] > 1
     visible, hidden = listed(f"{s3}/out")
-    found = [tuple(map(int, line.split())) for data in visible.values() for line in data.splitlines()]
-    assert sorted(number for number, _ in found) == list(range(RECORDS))
-    counts = Counter((number % KEYS, seen) for number, seen in found)
-    assert counts == Counter((key, n) for key in range(KEYS) for n in range(1, RECORDS // KEYS + 1))
+    check(counted(line for data in visible.values() for line in data.decode().splitlines()), RECORDS, KEYS)
     assert (hidden, listed(f"{s3}/checkpoints"), unfinished_uploads(s3)) == ({}, ({}, {}), [])
 
 
