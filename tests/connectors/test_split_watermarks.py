@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -93,3 +94,55 @@ def test_a_quiet_split_becomes_idle_and_holds_nothing_back():
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_idleness(Duration.of_millis(5))
     found = run(Parts([2000, 0], Boundedness.CONTINUOUS_UNBOUNDED), strategy)
     assert max(watermark for _, watermark in found) > 30_000
+
+
+class Paces(Source):
+    """Two splits of 40 records, one of which has much more time between two of them."""
+
+    watermarks_per_split = True
+    boundedness = Boundedness.CONTINUOUS_UNBOUNDED
+
+    def create_enumerator(self, parallelism):
+        return StaticEnumerator([Part(name, 0, 40) for name in ("fast", "slow")])
+
+    def create_reader(self):
+        return PacesReader()
+
+
+class PacesReader(SourceReader):
+    def read(self, split, fetch):
+        while split.position < split.end:
+            split.position += 1
+            time.sleep(0.002)
+            yield [(split.split_id, split.position * (10_000 if split.split_id == "fast" else 1000))]
+        return True
+
+
+def lead(*, aligned, parallelism):
+    """Return how far ahead the fast split was at most, while there was a slow one."""
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
+    if aligned:
+        strategy = strategy.with_watermark_alignment("group", Duration.of_seconds(5), Duration.of_millis(10))
+    env = make_env(parallelism=parallelism, settings={"flintstream.epoch.idle-duration": "10"})
+    stream = env.from_source(Paces(), strategy, "paces", Types.TUPLE([Types.STRING(), Types.LONG()]))
+    with stream.map(lambda value: (*value, time.monotonic())).execute_and_collect() as found:
+        rows = sorted(found, key=lambda row: row[2])
+    assert sorted(row[:2] for row in rows) == sorted(
+        [("fast", n * 10_000) for n in range(1, 41)] + [("slow", n * 1000) for n in range(1, 41)]
+    )
+    reached, most = {"fast": 0, "slow": 0}, 0
+    for name, timestamp, _ in rows:
+        reached[name] = timestamp
+        if reached["slow"] == 40_000:
+            break
+        most = max(most, reached["fast"] - reached["slow"])
+    return most
+
+
+def test_of_aligned_splits_of_a_subtask_the_fast_one_waits_for_the_slow_one():
+    assert lead(aligned=True, parallelism=1) <= 60_000  # drift, a step, and the first epoch, which knows of no other
+    assert lead(aligned=False, parallelism=1) > 300_000
+
+
+def test_so_do_those_of_two_subtasks():
+    assert lead(aligned=True, parallelism=2) < 200_000

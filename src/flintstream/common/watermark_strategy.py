@@ -113,11 +113,11 @@ class BoundedOutOfOrdernessWatermarks(WatermarkGenerator):
 
 @dataclass(frozen=True)
 class WatermarkAlignment:
-    """Sources of one ``group`` wait for each other.
+    """Sources of one ``group`` wait for each other; so do the splits of one that keeps watermarks for each of them.
 
     Attributes:
         group: its name; sources of any kind may be in it.
-        max_drift_ms: a source this far (ms) ahead of the slowest one pauses.
+        max_drift_ms: a source or split this far (ms) ahead of the slowest one pauses.
         update_interval_ms: how often (ms) the sources compare.
     """
 
@@ -202,6 +202,8 @@ class WatermarkStrategy:
         update_interval: Duration | None = None,
     ) -> WatermarkStrategy:
         """Return a strategy whose source pauses when it is too far ahead of the others of its group.
+
+        Where each split has watermarks of its own, as the partitions of Kafka have, single splits pause.
 
         Args:
             watermark_group: sources that name the same group wait for each other.

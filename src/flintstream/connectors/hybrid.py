@@ -178,6 +178,10 @@ class HybridReader(SourceReader):
         finally:
             reading.close()
 
+    def set_aside(self, split: HybridSplit) -> None:
+        """Tell the source's own reader."""
+        self._reader(split.number).set_aside(split.split)
+
     def progress(self, splits: Sequence[HybridSplit]) -> object | None:
         """Return what the readers tell, by source."""
         told = {}

@@ -127,6 +127,10 @@ class LimitedReader(SourceReader):
             if reading is not None:
                 reading.close()
 
+    def set_aside(self, split: Any) -> None:
+        """Tell the reader."""
+        self._reader.set_aside(split)
+
     def progress(self, splits: Sequence[Any]) -> object | None:
         """Return what the reader does."""
         return self._reader.progress(splits)

@@ -97,6 +97,12 @@ class SourceReader(ABC):
             True when the split is used up for good, False when there is nothing more to read at the moment.
         """
 
+    def set_aside(self, split: Any) -> None:
+        """Take note that a split is not read for some time, as it is too far ahead of others.
+
+        A reader that fetches for several splits at once must not let that one fill what is kept for all of them.
+        """
+
     def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
         """Return what the enumerator shall be told once a checkpoint contains the epoch that ends now (picklable).
 

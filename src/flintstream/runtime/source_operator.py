@@ -46,10 +46,13 @@ class InputOperator(Operator, ABC):
         """Records of the last epoch."""
 
     @abstractmethod
-    def run(self, settings: JobSettings, *, last: bool, ahead: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    def run(
+        self, settings: JobSettings, *, last: bool, ahead: Callable[[str], bool] = lambda _: False
+    ) -> Iterator[None]:
         """Emit records until there are no more or the epoch is over; yields when something can be sent.
 
-        ``last`` tells that no further splits will come, ``ahead`` whether to wait for other sources.
+        ``last`` tells that no further splits will come, ``ahead`` whether the split of this name waits for others: it
+        has more until the epoch ends.
         """
 
     def progress(self) -> object | None:
@@ -90,24 +93,25 @@ class SourceOperator(InputOperator):
         """Close the reader."""
         self.reader.close()
 
-    def run(self, settings: JobSettings, *, last: bool, ahead: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    def run(
+        self, settings: JobSettings, *, last: bool, ahead: Callable[[str], bool] = lambda _: False
+    ) -> Iterator[None]:
         """Read until the splits are used up or the epoch is over; yields after each batch."""
         started, cpu_started = time.monotonic(), time.process_time()
-        self.more = False
-        self.records = 0
+        self.more, self.records = False, 0
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
         readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
         turn = 0
         idle_round = True
         caught_up: set[str] = set()
         while readings:
-            if not self.context.batch and ahead():
-                self.more = True
-                break
             turn %= len(readings)
             if turn == 0:
                 idle_round = True
             split, reading = readings[turn]
+            if not self.context.batch and ahead(split.split_id):
+                self._pause(*readings.pop(turn))
+                continue
             records = self._next(reading)
             if records is True:
                 readings.pop(turn)
@@ -144,6 +148,12 @@ class SourceOperator(InputOperator):
             self.finished = True
             self.output.emit_watermark(MAX_TIMESTAMP)
             yield
+
+    def _pause(self, split: Any, reading: Generator[Any, None, bool]) -> None:
+        """Leave a split to later epochs."""
+        self.more = True
+        reading.close()
+        self.reader.set_aside(split)
 
     def _advance(self, name: str, timestamp: int) -> None:
         """Emit the watermark that all splits have reached."""

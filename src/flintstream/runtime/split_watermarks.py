@@ -89,8 +89,14 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         return min((time for time in times if time is not None), default=None)
 
     def own_watermark(self) -> int:
-        """Return the watermark that the records so far allow."""
-        return min((each.own_watermark() for each in self.generators.values()), default=MIN_TIMESTAMP)
+        """Return the watermark that the records so far allow: the lowest of the splits that are not idle."""
+        busy = (each.own_watermark() for each in self.generators.values() if not each.idle)
+        return min(busy, default=MIN_TIMESTAMP)
+
+    def split_watermark(self, split: str) -> int:
+        """Return the watermark that the records of one split allow so far."""
+        generator = self.generators.get(split)
+        return MIN_TIMESTAMP if generator is None else generator.own_watermark()
 
     def snapshot(self) -> object | None:
         """Return what the generators have seen."""

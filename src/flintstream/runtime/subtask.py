@@ -195,7 +195,7 @@ class Subtask:
         return source.run(
             replace(settings, max_epoch_ms=min([settings.max_epoch_ms, *intervals])),
             last=instruction.drain or number in instruction.no_more_splits,
-            ahead=lambda: any(operator.is_ahead(instruction.slowest) for operator in aligned),
+            ahead=lambda split: any(operator.is_ahead(instruction.slowest, split) for operator in aligned),
         )
 
     def _aligned(self) -> list[tuple[int, TimestampsAndWatermarksOperator]]:

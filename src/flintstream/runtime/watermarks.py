@@ -294,12 +294,16 @@ class TimestampsAndWatermarksOperator(Operator):
             return self.collected.last
         return self.max_timestamp - self.bounded_delay - 1
 
-    def is_ahead(self, slowest: Mapping[str, int]) -> bool:
-        """Tell whether this source should wait for the slowest one of its alignment group."""
+    def is_ahead(self, slowest: Mapping[str, int], split: str) -> bool:
+        """Tell whether a split of this source should wait for the slowest of its alignment group."""
         alignment = self.strategy.alignment
         if alignment is None or alignment.group not in slowest:
             return False
-        return self.own_watermark() > slowest[alignment.group] + alignment.max_drift_ms
+        return self.split_watermark(split) > slowest[alignment.group] + alignment.max_drift_ms
+
+    def split_watermark(self, split: str) -> int:  # noqa: ARG002
+        """Return :meth:`own_watermark`: only those of another class are kept by split."""
+        return self.own_watermark()
 
     def snapshot(self) -> object | None:
         """Return what the generator has seen."""

@@ -72,7 +72,7 @@ class Input(InputOperator):
         settings: JobSettings,  # noqa: ARG002 - the contract
         *,
         last: bool,
-        ahead: Callable[[], bool] = lambda: False,  # noqa: ARG002
+        ahead: Callable[[str], bool] = lambda _: False,  # noqa: ARG002
     ) -> Iterator[None]:
         """Emit what there is; ``last`` tells that this was all."""
         events = list(self.mailbox)

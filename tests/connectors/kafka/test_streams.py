@@ -11,8 +11,9 @@ from tests.connectors.kafka.jobs import NO_WATERMARKS, checkpointed, sink, sourc
 from tests.datastream.inline import make_env, move_every_epoch
 from tests.engine.faults import Faults, FaultyMap
 
-from flintstream.common import Time, Types
-from flintstream.common.watermark_strategy import WatermarkStrategy
+from flintstream.common import Duration, Time, Types
+from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+from flintstream.connectors.kafka import reader
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource, KafkaTopicPartition
 from flintstream.datastream.window import TumblingEventTimeWindows
@@ -143,3 +144,23 @@ def test_a_broker_that_is_away_for_a_while_holds_a_job_up_and_no_more(tmp_path, 
         assert [int(value) for _, _, value in own.records(out)] == list(range(300))
     finally:
         own.close()
+
+
+class AsNumber(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return int(value)
+
+
+def test_a_partition_that_waits_for_another_does_not_keep_it_from_being_read(broker, monkeypatch):
+    monkeypatch.setattr(reader, "MOST_WAITING", 500)
+    topic = broker.topic(partitions=2)
+    send(broker, topic, [str(number * 1000) for number in range(3000)], 0)
+    send(broker, topic, [str(number) for number in range(3000)], 1)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(AsNumber())
+    strategy = strategy.with_watermark_alignment("group", Duration.of_seconds(1), Duration.of_millis(20))
+    built = unbounded(broker, topic, [3000, 3000]).set_topics(topic)
+    built.set_starting_offsets(KafkaOffsetsInitializer.earliest())
+    env = make_env(settings={"flintstream.epoch.idle-duration": "10"})
+    with env.from_source(built.build(), strategy, "kafka").execute_and_collect() as records:
+        found = list(map(int, records))
+    assert sorted(found) == sorted([*range(3000), *range(0, 3_000_000, 1000)])

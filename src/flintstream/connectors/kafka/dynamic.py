@@ -229,6 +229,11 @@ class DynamicReader(SourceReader):
             error.add_note(f"in the cluster '{split.cluster}'")
             raise
 
+    def set_aside(self, split: DynamicSplit | RemovedSplit) -> None:
+        """Tell the reader of the cluster."""
+        if isinstance(split, DynamicSplit) and split.cluster in self._readers:
+            self._readers[split.cluster].set_aside(split.split)
+
     def progress(self, splits: Sequence[Any]) -> object | None:
         """Return up to where each cluster was read, if that is to be committed."""
         told = {}

@@ -122,6 +122,11 @@ class KafkaReader(SourceReader):
             return self._end(partition, split)
         return False
 
+    def set_aside(self, split: KafkaSplit) -> None:
+        """Have no more messages of a partition fetched, and forget those that have come: they would keep others out."""
+        if (split.topic, split.partition) in self._queues:
+            self._drop((split.topic, split.partition))
+
     def _queue(self, partition: Partition, split: KafkaSplit) -> _Queue:
         """Return what has come of a partition; have it fetched from the split's position on if that is not so yet."""
         queue = self._queues.get(partition)
