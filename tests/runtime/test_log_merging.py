@@ -14,9 +14,10 @@ def handle(version, size=100, *, full=False, epochs=1):
 
 
 def grown(log, sizes, folding=0):
-    """Log epochs as a subtask does; returns the pieces, and which of them each new piece replaced."""
+    """Return the pieces after epochs that changed so many bytes each."""
     for number, size in enumerate(sizes, 1):
         merged = _to_merge(log[folding:])
+        assert sum(old.size for old in merged) <= MERGED_BYTES
         whole, epochs = size + sum(old.size for old in merged), 1 + sum(old.epochs for old in merged)
         log = [*log[: len(log) - len(merged)], handle(number, whole, epochs=epochs)]
     return log
@@ -37,13 +38,9 @@ def test_a_log_of_many_epochs_has_few_pieces(epochs):
 
 @given(st.lists(st.sampled_from([10, 1000, MERGED_BYTES // 20, MERGED_BYTES, 5 * MERGED_BYTES]), max_size=600))
 def test_no_epoch_writes_much_more_than_its_own_changes(sizes):
-    log = [handle(0, full=True)]
-    for number, size in enumerate(sizes, 1):
-        merged = _to_merge(log)
-        assert sum(old.size for old in merged) <= MERGED_BYTES
-        log = [*log[: len(log) - len(merged)], handle(number, size + sum(old.size for old in merged))]
+    log = grown([handle(0, full=True)], sizes)
     assert sum(old.size for old in log[1:]) == sum(sizes)
-    assert int(log[-1].version) == len(sizes)
+    assert sum(old.epochs for old in log[1:]) == int(log[-1].version) == len(sizes)
 
 
 def test_a_base_and_what_is_being_folded_stay_as_they_are():

@@ -9,9 +9,10 @@ import pytest
 from tests.simulation import fleet
 
 SEEDS = 10_000
-SECONDS = 120
-"""Twice what that many seeds take on two cores."""
+SECONDS = 240
+"""Three times what that many seeds take on two cores."""
 FEWEST_SEEDS = 1_000
+"""Less is no simulation, on whatever machine."""
 SEEDS_OF_MISTAKES = 4_000
 """Within so many seeds a mistake must be found; each of them passes as long as there is none."""
 PROCESSES = max(2, min(os.cpu_count() or 2, 4))
@@ -26,7 +27,7 @@ def test_ten_thousand_jobs_survive_their_faults(capfd):
     assert not outcome.failures, "\n".join(outcome.failures)
     assert outcome.seeds > FEWEST_SEEDS
     if outcome.seeds < SEEDS:
-        pytest.skip(f"{outcome.seeds} of {SEEDS} seeds passed in {SECONDS} s: the machine is slow")
+        pytest.skip(f"{outcome.seeds} of {SEEDS} seeds passed in {SECONDS} s: a slow machine, or a slow simulation")
 
 
 def test_every_mistake_is_found(capfd):

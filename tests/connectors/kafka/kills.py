@@ -40,26 +40,15 @@ PROGRAM = """
 import sys, time
 from pathlib import Path
 from pyflink.common import SimpleStringSchema, Types, WatermarkStrategy
-from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.datastream.connectors.base import DeliveryGuarantee
 from pyflink.datastream.connectors.kafka import (
     KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, KafkaTopicPartition,
 )
-from pyflink.datastream.state import ValueStateDescriptor
+from tests.faults.counting import Count
 
 servers, numbers, lines, records, keys, partitions, last_kill = sys.argv[1:]
 stop = {KafkaTopicPartition(numbers, p): int(records) // int(partitions) for p in range(int(partitions))}
-
-
-class Count(KeyedProcessFunction):
-    def open(self, context):
-        self.seen = context.get_state(ValueStateDescriptor("seen", Types.LONG()))
-
-    def process_element(self, value, context):
-        seen = (self.seen.value() or 0) + 1
-        self.seen.update(seen)
-        yield f"{value}:{seen}"
-
 
 source = (
     KafkaSource.builder().set_bootstrap_servers(servers).set_topics(numbers).set_group_id("kills")
@@ -244,7 +233,7 @@ class Course:
             time.sleep(0.1)
         time.sleep(1)  # for what is too much
         lines = self.watcher.lines
-        wanted = {f"{number}:{number // KEYS + 1}".encode() for number in range(self.records)}
+        wanted = {f"{number} {number // KEYS + 1}".encode() for number in range(self.records)}
         missing, added = wanted - lines.keys(), lines.keys() - wanted
         twice = [line for line, count in lines.items() if count > 1]
         self.say(

@@ -6,23 +6,12 @@ import pytest
 from tests.connectors.kafka.broker import send
 from tests.connectors.kafka.jobs import NO_WATERMARKS, sink, source
 from tests.engine.conftest import make_env as both_engines
+from tests.faults.counting import Count
 
 from flintstream.common import Types
 from flintstream.datastream.connectors.base import DeliveryGuarantee
-from flintstream.datastream.functions import KeyedProcessFunction
-from flintstream.datastream.state import ValueStateDescriptor
 
 make_env = both_engines
-
-
-class Count(KeyedProcessFunction):
-    def open(self, runtime_context):
-        self.seen = runtime_context.get_state(ValueStateDescriptor("seen", Types.LONG()))
-
-    def process_element(self, value, ctx):
-        seen = (self.seen.value() or 0) + 1
-        self.seen.update(seen)
-        yield f"{value}:{seen}"
 
 
 @pytest.mark.parametrize("guarantee", list(DeliveryGuarantee))
@@ -40,5 +29,5 @@ def test_both_engines_write_the_same(broker, make_env, tmp_path, guarantee):
     counted.sink_to(sink(broker, out, guarantee).build())
     env.execute()
     assert sorted(value.decode() for _, _, value in broker.records(out)) == sorted(
-        f"{number}:{number // 30 + 1}" for number in range(3000)
+        f"{number} {number // 30 + 1}" for number in range(3000)
     )

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+from flintstream.coordinator.job import SubtaskProgress
+from flintstream.coordinator.materializer import Materializer
+from flintstream.runtime.protocol import Report, StateHandle
+
+
+class Slow:
+    """An engine that folds when it is told to."""
+
+    def __init__(self):
+        self.future = Future()
+
+    def materialize(self, folding):
+        return self.future
+
+
+def handle(version, *, full=False):
+    return StateHandle(version, version, full, 10)
+
+
+def progress(*handles):
+    return SubtaskProgress(Report(0, 0, handles[-1].version, handles=handles))
+
+
+def test_only_what_is_being_folded_has_to_stay_as_it_is():
+    engine = Slow()
+    materializer = Materializer(engine, 10, 0, 0)
+    log = [handle("base", full=True), handle("1"), handle("2")]
+    subtasks = {(0, 0): progress(*log)}
+    assert materializer.folding(0, 0) == 0
+    assert list(materializer.poll(subtasks, 20)) == []
+    assert materializer.folding(0, 0) == 3
+    assert materializer.folding(0, 1) == materializer.folding(1, 0) == 0
+    subtasks[0, 0] = progress(*log, handle("3"))
+    engine.future.set_result(handle("new base", full=True))
+    assert list(materializer.poll(subtasks, 25)) == ["base", "1", "2"]
+    assert [piece.name for piece in subtasks[0, 0].report.handles] == ["new base", "3"]
+    assert materializer.folding(0, 0) == 0
+
+
+def test_a_base_of_pieces_that_were_merged_meanwhile_is_not_taken():
+    engine = Slow()
+    materializer = Materializer(engine, 10, 0, 0)
+    subtasks = {(0, 0): progress(handle("base", full=True), handle("1"))}
+    assert list(materializer.poll(subtasks, 20)) == []
+    subtasks[0, 0] = progress(handle("base", full=True), handle("merged"))
+    engine.future.set_result(handle("new base", full=True))
+    assert list(materializer.poll(subtasks, 25)) == ["new base"]
+    assert [piece.name for piece in subtasks[0, 0].report.handles] == ["base", "merged"]
