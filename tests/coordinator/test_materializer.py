@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from typing import Any
 
 from flintstream.coordinator.job import SubtaskProgress
 from flintstream.coordinator.materializer import Materializer
@@ -11,7 +12,7 @@ class Slow:
     """An engine that folds when it is told to."""
 
     def __init__(self):
-        self.future = Future()
+        self.future: Future[StateHandle] = Future()
 
     def materialize(self, folding):
         return self.future
@@ -26,7 +27,7 @@ def progress(*handles):
 
 
 def test_only_what_is_being_folded_has_to_stay_as_it_is():
-    engine = Slow()
+    engine: Any = Slow()
     materializer = Materializer(engine, 10, 0, 0)
     log = [handle("base", full=True), handle("1"), handle("2")]
     subtasks = {(0, 0): progress(*log)}
@@ -42,7 +43,7 @@ def test_only_what_is_being_folded_has_to_stay_as_it_is():
 
 
 def test_a_base_of_pieces_that_were_merged_meanwhile_is_not_taken():
-    engine = Slow()
+    engine: Any = Slow()
     materializer = Materializer(engine, 10, 0, 0)
     subtasks = {(0, 0): progress(handle("base", full=True), handle("1"))}
     assert list(materializer.poll(subtasks, 20)) == []
