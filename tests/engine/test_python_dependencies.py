@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 
+from flintstream.compat import pyflink
 from flintstream.datastream import MapFunction, StreamExecutionEnvironment
 from flintstream.errors import FlintstreamError
 
@@ -137,3 +138,19 @@ def test_the_inline_engine_has_no_workers_to_bring_anything_to(make_inline_env, 
     env.from_collection([1]).print()
     with pytest.raises(FlintstreamError, match=r"python\.archives.*inline engine"):
         env.execute()
+
+
+@pytest.mark.spark
+def test_modules_beside_the_program_are_found_by_key_selectors_too(make_spark_env, tmp_path, monkeypatch):
+    (tmp_path / "beside_the_program.py").write_text(
+        "from pyflink.common import Types\n\ndef parity(n):\n    return n % 2\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    pyflink.install()
+    try:
+        from beside_the_program import parity
+
+        keyed = make_spark_env(2).from_collection([1, 2, 3, 4]).key_by(lambda n: parity(n))  # noqa: PLW0108
+        assert results(keyed.reduce(lambda a, b: a + b)) == [1, 2, 4, 6]
+    finally:
+        pyflink.uninstall()

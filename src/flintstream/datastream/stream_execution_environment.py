@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import uuid
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,7 @@ from flintstream.graph.transformation import OperatorTransformation, SourceTrans
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.source_operator import SourceOperator
 from flintstream.runtime.split_watermarks import SplitWatermarksOperator
+from flintstream.runtime.surroundings import Surroundings
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
 
 if TYPE_CHECKING:
@@ -429,7 +429,6 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return job
 
     def _job_settings(self, graph: StreamGraph, job_id: str, checkpoints: CheckpointSettings) -> JobSettings:
-        compat = sys.modules.get("flintstream.compat.pyflink")
         get = self._configuration.get_string
         state = self._state_settings(batch=graph.batch)
         storage = checkpoints.storage if state.changelog and checkpoints.max_state_size is None else None
@@ -446,8 +445,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             auto_watermark_interval_ms=self._config.get_auto_watermark_interval(),
             bounded=all(node.bounded for node in graph.nodes),
             job_parameters={k: str(v) for k, v in self._config.get_global_job_parameters().items()},
-            install_pyflink=compat is not None and compat.is_installed(),
-            sys_path=tuple(os.path.abspath(entry) for entry in sys.path),  # noqa: PTH100 - '' is the current directory
+            surroundings=Surroundings.here(),
             max_epoch_ms=min(longest, checkpoints.interval_ms or longest, shortest),
             idle_epoch_ms=min(idle, shortest),
         )

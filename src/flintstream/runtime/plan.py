@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from flintstream.runtime.surroundings import Surroundings
 from flintstream.state.settings import StateSettings
 
 if TYPE_CHECKING:
@@ -120,10 +121,7 @@ class JobSettings:
     auto_watermark_interval_ms: int = 200
     bounded: bool = True
     job_parameters: dict[str, str] = field(default_factory=dict)
-    install_pyflink: bool = False
-    """Whether the worker serves ``import pyflink`` too."""
-    sys_path: tuple[str, ...] = ()
-    """The driver's module search path: modules beside the user's script must be found in the workers."""
+    surroundings: Surroundings = field(default_factory=Surroundings)
     max_epoch_ms: int = 5_000
     """An epoch of STREAMING input ends after this time, however fast the input comes."""
     state: StateSettings = field(default_factory=StateSettings)

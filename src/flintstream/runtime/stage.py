@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from typing import TYPE_CHECKING
 
 from flintstream.common._pickling import dumps
@@ -33,13 +32,6 @@ class JobRuntime:
         self.log = log if changelog is None else DurableStateLog(changelog, SHARED)
         self.chains = {chain.id: chain for chain in plan.chains}
         self.subtasks: dict[tuple[int, int], Subtask] = {}
-        for entry in plan.settings.sys_path:
-            if entry not in sys.path:
-                sys.path.append(entry)
-        if plan.settings.install_pyflink:
-            from flintstream.compat.pyflink import install  # noqa: PLC0415 - only for programs that import pyflink
-
-            install()
 
     def run_stage(self, level: int, partition: int, items: Iterable[Item]) -> Iterator[Item]:
         """Run one task of superstep ``level``: consume its items, yield those for later levels."""

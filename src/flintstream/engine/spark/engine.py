@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import tempfile
 import threading
@@ -54,7 +55,8 @@ class SparkEngine:
             DirectoryStateLog(self.state_directory) if changelog is None else DurableStateLog(changelog, SHARED)
         )
         # A file rather than a broadcast variable, which belongs to a connection, not to the process behind it.
-        Path(self.state_directory, PLAN).write_bytes(cloudpickle.dumps(plan, 5))
+        surroundings = pickle.dumps(plan.settings.surroundings)
+        Path(self.state_directory, PLAN).write_bytes(surroundings + cloudpickle.dumps(plan, 5))
         if self.context.getConf().get("spark.python.daemon.module") == DAEMON:
             self.context = with_own_workers(self.context)
             self.lane = take_lane()

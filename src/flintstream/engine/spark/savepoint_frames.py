@@ -14,6 +14,7 @@ from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.types import inferred, mapped
 from flintstream.engine.spark.worker import own_partition
 from flintstream.errors import CheckpointError, shorten
+from flintstream.runtime.surroundings import Surroundings
 from flintstream.savepoint.entries import StateEntry, entries_of
 from flintstream.savepoint.text import to_json
 from flintstream.savepoint.types import parse_type
@@ -140,14 +141,20 @@ def _typed_rows(
 
 
 def _frame(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSession) -> DataFrame:
-    packed = [cloudpickle.dumps(task) for task in tasks]
-    if not packed:
+    if not tasks:
         return spark.createDataFrame([], schema)
-    rows = spark.sparkContext.parallelize(packed, len(packed)).flatMap(_called)
+    rows = spark.sparkContext.parallelize(_packed(tasks), len(tasks)).flatMap(_called)
     return spark.createDataFrame(rows, schema, verifySchema=False)
 
 
-def _called(task: bytes) -> Any:
+def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[Surroundings, bytes]]:
+    surroundings = Surroundings.here()
+    return [(surroundings, cloudpickle.dumps(task)) for task in tasks]
+
+
+def _called(packed: tuple[Surroundings, bytes]) -> Any:
+    surroundings, task = packed
+    surroundings.enter()
     return cloudpickle.loads(task)()
 
 
@@ -156,8 +163,7 @@ def _called(task: bytes) -> Any:
 
 def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[Any]:
     """Run functions in parallel and return what they return, in their order."""
-    packed = [cloudpickle.dumps(task) for task in tasks]
-    with_error = spark.sparkContext.parallelize(packed, max(len(packed), 1)).map(_called)
+    with_error = spark.sparkContext.parallelize(_packed(tasks), max(len(tasks), 1)).map(_called)
     return _collected(with_error)
 
 

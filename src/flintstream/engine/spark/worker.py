@@ -25,7 +25,7 @@ JOBS_KEPT = 4
 """Jobs of which a worker keeps subtasks between epochs."""
 
 PLAN = "plan"
-"""File of the state directory that has the pickled job plan."""
+"""File of the state directory that has the pickled :class:`Surroundings`, then the job plan."""
 
 GC_THRESHOLDS = (50_000, 20, 100)
 """When Python looks for cycles: blocks have thousands of tuples, which its own 700 takes for many generations."""
@@ -47,6 +47,7 @@ def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
             _runtimes.popitem(last=False)[1][1].close()
         with open(os.path.join(state_directory, PLAN), "rb") as file:  # noqa: PTH118, PTH123
             enter()
+            pickle.load(file).enter()
             plan = pickle.load(file)
         gc.set_threshold(*GC_THRESHOLDS)
         runtime = JobRuntime(plan, DirectoryStateLog(state_directory))
