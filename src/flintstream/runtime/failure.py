@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - compared with co_filename
 
 
+GENERATED = "<flintstream"
+"""What the file names of code begin with that is compiled at run time."""
+
+
 class OperatorFailure(Exception):  # noqa: N818 - an internal carrier, never shown as such
     """Wraps a user's exception with the operator and, if known, the record."""
 
@@ -93,7 +97,8 @@ class FailureReport:
 
 def _user_frames(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    users = [f for f in frames if not os.path.abspath(f.filename).startswith(_PACKAGE)]  # noqa: PTH100
+    ours = (_PACKAGE, os.path.abspath(GENERATED))  # noqa: PTH100
+    users = [f for f in frames if not os.path.abspath(f.filename).startswith(ours)]  # noqa: PTH100
     lines = traceback.format_list(users or frames)
     if error.__cause__ is not None:
         lines.append(f"caused by {error.__cause__!r}\n")

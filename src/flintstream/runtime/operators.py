@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from flintstream.runtime.operator import OperatorContext, Output
 
 
+MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
+"""What functions do that need nothing but the record: the names of their methods."""
+
+
 class FunctionOperator(Operator):
     """Base of operators around one user function with ``open`` and ``close``."""
 
@@ -52,10 +56,13 @@ class MapOperator(FunctionOperator):
     snapshots.
     """
 
+    kind = MAP
+
     def __init__(self, function: Any, *, plain: bool) -> None:
         """Take the user's function and whether it is a plain function, which keeps nothing between calls."""
         super().__init__(function)
         self.plain = plain
+        self.keeps_results = not plain
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Map a block."""
@@ -73,6 +80,8 @@ class MapOperator(FunctionOperator):
 
 class FilterOperator(FunctionOperator):
     """``filter``: keeps the records for which the function is true."""
+
+    kind, keeps_results = FILTER, False
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Filter a block."""
@@ -135,6 +144,8 @@ class CollectingOperator(FunctionOperator):
 
 class FlatMapOperator(CollectingOperator):
     """``flat_map``: any number of records out for each record in."""
+
+    kind, keeps_results = FLAT_MAP, True
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Flat-map a block."""

@@ -15,6 +15,7 @@ from flintstream.runtime.blocks import unpack
 from flintstream.runtime.exchange import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.flow import Flow
+from flintstream.runtime.fused import fuse
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.outputs import exchange_output
@@ -106,6 +107,7 @@ class Subtask:
             main = Fan.of(outputs.pop(None), everywhere)
             sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
             operator.setup(context, *typed_outputs(operator, context, main, sides))
+        fuse(chain, self.operators, self.inputs)
 
     def _join_splits(self) -> None:
         """Let those that generate watermarks per split know the source."""

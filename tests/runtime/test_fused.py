@@ -1,0 +1,148 @@
+"""Runs of functions in a chain, compiled to one loop, do what the functions do one after the other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.datastream.inline import collect, make_env
+
+from flintstream.common import Types, WatermarkStrategy
+from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
+from flintstream.runtime import fused
+from flintstream.runtime.fused import compiled
+from flintstream.runtime.snapshot import ATOMS, snapshot
+
+FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
+
+
+def one_after_the_other(kinds, values):
+    """Return the results, the place of the record that each comes from, and how many records each function took."""
+    records, taken = list(enumerate(values)), []
+    for kind in kinds:
+        taken.append(len(records))
+        function = FUNCTIONS[kind]
+        if kind == "map":
+            records = [(place, function(value)) for place, value in records]
+        elif kind == "filter":
+            records = [(place, value) for place, value in records if function(value)]
+        else:
+            records = [(place, result) for place, value in records for result in function(value)]
+    return [value for _, value in records], [place for place, _ in records], taken
+
+
+@given(st.lists(st.sampled_from(list(FUNCTIONS)), min_size=2, max_size=6), st.lists(st.integers(0, 20)), st.booleans())
+def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, keeps):
+    results, places, (_, *taken) = one_after_the_other(kinds, values)
+    functions = [FUNCTIONS[kind] for kind in kinds]
+    found: list[int] = []
+    loop = compiled(tuple(kinds), keeps=keeps, stamped=False)
+    assert loop.run(values, len(values), found.append, ATOMS, snapshot, *functions) == tuple(taken)
+    assert found == results
+    found, stamps = [], []
+    pairs = zip(values, range(len(values)), strict=True)
+    loop = compiled(tuple(kinds), keeps=keeps, stamped=True)
+    counts = loop.run(pairs, len(values), found.append, stamps.append, ATOMS, snapshot, *functions)
+    assert (found, stamps, counts) == (results, places, tuple(taken))
+
+
+@pytest.fixture
+def loops(monkeypatch):
+    """The sequences of functions for which loops were made."""
+    made = []
+
+    class Noted(fused.FusedLoop):
+        def __init__(self, operators):
+            super().__init__(operators)
+            made.append(self.kinds)
+
+    monkeypatch.setattr(fused, "FusedLoop", Noted)
+    return made
+
+
+class Buffer(FlatMapFunction):
+    """Emits one list again and again."""
+
+    def open(self, runtime_context):
+        self.buffer = []
+
+    def flat_map(self, value):
+        for item in range(value):
+            self.buffer.append(item)
+            yield self.buffer
+        self.buffer.clear()
+
+
+class Same(MapFunction):
+    def map(self, value):
+        return value
+
+
+def test_what_changes_after_it_was_emitted_is_kept_as_it_was(loops):
+    stream = make_env().from_collection([2, 3]).flat_map(Buffer()).filter(lambda _: True).map(Same())
+    assert collect(stream) == [[0], [0, 1], [0], [0, 1], [0, 1, 2]]
+    assert loops == [("flat_map", "filter", "map")]
+
+
+def test_a_result_passes_all_functions_before_the_next_one_is_made(loops):
+    seen = make_env().from_collection([2]).flat_map(Buffer()).map(sum).map(str)
+    assert collect(seen) == ["0", "1"]
+    assert loops == [("flat_map", "map", "map")]
+
+
+@pytest.mark.parametrize("stamped", [False, True])
+@pytest.mark.parametrize("bad", ["first", "keep", "split", "last"])
+def test_a_failure_names_the_function_and_its_record(loops, bad, stamped):
+    def failing(name, function):
+        def call(value):
+            if name == bad and value == {"first": 1, "keep": 10, "split": 10, "last": 100}[bad]:
+                raise ValueError("no")
+            return function(value)
+
+        return call
+
+    env = make_env()
+    stream = env.from_collection([0, 1])
+    if stamped:
+        stream = stream.assign_timestamps_and_watermarks(WatermarkStrategy.for_monotonous_timestamps())
+    stream = stream.map(failing("first", lambda n: n * 10)).name("first").filter(failing("keep", bool)).name("keep")
+    stream = stream.flat_map(failing("split", lambda n: iter([n, n * 10]))).name("split")
+    stream = stream.map(failing("last", str)).name("last")
+    record = {"first": 1, "keep": 10, "split": 10, "last": 100}[bad]
+    with pytest.raises(ValueError, match="no") as raised:
+        collect(stream)
+    assert raised.value.__notes__ == [f"in operator '{bad}', subtask 1 while processing {record}"]
+    assert "<flintstream" not in str(raised.value.__cause__)
+    assert loops == [("map", "filter", "flat_map", "map")]
+
+
+class Exploding:
+    def __iter__(self):
+        yield 1
+        raise ValueError("in the middle")
+
+
+def test_a_generator_that_fails_names_its_function():
+    stream = make_env().from_collection([7]).flat_map(lambda _: Exploding()).name("split").map(str)
+    with pytest.raises(ValueError, match="in the middle") as raised:
+        collect(stream)
+    assert raised.value.__notes__ == ["in operator 'split', subtask 1 while processing 7"]
+
+
+def test_what_has_other_consumers_other_inputs_or_side_outputs_is_not_fused(loops):
+    env = make_env()
+    first = env.from_collection([1, 2]).map(lambda n: n + 1)
+    both = first.map(lambda n: n * 10).union(first.filter(lambda n: n > 2))
+    assert sorted(collect(both.map(str))) == ["20", "3", "30"]
+    tag = OutputTag("side")
+    split = env.from_collection([1]).flat_map(lambda n: [n, (tag, 2)])
+    both = split.map(str).union(split.get_side_output(tag).map(str))
+    assert sorted(collect(both)) == ["1", "2"]
+    assert loops == []
+
+
+def test_results_of_a_type_are_brought_to_it_where_chaining_is_off(loops):
+    env = make_env(settings={"pipeline.operator-chaining.enabled": "false"})
+    rows = env.from_collection([1]).map(lambda n: (n,), Types.TUPLE([Types.DOUBLE()])).map(lambda row: str(row[0]))
+    assert collect(rows) == ["1.0"]
+    assert loops == []
