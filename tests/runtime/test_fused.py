@@ -12,6 +12,7 @@ from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
 from flintstream.runtime import fused
 from flintstream.runtime.fused import compiled
 from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
 
@@ -146,3 +147,15 @@ def test_results_of_a_type_are_brought_to_it_where_chaining_is_off(loops):
     rows = env.from_collection([1]).map(lambda n: (n,), Types.TUPLE([Types.DOUBLE()])).map(lambda row: str(row[0]))
     assert collect(rows) == ["1.0"]
     assert loops == []
+
+
+def test_each_function_tells_how_many_records_came_and_went(loops):
+    env = make_env()
+    stream = env.from_collection(list(range(10))).map(lambda n: n + 1).name("map")
+    stream = stream.filter(lambda n: n % 2).name("filter").flat_map(lambda n: [n] * n).name("flat map")
+    stream.map(str).name("last").sink_to(CollectSink())
+    told = env.execute().get_all_accumulator_results()
+    names = ("map", "filter", "flat map", "last")
+    counts = {name: (told[f"{name}.numRecordsIn"], told[f"{name}.numRecordsOut"]) for name in names}
+    assert counts == {"map": (10, 10), "filter": (10, 5), "flat map": (5, 25), "last": (25, 25)}
+    assert loops == [("map", "filter", "flat_map", "map")]
