@@ -22,7 +22,7 @@ INSTRUCTIONS = {
     "list-state": 181,
     "connect": 332,
     "broadcast": 130,
-    "stateless": 72,
+    "stateless": 82,
     "word-count": 215,
     "json": 49,
 }

@@ -11,10 +11,11 @@ from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
 from flintstream.runtime import fused
 from flintstream.runtime.fused import compiled
-from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.runtime.snapshot import ATOMS, is_frozen, snapshot
 from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
+SURROUNDINGS = (ATOMS, ATOMS | {tuple}, is_frozen, snapshot)
 
 
 def one_after_the_other(kinds, values):
@@ -32,18 +33,23 @@ def one_after_the_other(kinds, values):
     return [value for _, value in records], [place for place, _ in records], taken
 
 
-@given(st.lists(st.sampled_from(list(FUNCTIONS)), min_size=2, max_size=6), st.lists(st.integers(0, 20)), st.booleans())
-def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, keeps):
+@given(
+    st.lists(st.sampled_from(list(FUNCTIONS)), min_size=2, max_size=6),
+    st.lists(st.integers(0, 20)),
+    st.none() | st.integers(0, 5),
+)
+def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, keeper):
     results, places, (_, *taken) = one_after_the_other(kinds, values)
     functions = [FUNCTIONS[kind] for kind in kinds]
     found: list[int] = []
-    loop = compiled(tuple(kinds), keeps=keeps, stamped=False)
-    assert loop.run(values, len(values), found.append, ATOMS, snapshot, *functions) == tuple(taken)
+    keeper = None if keeper is None else keeper % len(kinds)
+    loop = compiled(tuple(kinds), keeper=keeper, stamped=False)
+    assert loop.run(values, len(values), found.append, *SURROUNDINGS, *functions) == tuple(taken)
     assert found == results
     found, stamps = [], []
     pairs = zip(values, range(len(values)), strict=True)
-    loop = compiled(tuple(kinds), keeps=keeps, stamped=True)
-    counts = loop.run(pairs, len(values), found.append, stamps.append, ATOMS, snapshot, *functions)
+    loop = compiled(tuple(kinds), keeper=keeper, stamped=True)
+    counts = loop.run(pairs, len(values), found.append, stamps.append, *SURROUNDINGS, *functions)
     assert (found, stamps, counts) == (results, places, tuple(taken))
 
 
@@ -83,6 +89,44 @@ def test_what_changes_after_it_was_emitted_is_kept_as_it_was(loops):
     stream = make_env().from_collection([2, 3]).flat_map(Buffer()).filter(lambda _: True).map(Same())
     assert collect(stream) == [[0], [0, 1], [0], [0, 1], [0, 1, 2]]
     assert loops == [("flat_map", "filter", "map")]
+
+
+class Uncopied:
+    """Cannot be copied."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __snapshot__(self):
+        raise AssertionError("there is no need to")
+
+
+class Pairs(FlatMapFunction):
+    """Emits a number in a pair, or beside a list that it goes on to change."""
+
+    def open(self, runtime_context):
+        self.buffer = []
+
+    def flat_map(self, value):
+        for item in range(value):
+            yield item, item
+            self.buffer.append(item)
+            yield item, self.buffer
+
+
+def test_what_is_made_of_numbers_and_texts_is_not_copied():
+    found: list[Uncopied] = []
+    loop = compiled(("flat_map", "map", "filter"), keeper=0, stamped=False)
+    loop.run([1], 1, found.append, *SURROUNDINGS, lambda n: iter([n, (n, "a")]), Uncopied, bool)
+    assert [each.value for each in found] == [1, (1, "a")]
+    with pytest.raises(AssertionError, match="no need"):
+        loop.run([1], 1, found.append, *SURROUNDINGS, lambda n: iter([(n, [])]), Uncopied, bool)
+
+
+def test_what_is_made_of_something_that_changes_is_a_copy(loops):
+    stream = make_env().from_collection([2]).flat_map(Pairs())
+    assert collect(stream.map(lambda pair: [pair[1]])) == [[0], [[0]], [1], [[0, 1]]]
+    assert loops == [("flat_map", "map")]
 
 
 def test_a_result_passes_all_functions_before_the_next_one_is_made(loops):

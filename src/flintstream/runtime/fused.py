@@ -1,8 +1,8 @@
 """Runs of ``map``, ``filter`` and ``flat_map`` in a chain, as one loop that is compiled for their sequence.
 
 A record goes through all of the functions before the next one does, as in a chain of PyFlink. What one function makes
-and the next one takes at once needs neither a list nor a snapshot: only what comes out at the end is kept, and might be
-changed meanwhile by the function that made it.
+and the next one takes at once needs no list. Nor does it need a snapshot, as long as nothing of it is part of what
+comes out at the end, which is kept while the function that made it may change it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flintstream.errors import shorten
 from flintstream.runtime.failure import GENERATED, OperatorFailure
 from flintstream.runtime.operators import FILTER, FLAT_MAP, MAP, FilterOperator, FlatMapOperator, MapOperator
-from flintstream.runtime.snapshot import snapshot
+from flintstream.runtime.snapshot import ATOMS, is_frozen, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,23 +37,24 @@ class Loop(NamedTuple):
 
 
 @cache
-def compiled(kinds: tuple[str, ...], *, keeps: bool, stamped: bool) -> Loop:
+def compiled(kinds: tuple[str, ...], *, keeper: int | None, stamped: bool) -> Loop:
     """Return the loop for functions of these kinds.
 
     Args:
         kinds: What each is.
-        keeps: Whether results may change later, so that snapshots are kept.
+        keeper: The last function that may go on to change what it has returned, so that snapshots are needed; the
+            results of the others are their own.
         stamped: Whether records have timestamps; the results have those of their records, then.
     """
     calls = ", ".join(f"f{stage}" for stage in range(len(kinds)))
     lines = [
-        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, snapshot, {calls}):",
+        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, simple, is_frozen, snapshot, {calls}):",
         "",  # where the counters are set, once they are known
         f"    for {'r, timestamp' if stamped else 'r'} in records:",
     ]
     places: dict[int, tuple[int, str]] = {}
     counters: list[str] = []
-    record, indent = "r", "        "
+    record, indent, settled = "r", "        ", ""
     for stage, kind in enumerate(kinds):
         if stage and kinds[stage - 1] != MAP:
             counters.append(f"n{stage}")
@@ -66,7 +67,13 @@ def compiled(kinds: tuple[str, ...], *, keeps: bool, stamped: bool) -> Loop:
         record = result
         if kind != MAP:
             indent += "    "
-    kept = f"{record} if type({record}) in frozen else snapshot({record})" if keeps else record
+        if stage == keeper and MAP in kinds[stage + 1 :]:
+            # What is made of it may hold parts of it. Most are tuples of numbers and texts, which need no copy: that
+            # they are is found out in the end, and only if the result does not tell.
+            lines.append(f"{indent}if type({record}) not in simple: {record} = snapshot({record})")
+            places[len(lines)] = stage, record
+            settled = f" or type({record}) is not tuple or is_frozen({record})"
+    kept = record if keeper is None else f"{record} if type({record}) in frozen{settled} else snapshot({record})"
     lines.append(f"{indent}append({kept})")
     places[len(lines)] = len(kinds) - 1, record
     lines += [f"{indent}stamp(timestamp)"] if stamped else []
@@ -87,11 +94,11 @@ class FusedLoop:
         self.channels: list[LocalChannel] = [operator.output for operator in operators[:-1]]
         last = operators[-1]
         self.output = last.output
-        keeps = any(operator.keeps_results for operator in operators)
+        keeper = max((stage for stage, operator in enumerate(operators) if operator.keeps_results), default=None)
         self.kinds = tuple(operator.kind for operator in operators)
-        self.surroundings = (last.frozen, snapshot)
-        self.plain = compiled(self.kinds, keeps=keeps, stamped=False)
-        self.stamped = compiled(self.kinds, keeps=keeps, stamped=True)
+        self.surroundings = (last.frozen, ATOMS | {tuple}, is_frozen, snapshot)
+        self.plain = compiled(self.kinds, keeper=keeper, stamped=False)
+        self.stamped = compiled(self.kinds, keeper=keeper, stamped=True)
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block through all functions."""
