@@ -17,8 +17,6 @@ from flintstream.runtime.source_operator import SourceOperator
 class Trickle(SourceSplit):
     batches: int
     """How many batches there are before the first moment without a record; after it, one at every look."""
-    behind: int = 0
-    """At how many such moments more is known to be there."""
 
 
 class Trickling(Source):
@@ -37,10 +35,6 @@ class TrickleReader(SourceReader):
             split.batches -= 1
             yield [split.split_id]
         return False
-
-    def is_behind(self, split):
-        split.behind -= 1
-        return split.behind >= 0
 
 
 class Collected(list):
@@ -75,15 +69,6 @@ def test_an_epoch_reads_on_while_one_of_several_splits_still_has_records():
     records = read([Trickle("a", 1), Trickle("b", 20)])
     assert records.count("b") == 20
     assert records.count("a") > 1  # it was looked at again meanwhile
-
-
-def test_an_epoch_waits_for_what_is_known_to_be_there():
-    assert read([Trickle("a", 3, behind=2)]) == ["a"] * 5
-
-
-def test_a_split_that_has_caught_up_may_fall_behind_again():
-    records = read([Trickle("a", 1, behind=0), Trickle("b", 1, behind=3)])
-    assert records.count("b") == 4
 
 
 @pytest.mark.parametrize("longest", [0, 30])

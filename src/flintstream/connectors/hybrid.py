@@ -182,10 +182,6 @@ class HybridReader(SourceReader):
         """Tell the source's own reader."""
         self._reader(split.number).set_aside(split.split)
 
-    def is_behind(self, split: HybridSplit) -> bool:
-        """Ask the source's own reader."""
-        return self._reader(split.number).is_behind(split.split)
-
     def progress(self, splits: Sequence[HybridSplit]) -> object | None:
         """Return what the readers tell, by source."""
         told = {}

@@ -103,13 +103,6 @@ class SourceReader(ABC):
         A reader that fetches for several splits at once must not let that one fill what is kept for all of them.
         """
 
-    def is_behind(self, split: Any) -> bool:  # noqa: ARG002
-        """Tell whether more of a split is known to be there, although :meth:`read` has none at the moment.
-
-        The epoch waits for it a little, where it would end otherwise so that what was read goes on its way.
-        """
-        return False
-
     def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
         """Return what the enumerator shall be told once a checkpoint contains the epoch that ends now (picklable).
 

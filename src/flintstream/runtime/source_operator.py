@@ -120,7 +120,7 @@ class SourceOperator(InputOperator):
             if records is False:
                 readings[turn] = (split, self.reader.read(split, self.fetch))
                 turn += 1
-                (caught_up.discard if self.reader.is_behind(split) else caught_up.add)(split.split_id)
+                caught_up.add(split.split_id)
                 if turn == len(readings):
                     # Records do not wait for a moment without new ones. In BATCH mode there is no later epoch.
                     done = self.records > 0 and all(other.split_id in caught_up for other, _ in readings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -11,11 +10,8 @@ from tests.connectors.kafka.broker import send
 from tests.connectors.kafka.jobs import checkpointed, read, sink, source
 from tests.datastream.inline import make_env
 
-from flintstream.connectors.kafka.reader import KafkaSplit
-from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaTopicPartition
-from flintstream.runtime.contexts import StreamingRuntimeContext
 
 TEXTS = [f"text {number}" for number in range(200)]
 
@@ -47,19 +43,3 @@ def test_offsets_are_given_and_committed(mock, tmp_path):
     again = source(mock).set_partitions(only).set_group_id("of-given")
     again.set_starting_offsets(KafkaOffsetsInitializer.committed_offsets())
     assert read(make_env(), again.build()) == ["3"]
-
-
-def test_a_reader_knows_when_the_broker_has_more(mock):
-    send(mock, "behind", map(str, range(3000)))
-    reader = source(mock, "behind").build().create_reader()
-    reader.open(StreamingRuntimeContext("source", 0, 1, 128, {}, None))
-    split, fetch, until = KafkaSplit("behind-0", "behind", 0, 0), Fetch(size=1000), time.monotonic() + 30
-    assert not reader.is_behind(split)  # nothing is known yet
-    seen = set()
-    while split.position < 3000 and time.monotonic() < until:
-        for _ in reader.read(split, fetch):
-            seen.add((split.position < 2000, reader.is_behind(split)))
-    assert split.position == 3000
-    assert seen >= {(True, True), (False, False)}
-    assert not reader.is_behind(split)
-    reader.close()

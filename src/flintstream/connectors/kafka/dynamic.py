@@ -234,12 +234,6 @@ class DynamicReader(SourceReader):
         if isinstance(split, DynamicSplit) and split.cluster in self._readers:
             self._readers[split.cluster].set_aside(split.split)
 
-    def is_behind(self, split: DynamicSplit | RemovedSplit) -> bool:
-        """Ask the reader of the cluster."""
-        if isinstance(split, DynamicSplit) and split.cluster in self._readers:
-            return self._readers[split.cluster].is_behind(split.split)
-        return False
-
     def progress(self, splits: Sequence[Any]) -> object | None:
         """Return up to where each cluster was read, if that is to be committed."""
         told = {}

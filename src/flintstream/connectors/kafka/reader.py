@@ -74,7 +74,7 @@ class KafkaReader(SourceReader):
     def open(self, runtime_context: RuntimeContext) -> None:
         """Make the consumer; it connects by itself."""
         own = runtime_context.get_index_of_this_subtask()
-        more = {"enable.partition.eof": "true"}
+        more = {"enable.partition.eof": "true"} if self._source.stop is not None else {}
         prefix = self._source.client_id_prefix
         if prefix:
             more["client.id"] = f"{prefix}-{own}"
@@ -126,22 +126,6 @@ class KafkaReader(SourceReader):
         """Have no more messages of a partition fetched, and forget those that have come: they would keep others out."""
         if (split.topic, split.partition) in self._queues:
             self._drop((split.topic, split.partition))
-
-    def is_behind(self, split: KafkaSplit) -> bool:
-        """Tell whether the broker has so much more of a partition that it is worth an epoch to wait for it.
-
-        That goes by what the broker said when it was last asked. What comes after an end that was reported does not
-        count: with ``read_committed``, an open transaction is there, too.
-        """
-        queue = self._queues.get((split.topic, split.partition))
-        if queue is None or (queue.end or 0) >= split.position:
-            return False
-        end = split.stop
-        if end is None:
-            _, end = self._consumer.get_watermark_offsets(
-                library().TopicPartition(split.topic, split.partition), cached=True
-            )
-        return end - split.position > MESSAGES
 
     def _queue(self, partition: Partition, split: KafkaSplit) -> _Queue:
         """Return what has come of a partition; have it fetched from the split's position on if that is not so yet."""
