@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,11 +13,11 @@ from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
 from flintstream.runtime import fused
 from flintstream.runtime.fused import compiled
-from flintstream.runtime.snapshot import ATOMS, is_frozen, snapshot
+from flintstream.runtime.snapshot import ATOMS, snapshot
 from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
-SURROUNDINGS = (ATOMS, ATOMS | {tuple}, is_frozen, snapshot)
+SURROUNDINGS = (ATOMS, ATOMS, ATOMS.issuperset, snapshot)
 
 
 def one_after_the_other(kinds, values):
@@ -36,19 +38,18 @@ def one_after_the_other(kinds, values):
 @given(
     st.lists(st.sampled_from(list(FUNCTIONS)), min_size=2, max_size=6),
     st.lists(st.integers(0, 20)),
-    st.none() | st.integers(0, 5),
+    st.frozensets(st.integers(0, 5)),
 )
-def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, keeper):
+def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, keepers):
     results, places, (_, *taken) = one_after_the_other(kinds, values)
     functions = [FUNCTIONS[kind] for kind in kinds]
     found: list[int] = []
-    keeper = None if keeper is None else keeper % len(kinds)
-    loop = compiled(tuple(kinds), keeper=keeper, stamped=False)
+    loop = compiled(tuple(kinds), keepers, stamped=False)
     assert loop.run(values, len(values), found.append, *SURROUNDINGS, *functions) == tuple(taken)
     assert found == results
     found, stamps = [], []
     pairs = zip(values, range(len(values)), strict=True)
-    loop = compiled(tuple(kinds), keeper=keeper, stamped=True)
+    loop = compiled(tuple(kinds), keepers, stamped=True)
     counts = loop.run(pairs, len(values), found.append, stamps.append, *SURROUNDINGS, *functions)
     assert (found, stamps, counts) == (results, places, tuple(taken))
 
@@ -91,16 +92,6 @@ def test_what_changes_after_it_was_emitted_is_kept_as_it_was(loops):
     assert loops == [("flat_map", "filter", "map")]
 
 
-class Uncopied:
-    """Cannot be copied."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __snapshot__(self):
-        raise AssertionError("there is no need to")
-
-
 class Pairs(FlatMapFunction):
     """Emits a number in a pair, or beside a list that it goes on to change."""
 
@@ -114,19 +105,49 @@ class Pairs(FlatMapFunction):
             yield item, self.buffer
 
 
-def test_what_is_made_of_numbers_and_texts_is_not_copied():
-    found: list[Uncopied] = []
-    loop = compiled(("flat_map", "map", "filter"), keeper=0, stamped=False)
-    loop.run([1], 1, found.append, *SURROUNDINGS, lambda n: iter([n, (n, "a")]), Uncopied, bool)
-    assert [each.value for each in found] == [1, (1, "a")]
-    with pytest.raises(AssertionError, match="no need"):
-        loop.run([1], 1, found.append, *SURROUNDINGS, lambda n: iter([(n, [])]), Uncopied, bool)
-
-
-def test_what_is_made_of_something_that_changes_is_a_copy(loops):
-    stream = make_env().from_collection([2]).flat_map(Pairs())
-    assert collect(stream.map(lambda pair: [pair[1]])) == [[0], [[0]], [1], [[0, 1]]]
+def test_the_next_function_is_given_a_copy_of_what_may_change(loops):
+    pairs = make_env().from_collection([2]).flat_map(Pairs())
+    assert collect(pairs.map(lambda pair: [pair[1]])) == [[0], [[0]], [1], [[0, 1]]]
     assert loops == [("flat_map", "map")]
+    pairs = make_env().from_collection([2]).flat_map(Pairs()).filter(lambda pair: isinstance(pair[1], list))
+    assert collect(pairs.map(lambda pair: (pair[1].pop(), len(pair[1])))) == [(0, 0), (1, 1)]
+
+
+class Uncopied:
+    """Cannot be copied."""
+
+    def __snapshot__(self):
+        raise AssertionError("there is no need to")
+
+
+@pytest.mark.parametrize("value", [1, (1, "a"), (1, [])])
+def test_what_a_plain_function_makes_is_not_copied(value):
+    found: list[Uncopied] = []
+    loop = compiled(("flat_map", "map", "filter"), frozenset({0}), stamped=False)
+    loop.run([1], 1, found.append, *SURROUNDINGS, lambda _: iter([value]), lambda _: Uncopied(), bool)
+    assert len(found) == 1
+
+
+def test_a_result_that_cannot_be_copied_is_blamed_on_the_function_that_made_it(loops):
+    class Locks(MapFunction):
+        def map(self, value):
+            return threading.Lock()
+
+    stream = make_env().from_collection([1]).map(Locks()).name("locks").filter(lambda _: True).map(str)
+    with pytest.raises(TypeError, match="cannot pickle") as raised:
+        collect(stream)
+    assert raised.value.__notes__ == ["in operator 'locks', subtask 1 while processing 1"]
+    assert loops == [("map", "filter", "map")]
+
+
+@pytest.mark.parametrize("length", [17, 40])
+def test_a_chain_may_be_longer_than_a_loop(loops, length):
+    stream = make_env().from_collection([1, 2])
+    for _ in range(length):
+        stream = stream.flat_map(lambda n: [n] if n < 3 else [])
+    assert collect(stream) == [1, 2]
+    assert sum(map(len, loops)) >= length - 1
+    assert max(map(len, loops)) == fused.LONGEST
 
 
 def test_a_result_passes_all_functions_before_the_next_one_is_made(loops):
@@ -183,6 +204,11 @@ def test_what_has_other_consumers_other_inputs_or_side_outputs_is_not_fused(loop
     split = env.from_collection([1]).flat_map(lambda n: [n, (tag, 2)])
     both = split.map(str).union(split.get_side_output(tag).map(str))
     assert sorted(collect(both)) == ["1", "2"]
+    split = env.from_collection([1]).map(lambda n: n + 1).flat_map(lambda n: [n, (tag, "side")])
+    assert sorted(collect(split.map(str).union(split.get_side_output(tag)))) == ["2", "side"]
+    split = env.from_collection([1]).flat_map(lambda n: [n, (tag, "side")])
+    split.get_side_output(tag)
+    assert collect(split.map(str)) == ["1"]
     assert loops == []
 
 

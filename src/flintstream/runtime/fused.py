@@ -1,8 +1,7 @@
 """Runs of ``map``, ``filter`` and ``flat_map`` in a chain, as one loop that is compiled for their sequence.
 
-A record goes through all of the functions before the next one does, as in a chain of PyFlink. What one function makes
-and the next one takes at once needs no list. Nor does it need a snapshot, as long as nothing of it is part of what
-comes out at the end, which is kept while the function that made it may change it.
+A record goes through all of the functions before the next one does, as in a chain of PyFlink, and between two functions
+there is no list. Snapshots are taken as if each function had an operator of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flintstream.errors import shorten
 from flintstream.runtime.failure import GENERATED, OperatorFailure
 from flintstream.runtime.operators import FILTER, FLAT_MAP, MAP, FilterOperator, FlatMapOperator, MapOperator
-from flintstream.runtime.snapshot import ATOMS, is_frozen, snapshot
+from flintstream.runtime.snapshot import ATOMS, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +25,15 @@ FUSIBLE = {MapOperator, FilterOperator, FlatMapOperator}
 
 _CODE = {MAP: "{result} = {call}", FILTER: "if {call}:", FLAT_MAP: "for {result} in {call}:"}
 
+# A tuple of numbers and texts, the most frequent of results, is found out without a call.
+_SETTLE = (
+    "if type({result}) not in {settled} and not (type({result}) is tuple and all_atoms(map(type, {result}))): "
+    "{result} = snapshot({result})"
+)
+
+LONGEST = 16
+"""Functions in a loop: CPython allows 20 loops within each other."""
+
 
 class Loop(NamedTuple):
     """Compiled code."""
@@ -37,24 +45,24 @@ class Loop(NamedTuple):
 
 
 @cache
-def compiled(kinds: tuple[str, ...], *, keeper: int | None, stamped: bool) -> Loop:
+def compiled(kinds: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) -> Loop:
     """Return the loop for functions of these kinds.
 
     Args:
         kinds: What each is.
-        keeper: The last function that may go on to change what it has returned, so that snapshots are needed; the
-            results of the others are their own.
+        keepers: Those that may go on to change what they have returned, so that it needs a snapshot; the results of the
+            others are their own.
         stamped: Whether records have timestamps; the results have those of their records, then.
     """
     calls = ", ".join(f"f{stage}" for stage in range(len(kinds)))
     lines = [
-        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, simple, is_frozen, snapshot, {calls}):",
+        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, atoms, all_atoms, snapshot, {calls}):",
         "",  # where the counters are set, once they are known
         f"    for {'r, timestamp' if stamped else 'r'} in records:",
     ]
     places: dict[int, tuple[int, str]] = {}
     counters: list[str] = []
-    record, indent, settled = "r", "        ", ""
+    record, indent = "r", "        "
     for stage, kind in enumerate(kinds):
         if stage and kinds[stage - 1] != MAP:
             counters.append(f"n{stage}")
@@ -64,18 +72,14 @@ def compiled(kinds: tuple[str, ...], *, keeper: int | None, stamped: bool) -> Lo
         result = record if kind == FILTER else f"r{stage}"
         lines.append(indent + _CODE[kind].format(result=result, call=f"f{stage}({record})"))
         places[len(lines)] = stage, record
-        record = result
         if kind != MAP:
             indent += "    "
-        if stage == keeper and MAP in kinds[stage + 1 :]:
-            # What is made of it may hold parts of it. Most are tuples of numbers and texts, which need no copy: that
-            # they are is found out in the end, and only if the result does not tell.
-            lines.append(f"{indent}if type({record}) not in simple: {record} = snapshot({record})")
+        if stage in keepers:
+            settled = "frozen" if set(kinds[stage + 1 :]) <= {FILTER} else "atoms"
+            lines.append(indent + _SETTLE.format(result=result, settled=settled))
             places[len(lines)] = stage, record
-            settled = f" or type({record}) is not tuple or is_frozen({record})"
-    kept = record if keeper is None else f"{record} if type({record}) in frozen{settled} else snapshot({record})"
-    lines.append(f"{indent}append({kept})")
-    places[len(lines)] = len(kinds) - 1, record
+        record = result
+    lines.append(f"{indent}append({record})")
     lines += [f"{indent}stamp(timestamp)"] if stamped else []
     lines.append(f"    return ({''.join(f'{counter}, ' for counter in counters)})")
     own = dict.fromkeys(counter for counter in counters if counter != "total")
@@ -94,11 +98,11 @@ class FusedLoop:
         self.channels: list[LocalChannel] = [operator.output for operator in operators[:-1]]
         last = operators[-1]
         self.output = last.output
-        keeper = max((stage for stage, operator in enumerate(operators) if operator.keeps_results), default=None)
+        keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.kinds = tuple(operator.kind for operator in operators)
-        self.surroundings = (last.frozen, ATOMS | {tuple}, is_frozen, snapshot)
-        self.plain = compiled(self.kinds, keeper=keeper, stamped=False)
-        self.stamped = compiled(self.kinds, keeper=keeper, stamped=True)
+        self.surroundings = (last.frozen, ATOMS, ATOMS.issuperset, snapshot)
+        self.plain = compiled(self.kinds, keepers, stamped=False)
+        self.stamped = compiled(self.kinds, keepers, stamped=True)
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block through all functions."""
@@ -145,11 +149,12 @@ def fuse(chain: ChainPlan, operators: Mapping[int, Operator], inputs: Mapping[tu
         # Results that have a type are brought to it before the next function sees them.
         if alone and edge.side_tag is None and source.declared_type is None:
             follower[edge.source] = edge.target
-    fusible = {number for number, operator in operators.items() if type(operator) in FUSIBLE}
+    fusible = {n for n, operator in operators.items() if type(operator) in FUSIBLE and not operator.side_outputs}
     begun: set[int] = set()
     for node in chain.nodes:  # in the order in which records go through them
-        run, at = [], node.id
-        while at in fusible - begun:
+        run: list[Any] = []
+        at = node.id
+        while at in fusible - begun and len(run) < LONGEST:
             run.append(operators[at])
             begun.add(at)
             at = follower.get(at, -1)
