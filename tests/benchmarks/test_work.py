@@ -22,7 +22,7 @@ INSTRUCTIONS = {
     "list-state": 181,
     "connect": 332,
     "broadcast": 130,
-    "stateless": 82,
+    "stateless": 105,
     "word-count": 215,
     "json": 49,
 }

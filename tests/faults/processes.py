@@ -58,15 +58,18 @@ def kill(process: Process) -> bool:
 def victims(pid: int, kind: str, rng: random.Random) -> list[Process]:
     """Return what to kill of a program that runs a job: ``driver`` is its own process, ``tree`` all that there are.
 
+    ``jvm`` is Spark's, of the driver; ``daemon`` the process that forks workers, which live on when it is killed.
+
     Of workers, daemons and executors one is chosen; nothing is returned while there is none.
     """
     tree = below(pid)
-    daemons = [process for process in tree if ".daemon" in process.command and "python" in process.command]
+    daemons = [process for process in tree if "daemon pyspark.worker" in process.command]
     forks = [process for process in daemons if process.parent in {daemon.pid for daemon in daemons}]
     candidates = {
         "worker": forks,
         "daemon": [process for process in daemons if process not in forks],
         "executor": [process for process in tree if "CoarseGrainedExecutorBackend" in process.command],
+        "jvm": [process for process in tree if "org.apache.spark.deploy.SparkSubmit" in process.command],
         "driver": [process for process in tree if process.pid == pid],
         "tree": tree,
     }[kind]

@@ -28,7 +28,7 @@ SECONDS = 300
 """No round may take longer, on whatever machine."""
 
 MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]"}
-VICTIMS = {"local": ("worker", "daemon", "driver", "tree"), "cluster": ("worker", "executor", "driver", "tree")}
+VICTIMS = {"local": ("worker", "daemon", "jvm", "driver", "tree"), "cluster": ("worker", "executor", "driver", "tree")}
 """``driver`` is the program's own process, ``tree`` all processes of the job at once."""
 
 PROGRAM = """

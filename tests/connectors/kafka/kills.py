@@ -32,9 +32,11 @@ ROOT = Path(__file__).parents[3]
 PARTITIONS = 4
 KEYS = 1000
 """A multiple of the partitions: all of a key is in one, in order."""
-VICTIMS = ("worker", "daemon", "driver", "tree", "broker")
+VICTIMS = ("worker", "daemon", "jvm", "driver", "tree", "broker")
 SECONDS_PER_KILL = 120
 """What a kill may cost at most, on whatever machine."""
+SECONDS_WITHOUT_VICTIM = 5
+"""After so long the whole tree is killed instead: without its daemon, Spark forks no workers until it needs one."""
 
 PROGRAM = """
 import sys, time
@@ -210,9 +212,12 @@ class Course:
         return True
 
     def _kill(self, victim: str) -> None:
+        until = time.monotonic() + SECONDS_WITHOUT_VICTIM
         while not self._hit(victim):  # there is no such process at the moment
             if not self._pause(0.02):
                 return
+            if time.monotonic() > until:
+                victim = "tree"
         self.killed[victim] += 1
         self.say(f"killed {victim}; {self.watcher.count} lines are committed")
         if victim == "broker":
