@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import stat
 import sys
@@ -148,8 +149,7 @@ def test_modules_beside_the_program_are_found_by_key_selectors_too(make_spark_en
     monkeypatch.syspath_prepend(str(tmp_path))
     pyflink.install()
     try:
-        from beside_the_program import parity
-
+        parity = importlib.import_module("beside_the_program").parity
         keyed = make_spark_env(2).from_collection([1, 2, 3, 4]).key_by(lambda n: parity(n))  # noqa: PLW0108
         assert results(keyed.reduce(lambda a, b: a + b)) == [1, 2, 4, 6]
     finally:

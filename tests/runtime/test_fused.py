@@ -47,7 +47,8 @@ def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, ke
     loop = compiled(tuple(kinds), keepers, stamped=False)
     assert loop.run(values, len(values), found.append, *SURROUNDINGS, *functions) == tuple(taken)
     assert found == results
-    found, stamps = [], []
+    found = []
+    stamps: list[int] = []
     pairs = zip(values, range(len(values)), strict=True)
     loop = compiled(tuple(kinds), keepers, stamped=True)
     counts = loop.run(pairs, len(values), found.append, stamps.append, *SURROUNDINGS, *functions)
