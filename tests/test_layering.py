@@ -59,7 +59,7 @@ LAZY_UPWARD = {
     ("flintstream.datastream._dataframes", "flintstream.engine"),
     ("flintstream.datastream.connectors.data_frame", "flintstream.engine"),
     # A task must know the module names that its pickled functions use.
-    ("flintstream.runtime.stage", "flintstream.compat.pyflink"),
+    ("flintstream.runtime.surroundings", "flintstream.compat.pyflink"),
     # PyFlink re-exports the row formats from its common package.
     ("flintstream.common", "flintstream.datastream.formats"),
 }
