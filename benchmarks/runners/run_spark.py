@@ -33,6 +33,8 @@ def main() -> None:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.python.unix.domain.socket.enabled", "true")
         .config("spark.sql.streaming.stateStore.providerClass", STORE)
+        # State that expires makes Spark run batches without data for ever, even where it is to stop at the end.
+        .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         .getOrCreate()
     )
 
