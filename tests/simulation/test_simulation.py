@@ -9,10 +9,8 @@ import pytest
 from tests.simulation import fleet
 
 SEEDS = 10_000
-SECONDS = 240
-"""Three times what that many seeds take on two cores."""
-FEWEST_SEEDS = 1_000
-"""Less is no simulation, on whatever machine."""
+SECONDS = 800
+"""Ten times what that many seeds take on two cores."""
 SEEDS_OF_MISTAKES = 4_000
 """Within so many seeds a mistake must be found; each of them passes as long as there is none."""
 PROCESSES = max(2, min(os.cpu_count() or 2, 4))
@@ -25,9 +23,7 @@ def test_ten_thousand_jobs_survive_their_faults(capfd):
     with capfd.disabled():
         print(f"\nsimulation: {outcome.seeds} seeds, {outcome.seeds_per_second:.0f}/s in {PROCESSES} processes")
     assert not outcome.failures, "\n".join(outcome.failures)
-    assert outcome.seeds > FEWEST_SEEDS
-    if outcome.seeds < SEEDS:
-        pytest.skip(f"{outcome.seeds} of {SEEDS} seeds passed in {SECONDS} s: a slow machine, or a slow simulation")
+    assert outcome.seeds == SEEDS, f"{outcome.seeds} passed in {SECONDS} s"
 
 
 def test_every_mistake_is_found(capfd):
