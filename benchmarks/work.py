@@ -22,6 +22,7 @@ from unittest.mock import patch
 import flintstream
 from benchmarks.workload import Run
 from benchmarks.workloads import WORKLOADS
+from flintstream.common._conversion import GENERATED
 from flintstream.compat.pyflink import install
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.datastream import StreamExecutionEnvironment
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from benchmarks.workload import Workload
     from flintstream.connectors.sink import WriterContext
 
-OURS = (str(Path(flintstream.__file__).parent), "<flintstream")
+OURS = (str(Path(flintstream.__file__).parent), GENERATED)
 FEW, MORE = 6_000, 16_000
 """Enough that blocks have their full size."""
 

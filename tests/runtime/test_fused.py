@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.datastream.inline import collect, make_env
 
@@ -17,7 +17,7 @@ from flintstream.runtime.snapshot import ATOMS, snapshot
 from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
-SURROUNDINGS = (ATOMS, ATOMS, ATOMS.issuperset, snapshot)
+HELPERS = (ATOMS, ATOMS, ATOMS.issuperset, snapshot)
 
 
 def one_after_the_other(kinds, values):
@@ -35,6 +35,7 @@ def one_after_the_other(kinds, values):
     return [value for _, value in records], [place for place, _ in records], taken
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(list(FUNCTIONS)), min_size=2, max_size=6),
     st.lists(st.integers(0, 20)),
@@ -45,13 +46,13 @@ def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, ke
     functions = [FUNCTIONS[kind] for kind in kinds]
     found: list[int] = []
     loop = compiled(tuple(kinds), keepers, stamped=False)
-    assert loop.run(values, len(values), found.append, *SURROUNDINGS, *functions) == tuple(taken)
+    assert loop.run(values, len(values), found.append, *HELPERS, *functions) == tuple(taken)
     assert found == results
     found = []
     stamps: list[int] = []
     pairs = zip(values, range(len(values)), strict=True)
     loop = compiled(tuple(kinds), keepers, stamped=True)
-    counts = loop.run(pairs, len(values), found.append, stamps.append, *SURROUNDINGS, *functions)
+    counts = loop.run(pairs, len(values), found.append, stamps.append, *HELPERS, *functions)
     assert (found, stamps, counts) == (results, places, tuple(taken))
 
 
@@ -125,7 +126,7 @@ class Uncopied:
 def test_what_a_plain_function_makes_is_not_copied(value):
     found: list[Uncopied] = []
     loop = compiled(("flat_map", "map", "filter"), frozenset({0}), stamped=False)
-    loop.run([1], 1, found.append, *SURROUNDINGS, lambda _: iter([value]), lambda _: Uncopied(), bool)
+    loop.run([1], 1, found.append, *HELPERS, lambda _: iter([value]), lambda _: Uncopied(), bool)
     assert len(found) == 1
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Converter: TypeAlias = Callable[[Any], Any]
 
+GENERATED = "<flintstream"
+"""What the file names of code begin with that is compiled at run time."""
+
 
 @dataclass
 class Scope:
@@ -36,7 +39,7 @@ class Scope:
     def function(self, source: str) -> Converter:
         """Compile ``source``, which defines ``convert``, and ``fits`` if it likes."""
         names = dict(self.names)
-        exec(compile(source, "<flintstream converter>", "exec"), names)  # noqa: S102 - built here from types alone
+        exec(compile(source, f"{GENERATED} converter>", "exec"), names)  # noqa: S102 - built here from types alone
         convert: Any = names["convert"]
         convert.fits = names.get("fits")
         return convert  # type: ignore[no-any-return]

@@ -16,16 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from flintstream.common._conversion import GENERATED
 from flintstream.errors import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - compared with co_filename
-
-
-GENERATED = "<flintstream"
-"""What the file names of code begin with that is compiled at run time."""
 
 
 class OperatorFailure(Exception):  # noqa: N818 - an internal carrier, never shown as such

@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flintstream.common._conversion import GENERATED
 from flintstream.errors import shorten
-from flintstream.runtime.failure import GENERATED, OperatorFailure
+from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators import FILTER, FLAT_MAP, MAP, FilterOperator, FlatMapOperator, MapOperator
 from flintstream.runtime.snapshot import ATOMS, snapshot
 
@@ -100,7 +101,7 @@ class FusedLoop:
         self.output = last.output
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.kinds = tuple(operator.kind for operator in operators)
-        self.surroundings = (last.frozen, ATOMS, ATOMS.issuperset, snapshot)
+        self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, snapshot)
         self.plain = compiled(self.kinds, keepers, stamped=False)
         self.stamped = compiled(self.kinds, keepers, stamped=True)
 
@@ -111,11 +112,11 @@ class FusedLoop:
         stamps: list[int] | None = None
         try:
             if timestamps is None:
-                counts = self.plain.run(values, len(values), results.append, *self.surroundings, *calls)
+                counts = self.plain.run(values, len(values), results.append, *self.helpers, *calls)
             else:
                 stamps = []
                 pairs = zip(values, timestamps, strict=True)
-                counts = self.stamped.run(pairs, len(values), results.append, stamps.append, *self.surroundings, *calls)
+                counts = self.stamped.run(pairs, len(values), results.append, stamps.append, *self.helpers, *calls)
         except Exception as error:
             raise self._failure(error) from error
         for channel, count in zip(self.channels, counts, strict=True):

@@ -61,7 +61,6 @@ class MapOperator(FunctionOperator):
     def __init__(self, function: Any, *, plain: bool) -> None:
         """Take the user's function and whether it is a plain function, which keeps nothing between calls."""
         super().__init__(function)
-        self.plain = plain
         self.keeps_results = not plain
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -69,10 +68,10 @@ class MapOperator(FunctionOperator):
         call, frozen = self.function.map, self.frozen
         self.cursor = cursor = iter(values)
         try:
-            if self.plain:
-                results = [call(value) for value in cursor]
-            else:
+            if self.keeps_results:
                 results = [r if type(r := call(value)) in frozen else snapshot(r) for value in cursor]
+            else:
+                results = [call(value) for value in cursor]
         except Exception as error:
             raise self.failure(error, values) from error
         self.output.emit(results, timestamps)
