@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flintstream.runtime.protocol import StateHandle
@@ -23,6 +23,7 @@ def grown(log, sizes, folding=0):
     return log
 
 
+@settings(deadline=None)
 @given(st.integers(0, 20_000))
 def test_a_log_of_many_epochs_has_few_pieces(epochs):
     log = grown([handle(0, full=True)], [1] * epochs)
@@ -36,6 +37,7 @@ def test_a_log_of_many_epochs_has_few_pieces(epochs):
     assert len(log) <= 1 + len(digits) * (MERGED - 1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([10, 1000, MERGED_BYTES // 20, MERGED_BYTES, 5 * MERGED_BYTES]), max_size=600))
 def test_no_epoch_writes_much_more_than_its_own_changes(sizes):
     log = grown([handle(0, full=True)], sizes)

@@ -46,8 +46,8 @@ def test_rows_of_a_format_go_through_a_broker(broker, make_env, name):
     env.from_collection(USERS, USER).sink_to(rows)
     env.execute()
     stream = make_env(2).from_source(source(broker, topic, schema=reader).build(), NO_WATERMARKS, "users")
-    longest = stream.key_by(lambda user: user.id % 2, Types.INT()).reduce(lambda a, b: Row(id=a.id + b.id, name=b.name))
-    with longest.execute_and_collect() as results:
+    totals = stream.key_by(lambda user: user.id % 2, Types.INT()).reduce(lambda a, b: Row(id=a.id + b.id, name=b.name))
+    with totals.execute_and_collect() as results:
         found = sorted(row.id for row in results)
     assert found[-1] == sum(range(1, 50, 2))
     assert sum(range(0, 50, 2)) in found

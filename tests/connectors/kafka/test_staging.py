@@ -1,0 +1,22 @@
+"""What a writer has prepared for the committer of Kafka's sink."""
+
+from __future__ import annotations
+
+from flintstream.checkpoint.file_store import MemoryFileStore
+from flintstream.connectors.kafka.staging import Prepared
+
+
+class Refusing(MemoryFileStore):
+    """Deletes nothing, and says so as clients of object stores do: with an error that is no OSError."""
+
+    asked = 0
+
+    def delete(self, name):
+        self.asked += 1
+        raise RuntimeError("access denied")
+
+
+def test_a_file_that_cannot_be_deleted_fails_nothing_once_it_is_committed():
+    store = Refusing("refusing")
+    Prepared("name", "run", 0, "topic", 1, 10, 0, None, "memory://refusing", "file").delete(store)
+    assert store.asked == 1
