@@ -108,7 +108,6 @@ def test_alignment_is_checked_every_second_by_default():
     [
         (lambda: WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(-1)), ValueError),
         (lambda: WatermarkStrategy.no_watermarks().with_idleness(Duration.of_millis(0)), ValueError),
-        (lambda: WatermarkStrategy.no_watermarks().with_timestamp_assigner(lambda value, _: value), TypeError),  # type: ignore[arg-type]
         (lambda: WatermarkStrategy.for_generator(Punctuated()), TypeError),  # type: ignore[arg-type]
     ],
 )

@@ -178,9 +178,11 @@ class WatermarkStrategy:
         return self._generator_factory()
 
     def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner) -> WatermarkStrategy:
-        """Set the assigner and return this same strategy, as PyFlink does."""
-        if not isinstance(timestamp_assigner, TimestampAssigner):
-            raise TypeError(f"a TimestampAssigner is needed, got {timestamp_assigner!r}")
+        """Set the assigner and return this same strategy, as PyFlink does.
+
+        As in PyFlink, nothing is checked here. ``assign_timestamps_and_watermarks`` needs an object with a method
+        ``extract_timestamp``. ``from_source`` also takes a function, and ignores what is neither, with a warning.
+        """
         self.timestamp_assigner = timestamp_assigner
         return self
 

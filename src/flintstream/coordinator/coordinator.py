@@ -84,6 +84,8 @@ class Coordinator:
         self.savepoints: Queue[SavepointRequest] = Queue()
         self.chain_of = {node.id: chain for chain in self.plan.chains for node in chain.nodes}
         self.uids = {node.id: node.uid for chain in self.plan.chains for node in chain.nodes}
+        self.warned: set[int] = set()
+        """Nodes of which the user was told something."""
         self.obsolete: set[str] = set()
         """Blobs of the state log that no later epoch needs."""
         longest = self.plan.settings.max_epoch_ms
@@ -482,6 +484,10 @@ class Coordinator:
             if report.watermark not in (MIN_TIMESTAMP, MAX_TIMESTAMP):
                 watermarks.append(report.watermark)
             self.metrics.add(report)
+            for node, warning in report.warnings.items():
+                if node not in self.warned:
+                    self.warned.add(node)
+                    _log.warning("%s", warning)
         progress.watermark = min(watermarks, default=progress.watermark)
         for listener in self.listeners:
             listener(progress)

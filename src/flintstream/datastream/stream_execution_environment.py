@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import uuid
 import warnings
@@ -21,7 +22,7 @@ from flintstream.datastream._options import spelling_of
 from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.cached import check_batch, prepare_caches
-from flintstream.datastream._streams.functions import StaysInProgram, as_type
+from flintstream.datastream._streams.functions import StaysInProgram, as_assigner, as_type
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
 from flintstream.datastream.functions import SourceFunction
@@ -258,7 +259,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     ) -> DataStream:
         """Create a stream from a source: a split enumerator and readers.
 
-        A ``TimestampAssigner`` in the strategy is honoured (PyFlink ignores it here).
+        A ``TimestampAssigner`` in the strategy, or a function in its place, is honoured (PyFlink ignores it here). One
+        that fails is ignored from then on, with a warning.
 
         Raises:
             TypeError: ``source`` is not a ``Source``, or ``watermark_strategy`` not a ``WatermarkStrategy``.
@@ -279,11 +281,14 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             boundedness=source.get_boundedness(),
         )
         stream = DataStream(self, transformation)
+        watermark_strategy = copy.copy(watermark_strategy)
+        watermark_strategy.timestamp_assigner = as_assigner(watermark_strategy.timestamp_assigner, source_name)
         silent = type(watermark_strategy.create_generator()) is NoWatermarksGenerator
         if silent and watermark_strategy.timestamp_assigner is None and watermark_strategy.idle_timeout_ms is None:
             return stream
         per_split = source.watermarks_per_split
-        operator = (SplitWatermarksOperator if per_split else TimestampsAndWatermarksOperator)(watermark_strategy)
+        kind = SplitWatermarksOperator if per_split else TimestampsAndWatermarksOperator
+        operator = kind(watermark_strategy, source_name)
         marked = OperatorTransformation(
             "Timestamps/Watermarks", (transformation,), declared, operator=operator, kind="ENGINE"
         )

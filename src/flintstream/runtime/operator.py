@@ -44,9 +44,12 @@ def whole_ms(time: Any, what: str) -> int:
 
     Raises:
         TypeError: it is no number.
+        OverflowError: it is none that fits 64 bits.
     """
     if not issubclass(type(time), Real):
         raise TypeError(f"{what} needs an integer, a time in ms, but got {time!r} of type {type(time).__name__}")
+    if not MIN_TIMESTAMP <= time <= MAX_TIMESTAMP:
+        raise OverflowError(f"{what} needs a time in ms that fits 64 bits, but got {time!r}")
     whole: int = int(time)
     return whole
 
@@ -87,11 +90,18 @@ class OperatorContext:
     """How often periodic watermarks are emitted; 0 for never."""
     metrics: dict[str, int] = field(default_factory=dict)
     """Counters of the engine itself, such as ``numLateRecordsDropped``, of this epoch."""
+    warning: str | None = None
+    """What the user is to be told of this epoch; of each operator once."""
 
     def next_cleanup(self, now: int) -> int | None:
         """Return when keyed state is to be cleaned up again even without input (ms), if its backend says so."""
         ask = getattr(self.state, "next_cleanup", None)
         return None if ask is None else ask(now)
+
+    def take_warning(self) -> str | None:
+        """Return what the user is to be told, once."""
+        warning, self.warning = self.warning, None
+        return warning
 
     def take_metrics(self) -> dict[str, Reported]:
         """Return what is to be reported of the engine's counters and the user's metrics since the last time."""

@@ -144,6 +144,8 @@ class Report:
     records: dict[int, int] = field(default_factory=dict)
     """Node id -> records it was given in this epoch; for sources, records it emitted."""
     metrics: dict[int, dict[str, Any]] = field(default_factory=dict)
+    warnings: dict[int, str] = field(default_factory=dict)
+    """Node id -> what the user is to be told of it."""
     pieces: tuple[StatePiece, ...] | None = None
     """What was written for the checkpoint, None when none was asked for; some of it when that failed."""
     state_ms: int = 0

@@ -24,9 +24,9 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
     A split that is behind the others, or was not read yet, is so waited for: none of its records comes too late.
     """
 
-    def __init__(self, strategy: WatermarkStrategy) -> None:
-        """Take the strategy, of which each split gets a generator of its own."""
-        super().__init__(strategy)
+    def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
+        """Take the strategy, of which each split gets a generator of its own, and the name of the source."""
+        super().__init__(strategy, source)
         self.source: SourceOperator | None = None
         """Set by the subtask; None when something is between."""
 
@@ -59,7 +59,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
             self.valve.remove(name)
 
     def _add(self, name: str) -> TimestampsAndWatermarksOperator:
-        generator = self.generators[name] = TimestampsAndWatermarksOperator(self.strategy)
+        generator = self.generators[name] = TimestampsAndWatermarksOperator(self.strategy, self.source_name)
         self.valve.watermarks[name] = MIN_TIMESTAMP
         generator.setup(self.context, _SplitOutput(self.output, self.valve, name), {})
         return generator

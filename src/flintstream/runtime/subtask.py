@@ -428,6 +428,7 @@ class Subtask:
             metrics={
                 n: self.flows[n].take(records.get(n, 0)) | o.context.take_metrics() for n, o in self.operators.items()
             },
+            warnings={n: told for n, o in self.operators.items() if (told := o.context.take_warning()) is not None},
             pieces=pieces,
             state_ms=state_ms,
             snapshot_error=snapshot_error,

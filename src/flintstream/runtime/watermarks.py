@@ -11,7 +11,7 @@ from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator,
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from flintstream.common.watermark_strategy import WatermarkStrategy
     from flintstream.runtime.operator import OperatorContext, Output
@@ -135,9 +135,13 @@ class TimestampsAndWatermarksOperator(Operator):
     Watermarks from upstream are ignored except the last one. In BATCH mode only timestamps are assigned.
     """
 
-    def __init__(self, strategy: WatermarkStrategy) -> None:
-        """Take the strategy."""
+    def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
+        """Take the strategy, and the name of the source if ``from_source`` was given it.
+
+        PyFlink ignores the assigner of a source's strategy, so one that fails there is dropped with a warning.
+        """
         self.strategy = strategy
+        self.source_name = source
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the generator."""
@@ -146,8 +150,9 @@ class TimestampsAndWatermarksOperator(Operator):
         self.bounded_delay: int | None = None
         if type(self.generator) is BoundedOutOfOrdernessWatermarks:
             self.bounded_delay = self.generator.delay_ms
-        assigner = self.strategy.timestamp_assigner
+        assigner: Any = self.strategy.timestamp_assigner
         self.assign: Callable[[Any, int], int] | None = assigner.extract_timestamp if assigner is not None else None
+        self.dropped_assigner = False
         self.interval = context.auto_watermark_interval_ms
         self.silent = type(self.generator) is NoWatermarksGenerator
         self.max_timestamp = MIN_TIMESTAMP
@@ -164,27 +169,11 @@ class TimestampsAndWatermarksOperator(Operator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Assign timestamps, look at each record for watermarks, pass the block on."""
-        assign = self.assign
-        if assign is not None:
-            cursor, assigned = iter(values), list[Any]()
-            try:
-                if timestamps is None:
-                    assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
-                else:
-                    assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
-                highest = max(assigned)
-                if type(highest) is not int:
-                    raise TypeError(type(highest))  # noqa: TRY301 - below, those that are no numbers are told apart
-                timestamps = assigned
-            except TypeError as error:
-                timestamps = self._whole(values, assigned, error, cursor)
-                highest = max(timestamps)
-            except Exception as error:
-                raise OperatorFailure(
-                    self.context.name, self.context.subtask, error, current_record(values, cursor)
-                ) from error
-        else:
-            highest = MIN_TIMESTAMP if timestamps is None else max(timestamps)
+        highest = MIN_TIMESTAMP
+        if self.assign is not None:
+            timestamps, highest = self._assigned(self.assign, values, timestamps)
+        elif timestamps is not None:
+            highest = max(timestamps)
         if self.context.batch:
             self.output.emit(values, timestamps)
             return
@@ -204,21 +193,53 @@ class TimestampsAndWatermarksOperator(Operator):
             self.next_emit = min(self.next_emit, now)
         self.on_processing_time(now)
 
-    def _whole(self, values: list[Any], assigned: list[Any], error: TypeError, cursor: Iterator[Any]) -> list[int]:
+    def _assigned(
+        self, assign: Callable[[Any, int], int], values: list[Any], timestamps: list[int] | None
+    ) -> tuple[list[int] | None, int]:
+        """Return the timestamps that the assigner gives, and the highest of them."""
+        cursor, assigned = iter(values), list[Any]()
+        try:
+            if timestamps is None:
+                assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
+            else:
+                assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
+            total, highest = sum(assigned), max(assigned)  # of whole numbers these are whole numbers
+            whole = type(total) is int is type(highest)
+            if whole and highest <= MAX_TIMESTAMP and (total >= 0 or min(assigned) >= MIN_TIMESTAMP):
+                return assigned, highest
+        except Exception as error:
+            if len(assigned) < len(values):  # else all were assigned, but not all are numbers
+                if self.source_name is None:
+                    raise self._failure(error, current_record(values, cursor)) from error
+                return self._drop_assigner(error, timestamps)
+        return self._whole(values, assigned, timestamps)
+
+    def _whole(
+        self, values: list[Any], assigned: list[Any], timestamps: list[int] | None
+    ) -> tuple[list[int] | None, int]:
         """Return timestamps as whole numbers; blame the record of the first that is none."""
-        if len(assigned) < len(values):  # the assigner itself has failed
-            raise OperatorFailure(
-                self.context.name, self.context.subtask, error, current_record(values, cursor)
-            ) from error
         whole = []
         for value, timestamp in zip(values, assigned, strict=True):
             try:
                 whole.append(whole_ms(timestamp, "the result of a TimestampAssigner"))
-            except TypeError as culprit:
-                raise OperatorFailure(
-                    self.context.name, self.context.subtask, culprit, current_record([value], iter(()))
-                ) from error
-        return whole
+            except Exception as error:
+                if self.source_name is None:
+                    raise self._failure(error, current_record([value], iter(()))) from error
+                return self._drop_assigner(error, timestamps)
+        return whole, max(whole)
+
+    def _failure(self, error: Exception, record: str | None) -> OperatorFailure:
+        return OperatorFailure(self.context.name, self.context.subtask, error, record)
+
+    def _drop_assigner(self, error: Exception, timestamps: list[int] | None) -> tuple[list[int] | None, int]:
+        """Go on with the timestamps of the source: for this block, and for all that follow."""
+        self.assign, self.dropped_assigner = None, True
+        self.context.warning = (
+            f"the TimestampAssigner of source '{self.source_name}' is ignored, as in PyFlink, because it fails: "
+            f"{type(error).__name__}: {error}. Records keep the timestamps of the source. "
+            "Give the strategy to assign_timestamps_and_watermarks() to see where it fails"
+        )
+        return timestamps, MIN_TIMESTAMP if timestamps is None else max(timestamps)
 
     def _process_custom(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Cut the block wherever the user's generator emits a watermark."""
@@ -309,14 +330,17 @@ class TimestampsAndWatermarksOperator(Operator):
         """Return what the generator has seen."""
         generator = None if self.bounded_delay is not None else self.generator
         seen = (self.max_timestamp, self.collected.last, self.idle, self.ended)
-        return (*seen, self.next_emit, self.last_record, generator)
+        dropped = (True,) if self.dropped_assigner else ()
+        return (*seen, self.next_emit, self.last_record, generator, *dropped)
 
     def restore(self, state: Any) -> None:
         """Go on where the previous epoch ended."""
         self.max_timestamp, self.collected.last, self.idle, self.ended, *rest = state
-        self.next_emit, self.last_record, generator = rest
+        self.next_emit, self.last_record, generator, *dropped = rest
         if generator is not None:
             self.generator = generator
+        if dropped:
+            self.assign, self.dropped_assigner = None, True
 
     def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
         """Go on from a checkpoint; an input that had ended ends once more."""
@@ -325,5 +349,6 @@ class TimestampsAndWatermarksOperator(Operator):
 
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
         """Go on from the least that any subtask had seen: which records come next here nobody knows."""
-        seen, emitted, _, _, next_emits, last_records, generators = zip(*states, strict=True)
-        return (min(seen), min(emitted), False, False, min(next_emits), min(last_records), generators[0])
+        seen, emitted, _, _, next_emits, last_records, generators = zip(*(state[:7] for state in states), strict=True)
+        dropped = (True,) if any(state[7:] for state in states) else ()
+        return (min(seen), min(emitted), False, False, min(next_emits), min(last_records), generators[0], *dropped)

@@ -179,6 +179,12 @@ class DataStream(Settings, AsDataFrame):
                 "assign_timestamps_and_watermarks() needs a WatermarkStrategy, "
                 f"but got {type(watermark_strategy).__name__}",
             )
+        assigner = watermark_strategy.timestamp_assigner
+        if assigner is not None and not callable(getattr(assigner, "extract_timestamp", None)):
+            raise TypeError(
+                "assign_timestamps_and_watermarks() needs a TimestampAssigner, an object with a method "
+                f"extract_timestamp(value, record_timestamp), but got {assigner!r}",
+            )
         operator = TimestampsAndWatermarksOperator(copy.copy(watermark_strategy))
         marked = self._then("Timestamps/Watermarks", operator, self._transformation.output_type, kind="ENGINE")
         marked._transformation.parallelism = self._transformation.parallelism  # noqa: SLF001 - as in Flink

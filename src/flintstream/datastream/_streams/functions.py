@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
+from flintstream.errors import UnpicklableError
+from flintstream.graph.frozen import pickle_operator
 from flintstream.runtime.adapters import PlainFunction
 
 if TYPE_CHECKING:
@@ -67,6 +71,37 @@ def as_selector(selector: Any, operation: str = "key_by") -> Callable[[Any], Any
         f"Parameter key_selector of {operation}() should be a callable or a KeySelector, but got {selector!r} "
         f"of type {type(selector).__name__}",
     )
+
+
+@dataclass(frozen=True)
+class _PlainAssigner:
+    """A function in the place of an assigner."""
+
+    extract_timestamp: Callable[[Any, int], int]
+
+
+def as_assigner(assigner: Any, source_name: str) -> Any:
+    """Return the timestamp assigner of a source's strategy; None, with a warning, for one that cannot be used.
+
+    PyFlink never looks at it: whatever it is, the program runs.
+    """
+    if assigner is None or callable(getattr(assigner, "extract_timestamp", None)):
+        usable = assigner
+    elif callable(assigner):
+        usable = _PlainAssigner(assigner)
+    else:
+        _warn_of(source_name, f"{assigner!r} is no TimestampAssigner")
+        return None
+    try:
+        pickle_operator(source_name, usable)
+    except UnpicklableError as error:
+        _warn_of(source_name, str(error))
+        return None
+    return usable
+
+
+def _warn_of(source_name: str, reason: str) -> None:
+    warnings.warn(f"the TimestampAssigner of source '{source_name}' is ignored, as in PyFlink: {reason}", stacklevel=4)
 
 
 def as_type(given: Any) -> TypeInformation | None:
