@@ -45,17 +45,16 @@ def parsed(monkeypatch):
     """What the command made of its arguments; no program runs."""
     seen: dict[str, Any] = {}
 
-    def execute(script, module, arguments, *, verbose):
-        seen.update(script=script, module=module, arguments=arguments, verbose=verbose)
-        return 0
+    def execute(script, module, arguments, imports, *, resume):
+        seen.update(script=script, module=module, arguments=arguments, imports=imports, resume=resume)
+        return SystemExit(0)
 
     def set_defaults(config, master, parallelism, py_files, *, progress):
         seen.update(config=config, master=master, parallelism=parallelism, py_files=py_files, progress=progress)
 
-    monkeypatch.setattr(run, "_execute", execute)
+    monkeypatch.setattr(run, "_run", execute)
     monkeypatch.setattr(run, "set_defaults", set_defaults)
     monkeypatch.setattr(run, "install", lambda: None)
-    monkeypatch.setattr(sys, "path", [*sys.path])
 
     def parse(*arguments):
         result = CliRunner().invoke(main, ["run", *arguments])
@@ -142,12 +141,7 @@ def test_what_cannot_be_started_from_is_said_in_one_line(script, options, messag
 def test_the_programs_arguments_are_its_own(parsed, script, arguments, script_arguments):
     path = script("")
     seen = parsed(*(path if argument == "SCRIPT" else argument for argument in arguments))
-    assert (seen["script"], seen["parallelism"], seen["arguments"], seen["verbose"]) == (
-        path,
-        4,
-        script_arguments,
-        False,
-    )
+    assert (seen["script"], seen["parallelism"], seen["arguments"]) == (path, 4, script_arguments)
 
 
 def test_python_files_are_put_on_the_path_and_handed_on(parsed, tmp_path, script):
@@ -159,7 +153,18 @@ def test_python_files_are_put_on_the_path_and_handed_on(parsed, tmp_path, script
     given = [f"{tmp_path}/lib.zip", f"{tmp_path}/folder", f"{tmp_path}/elsewhere/one.py"]
     seen = parsed("-pyfs", ",".join(given), script(""))
     assert seen["py_files"] == given
-    assert sys.path[:3] == [given[0], given[1], f"{tmp_path}/elsewhere"]
+    assert seen["imports"] == [given[0], given[1], f"{tmp_path}/elsewhere"]
+
+
+def test_python_files_are_found_after_what_lies_beside_the_program(tmp_path, script):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "helper.py").write_text("where = 'folder'")
+    (tmp_path / "folder" / "other.py").write_text("where = 'folder'")
+    script("where = 'beside'", "helper.py")
+    path = script("import sys, helper, other\nprint(helper.where, other.where, sys.path[:2])\n")
+    for program in ([path], ["-pym", "job"]):
+        done = flintstream_run("-pyfs", f"{tmp_path}/folder", *program, cwd=tmp_path)
+        assert done.stdout == f"beside folder {[str(tmp_path), f'{tmp_path}/folder']}\n", done.stderr
 
 
 def test_what_the_tasks_need_becomes_configuration(parsed, tmp_path, script):

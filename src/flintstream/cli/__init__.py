@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from flintstream import __version__
 from flintstream.cli.doctor import doctor_command
 from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
 from flintstream.cli.metrics import metrics_command
-from flintstream.cli.run import run_command
+from flintstream.cli.run import ProgramReady, run_command
 from flintstream.cli.state import state_command
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands; a program runs when click has done its part."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Do what the command line says."""
+        try:
+            return super().main(*args, **options)
+        except ProgramReady as ready:
+            start = ready.start
+        return start()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message=f"%(prog)s %(version)s (API of PyFlink {PYFLINK_VERSION})")
 def main() -> None:
     """Run PyFlink DataStream programs on Apache Spark."""

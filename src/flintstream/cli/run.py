@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import os
-import runpy
-import sys
 from pathlib import Path
-from types import ModuleType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from flintstream.cli.jobs import absolute
 from flintstream.cli.progress import progress_line
-from flintstream.cli.tracebacks import describe
+from flintstream.cli.python_program import run_module, run_script
+from flintstream.cli.tracebacks import show_without_machinery
 from flintstream.compat.pyflink import install
 from flintstream.datastream._defaults import set_defaults
 from flintstream.datastream._job_settings import ALLOW_NON_RESTORED, RESTORE_PATH
-from flintstream.errors import CheckpointError, JobCancelledError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130
 LAST_SECONDS = 10
 """How long Ctrl-C waits for jobs to end."""
+
+
+class ProgramReady(BaseException):
+    """The command line is understood; the program runs outside of click, whose context it must not see."""
+
+    def __init__(self, start: Callable[[], NoReturn]) -> None:
+        """Take what runs the program, and ends as it does."""
+        super().__init__()
+        self.start = start
 
 
 class _ProgramCommand(click.Command):
@@ -156,10 +165,9 @@ def run_command(
         if not arguments:
             raise click.UsageError("which program? Give a script, -py SCRIPT or -pym MODULE")
         script, arguments = arguments[0], arguments[1:]
-    if script is not None and not Path(script).is_file():
+    if script is not None and not Path(script).exists():
         raise click.UsageError(f"there is no script {script}")
     # Late: 'flintstream doctor' must start without the packages that these need.
-    from flintstream.coordinator import program  # noqa: PLC0415
     from flintstream.coordinator.recovery import RESUME  # noqa: PLC0415
 
     if savepoint and resume:
@@ -170,53 +178,43 @@ def run_command(
     settings |= {"python.archives": py_archives} if py_archives else {}
     settings |= {"python.requirements": py_requirements} if py_requirements else {}
     settings |= {"python.executable": py_executable} if py_executable else {}
-    install()
-    sys.path[:0] = [
-        path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
-    ]
+
+    def start() -> NoReturn:
+        imports = [
+            path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
+        ]
+        install()
+        with progress_line() as progress:
+            set_defaults(settings, master, parallelism, py_files, progress=progress)
+            end = _run(script, module, arguments, imports, resume=resume)
+        if not isinstance(end, SystemExit):
+            show_without_machinery(verbose=verbose)
+        raise end
+
+    raise ProgramReady(start)
+
+
+def _run(
+    script: str | None, module: str | None, arguments: Sequence[str], imports: Sequence[str], *, resume: bool
+) -> BaseException:
+    """Run the program; return what it ends with."""
+    from flintstream.coordinator import program  # noqa: PLC0415
+
     if resume:
         program.begin()
-    with progress_line() as progress:
-        set_defaults(settings, master, parallelism, py_files, progress=progress)
-        try:
-            code: object = _execute(script, module, arguments, verbose=verbose)
-        except SystemExit as end:
-            code = end.code
-    program.end(well=code is None or code == 0)
-    sys.exit(code)  # type: ignore[arg-type]  # what the program gave
-
-
-def _execute(script: str | None, module: str | None, arguments: tuple[str, ...], *, verbose: bool) -> int:
+    end: BaseException = SystemExit(0)
     try:
         if script is not None:
-            _run_script(script, arguments)
+            run_script(script, arguments, imports)
         elif module is not None:
-            sys.argv = [module, *arguments]
-            sys.path.insert(0, str(Path.cwd()))
-            runpy.run_module(module, run_name="__main__", alter_sys=True)
+            run_module(module, arguments, imports)
     except KeyboardInterrupt:
         from flintstream.coordinator.client import cancel_all  # noqa: PLC0415
 
         cancel_all(LAST_SECONDS)  # also those that the program did not wait for
         click.echo("interrupted", err=True)
-        return INTERRUPTED
-    except (CheckpointError, JobCancelledError) as error:  # no line of the program explains these
-        click.echo(describe(error, verbose=True) if verbose else f"Error: {error}\n", err=True, nl=False)
-        return 1
-    except Exception as error:  # noqa: BLE001 - whatever the program raises
-        click.echo(describe(error, verbose=verbose), err=True, nl=False)
-        return 1
-    return 0
-
-
-def _run_script(script: str, arguments: tuple[str, ...]) -> None:
-    """Do what ``python script`` does. Pickled objects refer to ``__main__``, so that is what the module stays."""
-    path = os.path.abspath(script)  # noqa: PTH100 - keeps links
-    code = compile(Path(path).read_bytes(), path, "exec")
-    main = ModuleType("__main__")
-    main.__file__ = path
-    main.__dict__["__builtins__"] = __builtins__
-    sys.modules["__main__"] = main
-    sys.argv = [script, *arguments]
-    sys.path.insert(0, str(Path(path).parent))
-    exec(code, main.__dict__)  # noqa: S102 - running the program is what the command is for
+        end = SystemExit(INTERRUPTED)
+    except BaseException as error:  # noqa: BLE001 - whatever the program raises; it is raised again
+        end = error
+    program.end(well=isinstance(end, SystemExit) and not end.code)
+    return end

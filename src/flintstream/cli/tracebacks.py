@@ -2,43 +2,112 @@
 
 from __future__ import annotations
 
-import importlib.util
+import concurrent.futures
+import importlib
+import os
 import sys
-import traceback
-from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
 
-HINT = "(run with --verbose for the whole traceback)\n"
+import click
 
+from flintstream.errors import CheckpointError, JobCancelledError
 
-def _machinery() -> tuple[str, ...]:
-    """Where the code lies that a program's author did not write and need not see."""
-    prefixes = [str(Path(__file__).resolve().parents[1]), "<frozen "]
-    for package in ("pyspark", "py4j", "click", "cloudpickle", "runpy", "importlib", "concurrent.futures"):
-        module = sys.modules.get(package)
-        spec = module.__spec__ if module is not None else importlib.util.find_spec(package)
-        if spec is not None and spec.origin is not None:
-            origin = Path(spec.origin)
-            prefixes.append(str(origin.parent if origin.name == "__init__.py" else origin))
-    return tuple(prefixes)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HINT = "(run with --verbose for the whole traceback)"
+
+_COMMAND = os.path.dirname(os.path.abspath(__file__)) + os.sep  # noqa: PTH100, PTH120 - compared with co_filename
+_OWN = os.path.dirname(os.path.dirname(_COMMAND)) + os.sep  # noqa: PTH120
 
 
-def _keep_user_frames(told: traceback.TracebackException, machinery: tuple[str, ...]) -> None:
+def _directories(*packages: str) -> tuple[str, ...]:
+    found = (sys.modules.get(package) for package in packages)
+    return tuple(os.path.dirname(str(module.__file__)) + os.sep for module in found if module is not None)  # noqa: PTH120
+
+
+class _Machinery:
+    """The code that a program's author did not write and need not see."""
+
+    def __init__(self) -> None:
+        self.own = (_OWN, "<frozen ", *_directories("pyspark", "py4j", "cloudpickle"))
+        # Where the program itself calls these, it is for its author to see.
+        self.helpers = _directories(concurrent.futures.__name__, importlib.__name__)
+        self.hidden = False
+
+    def without(self, trace: TracebackType | None) -> TracebackType | None:
+        """Return a traceback without it, and note whether anything is missing."""
+        shown: list[TracebackType] = []
+        before = False
+        for step in _steps(trace):
+            name = step.tb_frame.f_code.co_filename
+            before = name.startswith(self.own) or (before and name.startswith(self.helpers))
+            if not before:
+                shown.append(step)
+            self.hidden |= before
+        return _traceback(shown)
+
+
+def _steps(trace: TracebackType | None) -> Iterable[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _traceback(steps: list[TracebackType]) -> TracebackType | None:
+    made: TracebackType | None = None
+    for step in reversed(steps):
+        made = TracebackType(made, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return made
+
+
+def _of_program(trace: TracebackType | None) -> TracebackType | None:
+    """Return the part of a traceback that begins in the program: without this command and who started it."""
+    steps = list(_steps(trace))
+    names = [step.tb_frame.f_code.co_filename for step in steps]
+    begin = max((n + 1 for n, name in enumerate(names) if name.startswith(_COMMAND)), default=0)
+    while begin < len(names) and names[begin].startswith("<frozen "):  # of 'python -m'
+        begin += 1
+    return steps[begin] if begin < len(steps) else None
+
+
+def _only_of_program(error: BaseException) -> bool:
+    """Take from an exception, and from those it comes from, what is not the program's; tell whether that was much."""
+    machinery = _Machinery()
+    error.__traceback__ = _of_program(error.__traceback__)
     seen: set[int] = set()
-    pending: list[traceback.TracebackException | None] = [told]
+    pending: list[BaseException | None] = [error]
     while pending:
         current = pending.pop()
         if current is None or id(current) in seen:
             continue
         seen.add(id(current))
-        users = [frame for frame in current.stack if not frame.filename.startswith(machinery)]
-        current.stack = traceback.StackSummary.from_list(users)
-        pending += [current.__cause__, current.__context__, *(current.exceptions or ())]
+        current.__traceback__ = machinery.without(current.__traceback__)
+        pending += [current.__cause__, current.__context__]
+        pending += current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+    return machinery.hidden
 
 
-def describe(error: BaseException, *, verbose: bool = False) -> str:
-    """Return the traceback of an exception, without ``verbose`` only with frames of the program itself."""
-    told = traceback.TracebackException.from_exception(error)
-    if verbose:
-        return "".join(told.format())
-    _keep_user_frames(told, _machinery())
-    return "".join(told.format()) + HINT
+def show_without_machinery(*, verbose: bool) -> None:
+    """Have the exception that ends this process shown as Python would show it if there were only the program.
+
+    A hook of the program's own (``sys.excepthook``) is called as ever.
+    """
+    hook = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if hook is not sys.__excepthook__:
+            error.__traceback__ = _of_program(trace)
+            hook(kind, error, error.__traceback__)
+        elif verbose:
+            hook(kind, error, trace)
+        elif isinstance(error, (CheckpointError, JobCancelledError)):  # no line of the program explains these
+            click.echo(f"Error: {error}", err=True)
+        else:
+            hidden = _only_of_program(error)
+            hook(kind, error, error.__traceback__)
+            if hidden:
+                click.echo(HINT, err=True)
+
+    sys.excepthook = excepthook

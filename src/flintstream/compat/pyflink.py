@@ -124,6 +124,8 @@ def is_installed() -> bool:
 def install() -> None:
     """Serve ``import pyflink`` from flintstream from now on, even where PyFlink is installed; twice does no harm.
 
+    This holds for the processes that ``multiprocessing`` starts, too, by whatever method.
+
     ``pyflink.common``, ``pyflink.datastream`` and ``pyflink.metrics`` are the very modules of flintstream.
 
     Raises:
@@ -138,6 +140,9 @@ def install() -> None:
             "flintstream.compat.pyflink.install() before the first import of pyflink, or use 'flintstream run'"
         )
     sys.meta_path.insert(0, _finder)
+    from flintstream.compat.processes import serve_child_processes  # noqa: PLC0415 - it imports this module
+
+    serve_child_processes()
 
 
 def uninstall() -> None:

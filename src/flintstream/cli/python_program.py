@@ -1,0 +1,74 @@
+"""Runs a program such that it finds what it would find under ``python script.py`` or ``python -m module``."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pkgutil
+import runpy
+import sys
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run_script(script: str, arguments: Sequence[str], imports: Sequence[str]) -> None:
+    """Do what ``python script arguments...`` does; the script may be compiled, a zip archive or a directory, too.
+
+    ``imports`` are directories and archives to import from, which follow the script's own directory.
+    """
+    path = os.path.join(os.getcwd(), script)  # noqa: PTH109, PTH118 - Python keeps '..' and links as well
+    _forget_command()
+    sys.argv = [script, *arguments]
+    if pkgutil.get_importer(path) is not None:
+        sys.path[:0] = [path, *imports]
+        _new_main()
+        runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]  # noqa: SLF001 - as Python does
+        return
+    own = [] if sys.flags.safe_path else [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120
+    sys.path[:0] = [*own, *imports]
+    main = _new_main()
+    main.__file__ = path
+    vars(main)["__cached__"] = None
+    if path.endswith(".pyc"):
+        compiled = SourcelessFileLoader("__main__", path)
+        main.__loader__ = compiled
+        code = compiled.get_code("__main__")
+        assert code is not None  # noqa: S101 - or it has raised
+    else:
+        source = SourceFileLoader("__main__", path)
+        main.__loader__ = source
+        # Not with the flags of this module: 'annotations' would make texts of the program's.
+        code = compile(source.get_data(path), path, "exec", dont_inherit=True)
+    exec(code, vars(main))  # noqa: S102 - to run the program is what the command is for
+
+
+def run_module(module: str, arguments: Sequence[str], imports: Sequence[str]) -> None:
+    """Do what ``python -m module arguments...`` does; ``imports`` follow the current directory."""
+    _forget_command()
+    own = [] if sys.flags.safe_path else [os.getcwd()]  # noqa: PTH109
+    sys.path[:0] = [*own, *imports]
+    sys.argv = ["-m", *arguments]
+    _new_main()
+    runpy._run_module_as_main(module)  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _forget_command() -> None:
+    """Take from the search path what Python has put there for the command: a directory of scripts, or the current."""
+    if sys.path and not sys.flags.safe_path:
+        command = os.path.dirname(os.path.realpath(sys.argv[0]))  # noqa: PTH120
+        if sys.path[0] in ("", os.getcwd(), command):  # noqa: PTH109
+            del sys.path[0]
+
+
+def _new_main() -> ModuleType:
+    """Make the module ``__main__``; it stays, as pickled objects and child processes refer to it."""
+    main = ModuleType("__main__")
+    if sys.version_info < (3, 14):
+        vars(main)["__annotations__"] = {}
+    vars(main)["__builtins__"] = builtins
+    sys.modules["__main__"] = main
+    return main
