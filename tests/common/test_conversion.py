@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import enum
 import math
 import pickle
 from decimal import Decimal
@@ -21,6 +22,25 @@ from flintstream.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo, Typ
 
 INTEGER_BITS = {Types.BYTE(): 8, Types.SHORT(): 16, Types.INT(): 32, Types.LONG(): 64}
 PAIR = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])
+
+
+class Color(str, enum.Enum):  # noqa: UP042 - as most programs write it
+    RED = "red"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Ratio(float, enum.Enum):
+    HALF = 0.5
+
+
+class Letter(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "other"
 
 
 class Named(NamedTuple):
@@ -42,12 +62,27 @@ def convert(type_info: TypeInformation, value: object) -> object:
         (Types.LONG(), Decimal(5), 5),
         (Types.BOOLEAN(), 1, True),
         (Types.BOOLEAN(), 0, False),
+        (Types.BOOLEAN(), 2, True),
+        (Types.BOOLEAN(), 256, True),
+        (Types.BOOLEAN(), -7, True),
+        (Types.BOOLEAN(), 0.0, False),
+        (Types.STRING(), Color.RED, "red"),
+        (Types.CHAR(), Letter("a"), "a"),
+        (Types.INT(), Level.LOW, 1),
+        (Types.DOUBLE(), Ratio.HALF, 0.5),
+        (Types.BIG_DEC(), Level.LOW, Decimal(1)),
+        (Types.BIG_DEC(), Ratio.HALF, Decimal("0.5")),
+        (Types.BIG_DEC(), "1.50", Decimal("1.50")),
+        (Types.TUPLE([Types.STRING(), Types.INT()]), (Color.RED, Level.LOW), ("red", 1)),
+        (Types.MAP(Types.STRING(), Types.STRING()), {Color.RED: Color.RED}, {"red": "red"}),
         (Types.FLOAT(), 110.1, 110.0999984741211),
         (Types.FLOAT(), 1, 1.0),
         (Types.FLOAT(), 1e39, math.inf),
         (Types.FLOAT(), -1e39, -math.inf),
         (Types.DOUBLE(), 1, 1.0),
         (Types.BIG_INT(), 2**80, 2**80),
+        (Types.BIG_INT(), 2.0, 2),
+        (Types.BIG_INT(), Decimal(5), 5),
         (Types.BIG_DEC(), 1, Decimal(1)),
         (Types.BIG_DEC(), 1.5, Decimal("1.5")),
         (Types.CHAR(), "x", "x"),
@@ -107,11 +142,14 @@ def test_a_value_that_fits_is_converted(type_info: TypeInformation, value: objec
         (Types.CHAR(), None, "Char"),
         (Types.BOOLEAN(), "x", "Boolean"),
         (Types.BOOLEAN(), [], "Boolean"),
-        (Types.BOOLEAN(), 2, "Boolean"),
+        (Types.BOOLEAN(), 0.5, "write the comparison that decides"),
+        (Types.BOOLEAN(), math.nan, "Boolean"),
         (Types.DOUBLE(), "1", "Double"),
         (Types.FLOAT(), "1", "Float"),
-        (Types.BIG_INT(), 2.5, "BigInteger"),
-        (Types.BIG_DEC(), "2", "BigDecimal"),
+        (Types.BIG_INT(), 2.5, "round it first"),
+        (Types.BIG_INT(), math.inf, "BigInteger"),
+        (Types.BIG_DEC(), "two", "BigDecimal"),
+        (Types.BIG_DEC(), [2], "BigDecimal"),
         (Types.INSTANT(), 5, "Instant"),
         (Types.SQL_DATE(), "2020-01-01", "DateTypeInfo"),
         (Types.SQL_TIME(), 5, "TimeTypeInfo"),

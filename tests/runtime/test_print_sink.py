@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import enum
 import pickle
 
 import pytest
@@ -8,6 +9,10 @@ from flintstream.common.typeinfo import Types
 from flintstream.common.types import Row
 from flintstream.connectors.sink import WriterContext
 from flintstream.runtime.print_sink import PrintSink
+
+
+class Color(str, enum.Enum):  # noqa: UP042 - as most programs write it
+    RED = "red"
 
 
 def committables_of(sink, values, *, subtask=0, parallelism=1, input_type=None):
@@ -35,6 +40,8 @@ def test_lines_begin_as_in_flink(capsys, identifier, parallelism, line):
         (None, Row("a", 1), str(Row("a", 1))),
         (None, None, "None"),
         (None, ("a", 1.5), "('a', 1.5)"),
+        (None, Color.RED, "red"),
+        (Types.PICKLED_BYTE_ARRAY(), Color.RED, "red"),
         (Types.PICKLED_BYTE_ARRAY(), ("a", 1.5), "('a', 1.5)"),
         (Types.TUPLE([Types.STRING(), Types.INT()]), ("hi", 4), "(hi,4)"),
         (Types.ROW([Types.STRING(), Types.STRING(), Types.DOUBLE()]), Row("a", None, 1.5), "+I[a,None,1.5]"),

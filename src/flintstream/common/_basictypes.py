@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import Inline, Scope, leaf, mismatch
-from flintstream.common._javatext import double_text, float_text, instant_text, narrow, timestamp_text
+from flintstream.common._javatext import double_text, float_text, instant_text, narrow, plain_text, timestamp_text
 from flintstream.common._typebase import TypeInformation
 from flintstream.common.time import Instant
 
@@ -80,38 +80,51 @@ def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
     return narrow(_to_double(type_info, value))
 
 
-def _is_zero_or_one(value: Any) -> bool:
-    try:
-        return value in {0, 1}
-    except TypeError:  # not hashable, so no number
-        return False
-
-
 def _to_boolean(type_info: BasicTypeInfo, value: Any) -> bool:
-    if isinstance(value, (str, bytes)) or not _is_zero_or_one(value):
-        raise mismatch(type_info, value)
-    return bool(value)
+    try:
+        truth = bool(value)
+        whole = int(_number(type_info, value, "__int__", "__index__"))
+    except (ValueError, OverflowError):  # not a number, or infinite
+        raise mismatch(type_info, value) from None
+    if bool(whole) is not truth:  # 0.5 is true in Python, and 0 as a whole number
+        raise mismatch(type_info, value, "write the comparison that decides")
+    return truth
 
 
 def _to_big_integer(type_info: BasicTypeInfo, value: Any) -> int:
-    return int(_number(type_info, value, "__index__"))
+    try:
+        number = int(_number(type_info, value, "__int__", "__index__"))
+    except (ValueError, OverflowError):  # not a number, or infinite
+        raise mismatch(type_info, value) from None
+    if number != value:
+        raise mismatch(type_info, value, "round it first")
+    return number
 
 
 def _to_decimal(type_info: BasicTypeInfo, value: Any) -> Decimal:
     if isinstance(value, Decimal):
         return value
-    return Decimal(str(_number(type_info, value, "__float__", "__index__")))
+    if isinstance(value, str):
+        text = plain_text(value)
+    elif isinstance(value, (int, float)):  # members of an IntEnum have a text of their own
+        text = repr(int(value) if isinstance(value, int) else float(value))
+    else:
+        text = str(_number(type_info, value, "__float__", "__index__"))
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        raise mismatch(type_info, value) from None
 
 
 def _to_text(type_info: BasicTypeInfo, value: Any) -> str:
     if isinstance(value, str):
-        return str(value)
+        return plain_text(value)
     raise mismatch(type_info, value, "make a text of it with str(...)")
 
 
 def _to_character(type_info: BasicTypeInfo, value: Any) -> str:
     if isinstance(value, str) and len(value) == 1:
-        return str(value)
+        return plain_text(value)
     raise mismatch(type_info, value)
 
 

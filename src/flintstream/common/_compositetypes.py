@@ -15,6 +15,7 @@ from flintstream.common._conversion import (
     row_converter,
     tuple_converter,
 )
+from flintstream.common._javatext import untyped_text
 from flintstream.common._typebase import TypeInformation
 from flintstream.common.types import Row, RowKind, _make_row
 
@@ -55,8 +56,8 @@ class PickledBytesTypeInfo(TypeInformation):
         return None
 
     def stringify(self, value: Any) -> str:
-        """Return Python's own text of ``value``, which is what PyFlink prints of an untyped stream."""
-        return str(value)
+        """Return the text that PyFlink prints of an untyped stream."""
+        return untyped_text(value)
 
 
 class RowTypeInfo(TypeInformation):

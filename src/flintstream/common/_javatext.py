@@ -112,6 +112,22 @@ def _civil_from_days(days: int) -> tuple[int, int, int]:
     return year, month, day_of_year - (153 * shifted_month + 2) // 5 + 1
 
 
+def plain_text(value: str) -> str:
+    """Return the characters of a text as a plain ``str``; members of an enum that are texts print as something else.
+
+    >>> from enum import Enum
+    >>> plain_text(Enum("Color", {"RED": "red"}, type=str).RED)
+    'red'
+    """
+    return str.__str__(value)
+
+
 def untyped_text(value: Any) -> str:
-    """Return the text of a record of an untyped stream: Python's own, as PyFlink's print does."""
-    return value if isinstance(value, str) else str(value)
+    """Return the text of a record of an untyped stream: a text as it is, anything else as Python writes it.
+
+    >>> untyped_text("a"), untyped_text(None), untyped_text(("a", 1))
+    ('a', 'None', "('a', 1)")
+    """
+    if type(value) is str:
+        return value
+    return str.__str__(value) if isinstance(value, str) else str(value)

@@ -6,6 +6,7 @@ import codecs
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flintstream.common._javatext import untyped_text
 from flintstream.common.typeinfo import Types
 from flintstream.errors import shorten
 
@@ -168,13 +169,13 @@ class _SimpleStringEncoder(Encoder):
         self._together = known.name in _STATELESS
 
     def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
-        text = str(value) if type_info is None else type_info.stringify(value)
+        text = untyped_text(value) if type_info is None else type_info.stringify(value)
         return (text + "\n").encode(self._charset)
 
     def encode_all(self, values: Sequence[Any], type_info: TypeInformation | None) -> bytes:
         if not values or not self._together:
             return super().encode_all(values, type_info)
-        stringify: Callable[[Any], str] = str
+        stringify: Callable[[Any], str] = untyped_text if type_info is None else str
         if type_info is not None and (None in values or not type_info.is_plain_text()):
             stringify = type_info.stringify
         text = "\n".join(map(stringify, values))

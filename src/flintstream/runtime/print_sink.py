@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._javatext import untyped_text
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class PrintWriter(SinkWriter):
         """Take where it runs and the sink's identifier."""
         self._subtask = context.subtask
         self._prefix = line_prefix(sink_identifier, context.subtask, context.parallelism)
-        self._to_text = str if context.input_type is None else context.input_type.to_text
+        self._to_text = untyped_text if context.input_type is None else context.input_type.to_text
         self._texts: list[str] = []
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
