@@ -20,6 +20,8 @@ class Case(NamedTuple):
     """The message in latin-1, so that any bytes can be told; or the value."""
     via: str | None = None
     """A JSON message of which PyFlink makes the value, where its own coders of Python values do not get it through."""
+    written_as: str = ""
+    """The type of the schema that writes, where the stream has another."""
 
 
 def row(field: str) -> str:

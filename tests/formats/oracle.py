@@ -36,7 +36,8 @@ def _ask(case: Case) -> str:
     if case.does == "read":
         return described(_reader(case, type_info).deserialize(case.given.encode("latin-1")))
     value = _value(case, type_info)
-    return bytes(_writer(case, type_info).serialize(value)).decode("latin-1")
+    written_as = value_of(case.written_as, NAMES) if case.written_as else type_info
+    return bytes(_writer(case, written_as).serialize(value)).decode("latin-1")
 
 
 def _reader(case: Case, type_info: Any) -> Any:

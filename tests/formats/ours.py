@@ -26,7 +26,11 @@ def run(case: Case) -> Any:
         return str(JsonRowDeserializationSchema.builder().json_schema(case.settings[0][1])._type_info)
     if case.does == "read":
         return reader(case).deserialize(case.given.encode("latin-1"))
-    return writer(case).serialize(value(case.given)).decode("latin-1")
+    given = value(case.given)
+    if not case.written_as:
+        return writer(case).serialize(given).decode("latin-1")
+    converted = value(case.type).to_internal_type(given)  # as the stream has it
+    return writer(case._replace(type=case.written_as)).serialize(converted).decode("latin-1")
 
 
 def reader(case: Case) -> Any:

@@ -58,7 +58,7 @@ def test_a_row_may_be_given_as_whatever_a_type_of_rows_takes(name, value):
 
 
 @pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize("value", [("one", "Ada"), (1,), (2**31, "Ada"), "Ada", Row(id=1, other="Ada")])
+@pytest.mark.parametrize("value", [("one", "Ada"), (1,), (2**31, "Ada"), "Ada", Row(id=1), Row(other="Ada", id=1)])
 def test_a_value_that_does_not_fit_is_an_error_that_names_schema_and_value(name, value):
     with pytest.raises(FormatError) as raised:
         PAIRS[name][1].serialize(value)
@@ -71,6 +71,19 @@ def test_a_message_that_cannot_be_read_is_an_error_that_shows_its_beginning(name
     with pytest.raises(FormatError, match=r"^\w+RowDes\w+ cannot read b'\\xff.*\.\.\.: .+") as raised:
         PAIRS[name][0].deserialize(b"\xff" * 1_000_000)
     assert len(str(raised.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["json", "avro"])
+def test_a_row_of_other_fields_is_written_by_position_with_a_warning_where_names_say_otherwise(name, caplog):
+    writer = pickle.loads(pickle.dumps(PAIRS[name][1]))
+    expected = writer.serialize(ADA)
+    for row in (Row(key=1, text="Ada", more=2.5), Row(1, "Ada", 2.5), Row(key=1, text="Ada", more=2.5)):
+        assert writer.serialize(row) == expected
+    assert caplog.text == ""
+    swapped = Row(number=1, id="Ada", name="Eve")
+    assert [writer.serialize(swapped) for _ in range(2)] == [expected] * 2
+    assert caplog.text.count("its field 'id' is the row's field 'number', not the row's 'id'") == 1
+    assert writer.serialize(Row(name="Ada", id=1)) == expected
 
 
 def test_the_error_names_the_field_within_rows_and_arrays():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._conversion import Scope
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, Types
 from flintstream.connectors.formats.avro_schema import library, parsed
+from flintstream.connectors.formats.by_position import RowShape
 from flintstream.connectors.formats.errors import FormatError
 from flintstream.errors import PlanError
 
@@ -82,13 +83,13 @@ class AvroRows:
     def writer(self, name: str) -> Callable[[Any], bytes]:
         """Return what writes a row; ``name`` is that of the schema in errors."""
         write, schema = library().schemaless_writer, parsed(json.dumps(self._kinds.root))
-        checked, convert = self.type_info.to_internal_type, self._kinds.to_avro(self._kinds.root)
+        shape, convert = RowShape(name, self.type_info, cuts=True), self._kinds.to_avro(self._kinds.root)
         assert convert is not None  # noqa: S101 - a row becomes a record
 
         def write_row(value: Any) -> bytes:
             try:
                 out = BytesIO()
-                write(out, schema, convert(checked(value)))
+                write(out, schema, convert(shape(value)))
                 return out.getvalue()
             except Exception as error:
                 raise FormatError.writing(name, value, error) from error

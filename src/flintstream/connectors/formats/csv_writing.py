@@ -16,6 +16,7 @@ from flintstream.common.typeinfo import (
     TimeTypeInfo,
 )
 from flintstream.connectors.formats import texts
+from flintstream.connectors.formats.by_position import RowShape
 from flintstream.connectors.formats.composed import element_of, inner_types
 from flintstream.connectors.formats.errors import FormatError
 
@@ -97,7 +98,7 @@ class CsvWriter:
     ) -> None:
         """Prepare; ``separators`` are those of the elements for each column, by default the dialect's."""
         self._schema = schema
-        self._convert = type_info.to_internal_type
+        self._shape = RowShape(schema, type_info, cuts=False)  # Flink refuses longer rows here
         self._delimiter, self._end = dialect.delimiter, dialect.line_delimiter
         self._null = dialect.null_literal or ""
         self._quoted = quoter(dialect)
@@ -114,7 +115,7 @@ class CsvWriter:
         try:
             if value is None:
                 raise TypeError("a row is needed")  # noqa: TRY301 - it is told as all the others
-            return self.line(self._convert(value)).encode()
+            return self.line(self._shape(value)).encode()
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FormatError.writing(self._schema, value, error) from error
 

@@ -24,6 +24,7 @@ from flintstream.common.typeinfo import (
     TupleTypeInfo,
 )
 from flintstream.connectors.formats import texts
+from flintstream.connectors.formats.by_position import RowShape
 from flintstream.connectors.formats.composed import element_of, inner_types, is_bytes, is_sequence
 from flintstream.connectors.formats.errors import FormatError
 
@@ -78,7 +79,7 @@ class JsonWriter:
     def __init__(self, schema: str, type_info: RowTypeInfo) -> None:
         """Compile the converters; ``schema`` is the name to use in errors."""
         self._schema = schema
-        self._convert = type_info.to_internal_type
+        self._shape = RowShape(schema, type_info, cuts=True)
         self._write = _row(type_info)
 
     def write(self, value: Any) -> bytes:
@@ -88,7 +89,7 @@ class JsonWriter:
             FormatError: The value does not fit the type.
         """
         try:
-            row = self._convert(value)
+            row = self._shape(value)
             return b"{}" if row is None else _as_flink(self._write(row)).encode()
         except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise FormatError.writing(self._schema, value, error) from error
