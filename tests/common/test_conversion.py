@@ -7,6 +7,7 @@ import datetime as dt
 import enum
 import math
 import pickle
+import uuid
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -109,7 +110,14 @@ def convert(type_info: TypeInformation, value: object) -> object:
         (PAIR, {"a": 1}, Row(a=1, b=None)),
         (PAIR, SimpleNamespace(b="x"), Row(a=None, b="x")),
         (PAIR, Named(1, "n"), Row(a=1, b="n")),
+        (PAIR, Row(x=1, y="q"), Row(a=1, b="q")),
+        (Types.ROW([Types.INT()]), Row(x=1), Row(f0=1)),
         (Types.LIST(Types.INT()), (3, 4), [3, 4]),
+        (Types.LIST(Types.INT()), {3}, [3]),
+        (Types.LIST(Types.INT()), range(3, 5), [3, 4]),
+        (Types.LIST(Types.INT()), {3: "a", 4: "b"}.keys(), [3, 4]),
+        (Types.LIST(Types.INT()), np.array([3, 4]), [3, 4]),
+        (Types.TUPLE([Types.INT(), Types.INT()]), range(3, 5), (3, 4)),
         (Types.LIST(Types.FLOAT()), [0.1], [0.10000000149011612]),
         (Types.LIST(Types.STRING()), ["a", None], ["a", None]),
         (Types.BASIC_ARRAY(Types.STRING()), ["a", None], ["a", None]),
@@ -159,15 +167,20 @@ def test_a_value_that_fits_is_converted(type_info: TypeInformation, value: objec
         (Types.TUPLE([Types.INT()]), 5, "TupleTypeInfo"),
         (Types.TUPLE([Types.INT()]), None, "TupleTypeInfo"),
         (Types.TUPLE([Types.TUPLE([Types.INT()])]), (("x",),), r"^field 0: field 0: "),
-        (PAIR, Row(x=1, y="q"), "its fields must be named a, b"),
-        (Types.ROW([Types.INT()]), Row(x=1), "its fields must be named f0"),
+        (PAIR, Row(a=1, y="q"), "its fields must be named a, b"),
         (PAIR, Row(1), "1 fields instead of 2"),
         (PAIR, Row(1, 2), r"^field 'b': .*String"),
         (PAIR, {"x": 1}, "RowTypeInfo"),
         (PAIR, 5, "RowTypeInfo"),
         (PAIR, None, "RowTypeInfo"),
         (Types.LIST(Types.INT()), [1, None], r"^element 1: "),
-        (Types.LIST(Types.INT()), {1}, "ListTypeInfo"),
+        (Types.LIST(Types.INT()), np.int64(1), "ListTypeInfo"),
+        (Types.LIST(Types.INT()), {1: 2}, "ListTypeInfo"),
+        (Types.TUPLE([Types.INT()]), {1}, "a set has no order"),
+        (Types.DOUBLE(), np.str_("1"), "Double"),
+        (Types.LONG(), uuid.UUID(int=5), "Long"),
+        (Types.MAP(Types.STRING(), Types.INT()), Letter("a"), "MapTypeInfo"),
+        (Types.MAP(Types.STRING(), Types.INT()), Named, "MapTypeInfo"),
         (Types.LIST(Types.STRING()), "ab", "ListTypeInfo"),
         (Types.PRIMITIVE_ARRAY(Types.BYTE()), [1], "bytes in Python"),
         (Types.PRIMITIVE_ARRAY(Types.INT()), [None], r"^element 0: "),

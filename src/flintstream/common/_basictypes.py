@@ -54,16 +54,17 @@ _FAST_TESTS = {
 _NULLABLE = {BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicType.INSTANT}
 
 
-def _number(type_info: TypeInformation, value: Any, *methods: str) -> Any:
+def _number(type_info: TypeInformation, value: Any) -> Any:
     """Return ``value`` if it is a number in the eyes of Python (NumPy's included), never a text."""
-    if any(hasattr(type(value), method) for method in methods):
+    is_text = isinstance(value, (str, bytes))  # those of NumPy have the methods
+    if not is_text and (hasattr(type(value), "__float__") or hasattr(type(value), "__index__")):
         return value
     raise mismatch(type_info, value)
 
 
 def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
     try:
-        number = int(_number(type_info, value, "__int__", "__index__"))
+        number = int(_number(type_info, value))
     except ValueError:  # a float that is not a number
         raise mismatch(type_info, value) from None
     bits = _INTEGER_BITS[type_info._basic_type]  # noqa: SLF001 - own kind
@@ -73,7 +74,7 @@ def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
 
 
 def _to_double(type_info: BasicTypeInfo, value: Any) -> float:
-    return float(_number(type_info, value, "__float__", "__index__"))
+    return float(_number(type_info, value))
 
 
 def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
@@ -83,7 +84,7 @@ def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
 def _to_boolean(type_info: BasicTypeInfo, value: Any) -> bool:
     try:
         truth = bool(value)
-        whole = int(_number(type_info, value, "__int__", "__index__"))
+        whole = int(_number(type_info, value))
     except (ValueError, OverflowError):  # not a number, or infinite
         raise mismatch(type_info, value) from None
     if bool(whole) is not truth:  # 0.5 is true in Python, and 0 as a whole number
@@ -93,7 +94,7 @@ def _to_boolean(type_info: BasicTypeInfo, value: Any) -> bool:
 
 def _to_big_integer(type_info: BasicTypeInfo, value: Any) -> int:
     try:
-        number = int(_number(type_info, value, "__int__", "__index__"))
+        number = int(_number(type_info, value))
     except (ValueError, OverflowError):  # not a number, or infinite
         raise mismatch(type_info, value) from None
     if number != value:
@@ -109,7 +110,7 @@ def _to_decimal(type_info: BasicTypeInfo, value: Any) -> Decimal:
     elif isinstance(value, (int, float)):  # members of an IntEnum have a text of their own
         text = repr(int(value) if isinstance(value, int) else float(value))
     else:
-        text = str(_number(type_info, value, "__float__", "__index__"))
+        text = str(_number(type_info, value))
     try:
         return Decimal(text)
     except ArithmeticError:

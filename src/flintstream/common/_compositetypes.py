@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._basictypes import BasicType, BasicTypeInfo
@@ -41,6 +42,23 @@ def _nullable(type_info: TypeInformation) -> Converter | None:
     if converter is None:
         return None
     return lambda value: None if value is None else converter(value)
+
+
+def _elements(type_info: TypeInformation, value: Any) -> list[Any]:
+    """Return what an array, a set, a generator and the like consist of."""
+    if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
+        raise mismatch(type_info, value)
+    elements = value.tolist() if hasattr(value, "tolist") else value  # NumPy's scalars have it, too
+    if not isinstance(elements, Iterable):
+        raise mismatch(type_info, value)
+    return list(elements)
+
+
+def _attributes(value: Any) -> Mapping[str, Any] | None:
+    """Return the attributes of an object that has them as its contents, None for one that is a value by itself."""
+    if isinstance(value, (type, str, bytes, int, float, Collection)):
+        return None
+    return getattr(value, "__dict__", None)
 
 
 class PickledBytesTypeInfo(TypeInformation):
@@ -132,12 +150,14 @@ class RowTypeInfo(TypeInformation):
             own = value._fields
             if own is None:
                 return list(value)
+            if not set(own) & set(names):  # names of its own, so that only their order can be meant
+                return list(value)
             if sorted(own) != sorted(names):
                 raise mismatch(self, value, f"its fields must be named {', '.join(names)}")
             return value.get_fields_by_names(names)
         if isinstance(value, (tuple, list)):
             return value
-        fields = value if isinstance(value, Mapping) else getattr(value, "__dict__", None)
+        fields = value if isinstance(value, Mapping) else _attributes(value)
         if fields is None or (names and not any(name in fields for name in names)):
             raise mismatch(self, value)
         return [fields.get(name) for name in names]
@@ -159,7 +179,7 @@ class RowTypeInfo(TypeInformation):
 
 
 class TupleTypeInfo(TypeInformation):
-    """The type of tuples of up to 25 fields; accepts a tuple, a list or a ``Row``."""
+    """The type of tuples of up to 25 fields; accepts a tuple, a list, a ``Row`` or anything else with an order."""
 
     def __init__(self, field_types: Sequence[TypeInformation]) -> None:
         self._field_types = _checked(field_types, "a TUPLE")
@@ -190,7 +210,9 @@ class TupleTypeInfo(TypeInformation):
 
     def _convert(self, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, (tuple, list, Row)):
-            raise mismatch(self, value)
+            if isinstance(value, AbstractSet):
+                raise mismatch(self, value, "a set has no order")
+            value = _elements(self, value)
         if len(value) != len(self._field_types):
             raise mismatch(self, value, f"it has {len(value)} fields instead of {len(self._field_types)}")
         return tuple(
@@ -228,10 +250,8 @@ class _SequenceTypeInfo(TypeInformation):
         return list_converter(element.nullable() if self._elements_may_be_none else element, scope, self._convert)
 
     def _convert(self, value: Any) -> Any:
-        if hasattr(value, "tolist"):  # an array of Python's or NumPy's
-            value = value.tolist()
         if not isinstance(value, (list, tuple)):
-            raise mismatch(self, value)
+            value = _elements(self, value)
         converter = _nullable(self._element_type) if self._elements_may_be_none else self._element_type.converter()
         return [convert_part(converter, part, f"element {index}") for index, part in enumerate(value)]
 
@@ -243,7 +263,7 @@ class _SequenceTypeInfo(TypeInformation):
 
 
 class ListTypeInfo(_SequenceTypeInfo):
-    """The type of lists; accepts a list, a tuple or an array."""
+    """The type of lists; accepts a list, a tuple, an array, a set, a generator and the like."""
 
     _name = "ListTypeInfo"
 
@@ -324,7 +344,7 @@ class MapTypeInfo(TypeInformation):
         return map_converter(key, value.nullable(), scope, self._convert)
 
     def _convert(self, value: Any) -> dict[Any, Any]:
-        entries = value if isinstance(value, Mapping) else getattr(value, "__dict__", None)
+        entries = value if isinstance(value, Mapping) else _attributes(value)
         if entries is None:
             raise mismatch(self, value)
         key_converter, value_converter = self._key_type_info.converter(), _nullable(self._value_type_info)
