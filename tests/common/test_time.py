@@ -80,6 +80,7 @@ def test_durations_add_compare_and_convert():
     assert (str(Duration.of_nanos(5)), repr(Duration.of_seconds(1))) == ("5 ns", "Duration('1000 ms')")
     for value in (Duration.of_seconds(5), Time.seconds(5), timedelta(seconds=5), 5000, "5 s"):
         assert Duration.of(value) == Duration.of_seconds(5)
+    assert Duration.of(Time.minutes(0.1)) == Duration.of_seconds(6)  # type: ignore[arg-type]  # as public programs write
     with pytest.raises(TypeError):
         _ = Duration.of_seconds(1) + 5
 

@@ -86,7 +86,7 @@ class Duration:
         if isinstance(value, Duration):
             return value
         if isinstance(value, Time):
-            return Duration.of_millis(value.to_milliseconds())
+            return Duration(round(value.to_milliseconds() * _NANOS_PER_MILLI))  # Time.minutes(0.1) is a float
         if isinstance(value, timedelta):
             return Duration((value // timedelta(microseconds=1)) * 1_000)
         if isinstance(value, str):

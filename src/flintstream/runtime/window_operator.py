@@ -71,6 +71,7 @@ class WindowOperator(CollectingOperator):
         allowed_lateness_ms: int,
         late_tag: OutputTag | None,
         incremental_function: Any,
+        window_function_kind: type | None = None,
     ) -> None:
         """Take what the windowed stream was told.
 
@@ -83,8 +84,10 @@ class WindowOperator(CollectingOperator):
             allowed_lateness_ms: how long after its end a window still takes records; event time only.
             late_tag: the side output of records that come too late.
             incremental_function: the reduce or aggregate function, to open and close; None for a list.
+            window_function_kind: as what the window function is called; as what it is if None.
         """
         super().__init__(window_function)
+        self.kind = window_function_kind
         self.selector = selector
         self.assigner = assigner
         self.trigger = trigger
@@ -120,29 +123,30 @@ class WindowOperator(CollectingOperator):
             in_flight = self.state.state(MapStateDescriptor("merging-window-set", untyped, untyped))
             self.in_flight = MergingWindowSet(assigner, in_flight)
         self.late_output = None if self.late_tag is None else side_outputs.get(self.late_tag.tag_id)
-        self.evaluate = self._evaluation()
-        has_clear = isinstance(self.function, (ProcessWindowFunction, ProcessAllWindowFunction))
-        self.clear_function = self.function.clear if has_clear else None
+        kind = self.kind or type(self.function)
+        self.evaluate = self._evaluation(kind)
+        has_clear = issubclass(kind, (ProcessWindowFunction, ProcessAllWindowFunction))
+        self.clear_function = getattr(self.function, "clear", None) if has_clear else None
         self.results: list[Any] = []
         self.stamps: list[int] = []
         self.late: list[tuple[Any, int]] = []
         self.fast_path = AlignedWindows.of(self) or Sessions.of(self) or CountWindows.of(self)
 
-    def _evaluation(self) -> Callable[[Any, Any, Any], Iterable[Any] | None]:
+    def _evaluation(self, kind: type) -> Callable[[Any, Any, Any], Iterable[Any] | None]:
         """Return what makes results of the key, the window and the list of its contents."""
         function, ctx = self.function, self.window_ctx
         if function is None:
             return lambda key, window, contents: contents  # noqa: ARG005
-        if isinstance(function, WindowFunction):
+        if issubclass(kind, WindowFunction):
             apply = function.apply
             return lambda key, window, contents: apply(thaw_key(key), window, contents)
-        if isinstance(function, ProcessWindowFunction):
+        if issubclass(kind, ProcessWindowFunction):
             process = function.process
             return lambda key, window, contents: process(thaw_key(key), ctx, contents)  # noqa: ARG005
-        if isinstance(function, AllWindowFunction):
+        if issubclass(kind, AllWindowFunction):
             apply_all = function.apply
             return lambda key, window, contents: apply_all(window, contents)  # noqa: ARG005
-        if isinstance(function, ProcessAllWindowFunction):
+        if issubclass(kind, ProcessAllWindowFunction):
             process_all = function.process
             return lambda key, window, contents: process_all(ctx, contents)  # noqa: ARG005
         raise TypeError(f"{type(function).__name__} is not a window function")

@@ -132,9 +132,12 @@ class _Windowed:
 
     def _whole(self, function: Any, output_type: TypeInformation | None, operation: str, wanted: type) -> DataStream:
         if not isinstance(function, wanted):
-            raise TypeError(f"{operation}() needs a {wanted.__name__}, but got {type(function).__name__}")
+            # As in PyFlink, what has the methods will do: a WindowFunction with a method process(), for example.
+            missing = [name for name in ("open", "close", operation) if not callable(getattr(function, name, None))]
+            if missing or isinstance(function, type):
+                raise TypeError(f"{operation}() needs a {wanted.__name__}, but got {type(function).__name__}")
         descriptor = ListStateDescriptor(WINDOW_STATE_NAME, self.get_input_type())
-        return self._windowed(descriptor, function, output_type, None)
+        return self._windowed(descriptor, function, output_type, None, wanted)
 
     def _checked(self, function: Any, operation: str) -> Any:
         if function is not None and not isinstance(function, self._window_functions):
@@ -144,7 +147,9 @@ class _Windowed:
             )
         return function
 
-    def _windowed(self, descriptor: Any, function: Any, output_type: Any, incremental: Any) -> DataStream:
+    def _windowed(
+        self, descriptor: Any, function: Any, output_type: Any, incremental: Any, kind: type | None = None
+    ) -> DataStream:
         from flintstream.runtime.window_operator import WindowOperator  # noqa: PLC0415
 
         assigner = copy.copy(self._window_assigner)
@@ -158,6 +163,7 @@ class _Windowed:
             self._allowed_lateness,
             self._late_data_output_tag,
             incremental,
+            kind,
         )
         name = type(assigner).__name__
         return self._keyed_stream._keyed(name, operator, output_type, kind="WINDOW")  # noqa: SLF001
