@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 __all__ = [
+    "AbsentNameError",
     "CheckpointError",
     "CorruptCheckpointError",
     "CorruptDataError",
@@ -63,6 +64,10 @@ class UnsupportedByDesignError(FlintstreamError, NotImplementedError):
 
     Says what to use instead.
     """
+
+
+class AbsentNameError(UnsupportedByDesignError, AttributeError):
+    """A name that PyFlink or Java has was used, and nothing here stands behind it."""
 
 
 class MissingDependencyError(FlintstreamError, ImportError):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flintstream.compat import pyflink
+from flintstream.compat._stand_ins import advice
 from flintstream.datastream import connectors
 
 
@@ -22,7 +22,7 @@ def test_a_connector_that_is_missing_says_so_and_names_an_example():
 
 @pytest.mark.parametrize("name", ["cassandra", "kinesis", "pulsar"])
 def test_the_module_of_a_connector_that_is_missing_names_an_example_that_is_there(name):
-    message = pyflink._advice(f"pyflink.datastream.connectors.{name}")
+    message = advice(f"pyflink.datastream.connectors.{name}")
     (example,) = [word for word in message.split() if word.startswith("examples/")]
     assert (Path(__file__).parents[2] / example).exists()
     with pytest.raises(ImportError) as found:

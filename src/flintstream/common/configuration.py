@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from flintstream.common._java_view import JavaView, behind
 from flintstream.common._javatext import double_text
 from flintstream.common.time import Duration
 
@@ -31,10 +32,28 @@ class Configuration:
     {'parallelism.default': '4', 'pipeline.object-reuse': 'true'}
     """
 
-    def __init__(self, other: Configuration | None = None) -> None:
+    def __init__(self, other: Configuration | None = None, j_configuration: JavaView | None = None) -> None:
+        """Copy the entries of ``other``, or share those behind ``j_configuration``.
+
+        Raises:
+            TypeError: ``j_configuration`` is not what ``_j_configuration`` or ``get_j_env_configuration()`` return.
+        """
         self._values: dict[str, Any] = {}
+        if j_configuration is not None:
+            shared = behind(j_configuration)
+            if not isinstance(shared, Configuration):
+                raise TypeError(
+                    "j_configuration must be what get_j_env_configuration() or the _j_configuration of another "
+                    f"configuration returns, got {j_configuration!r}"
+                )
+            vars(self).update(vars(shared))
         if other is not None:
             other.add_all_to_dict(self._values)
+
+    @property
+    def _j_configuration(self) -> JavaView:
+        """What programs reach to set options by the methods of Java."""
+        return JavaView(self)
 
     @classmethod
     def from_dict(cls, map: Mapping[str, str]) -> Configuration:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from flintstream.common._java_view import JavaView
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_mode import ExecutionMode
 from flintstream.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
@@ -43,6 +44,10 @@ class ExecutionConfig:
         self._configuration = Configuration() if configuration is None else configuration
         self._global_job_parameters: dict[str, str] | None = None
         self._configured_restart: dict[str, str] | None = None
+
+    @property
+    def _j_execution_config(self) -> JavaView:
+        return JavaView(self)
 
     def _flag(self, key: str, value: bool) -> ExecutionConfig:
         self._configuration.set_boolean(key, value)

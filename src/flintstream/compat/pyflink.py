@@ -10,110 +10,68 @@ True
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
+import re
 import sys
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING
 
+from flintstream.compat._faces import face_spec
+from flintstream.compat._stand_ins import advice
+from flintstream.compat.home.version import __version__
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from importlib.machinery import ModuleSpec
+    from importlib.metadata import Distribution, DistributionFinder
     from types import ModuleType
 
 __all__ = ["PYFLINK_VERSION", "PyflinkModuleError", "install", "is_installed", "uninstall"]
 
-PYFLINK_VERSION = "2.3.0"
+PYFLINK_VERSION = __version__
 """The version of PyFlink whose API flintstream has."""
-
-_SERVED = ("common", "datastream", "metrics", "table")
-
-_ADVICE = {
-    "pyflink.table": "the Table API is not part of flintstream; use Spark SQL, and read what it writes with a source",
-    "pyflink.testing": "use flintstream.testing, whose CollectSink brings the records of a stream to a test",
-    "pyflink.java_gateway": "there is no JVM of Flink behind flintstream",
-    "pyflink.pyflink_gateway_server": "there is no JVM of Flink behind flintstream",
-    "pyflink.pyflink_callback_server": "there is no JVM of Flink behind flintstream",
-    "pyflink.fn_execution": "it is an internal of PyFlink",
-    "pyflink.serializers": "it is an internal of PyFlink",
-    "pyflink.util": "it is an internal of PyFlink",
-    "pyflink.shell": "start a Python shell and import flintstream.datastream",
-    "pyflink.ml": "Flink ML is not part of flintstream",
-    **{
-        f"pyflink.datastream.connectors.{name}": "this connector is not available in this version of flintstream; "
-        f"examples/connectors/{example} is one to begin with, on the client for Python"
-        for name, example in (
-            ("cassandra", "cassandra_sink.py"),
-            ("kinesis", "kinesis_sink.py"),
-            ("pulsar", "pulsar_source.py"),
-        )
-    },
-    "pyflink.datastream.connectors": "this connector is not available in this version of flintstream",
-    "pyflink.datastream.formats": "this format is not available in this version of flintstream",
-}
 
 
 class PyflinkModuleError(ModuleNotFoundError):
     """A module of PyFlink that flintstream does not have; the message says what to use instead."""
 
 
-class _AliasLoader(Loader):
-    """Hands out a module that exists under another name."""
-
-    def __init__(self, real_name: str) -> None:
-        self._real_name = real_name
-        self._spec: ModuleSpec | None = None
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:  # noqa: ARG002
-        module = importlib.import_module(self._real_name)
-        self._spec = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # the import system has put the alias's in its place
-
-
-class _NewLoader(Loader):
-    """Makes the modules that only PyFlink has."""
-
-    def __init__(self, contents: dict[str, object]) -> None:
-        self._contents = contents
-
-    def create_module(self, spec: ModuleSpec) -> None:  # noqa: ARG002
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        vars(module).update(self._contents)
-
-
 class _PyflinkFinder(MetaPathFinder):
+    """Finds the modules of ``pyflink``, before any other finder."""
+
     def find_spec(
         self,
         fullname: str,
         path: Sequence[str] | None,  # noqa: ARG002
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
-        top, _, rest = fullname.partition(".")
-        if top != "pyflink":
+        if fullname.partition(".")[0] != "pyflink":
             return None
-        if rest in {"", "version"}:
-            contents: dict[str, object] = {"__version__": PYFLINK_VERSION, "__all__": ["__version__"]}
-            return ModuleSpec(fullname, _NewLoader(contents), origin="flintstream", is_package=not rest)
-        if rest.partition(".")[0] in _SERVED:
-            real_name = f"flintstream.{rest}"
-            if importlib.util.find_spec(real_name) is not None:
-                return ModuleSpec(fullname, _AliasLoader(real_name), origin=real_name)
-        raise PyflinkModuleError(f"No module named {fullname!r}: {_advice(fullname)}", name=fullname)
+        spec = face_spec(fullname)
+        if spec is None:
+            raise PyflinkModuleError(f"No module named {fullname!r}: {advice(fullname)}", name=fullname)
+        return spec
 
 
-def _advice(name: str) -> str:
-    found = [advice for prefix, advice in _ADVICE.items() if name == prefix or name.startswith(prefix + ".")]
-    return found[0] if found else "it is not part of flintstream"
+class _MetadataFinder(MetaPathFinder):
+    """Tells ``importlib.metadata`` of ``apache-flink``, after any other finder: one that is installed goes first."""
+
+    def find_spec(self, *_: object) -> None:
+        return None
+
+    def find_distributions(self, context: DistributionFinder.Context) -> Iterable[Distribution]:
+        if context.name is None or re.sub(r"[-_.]+", "-", context.name).lower() not in {
+            "apache-flink",
+            "apache-flink-libraries",
+        }:
+            return []
+        from flintstream.compat._metadata import PyflinkDistribution  # noqa: PLC0415 - costly, and rarely asked for
+
+        return [PyflinkDistribution(context.name)]
 
 
 _finder = _PyflinkFinder()
+_metadata = _MetadataFinder()
 
 
 def is_installed() -> bool:
@@ -126,7 +84,8 @@ def install() -> None:
 
     This holds for the processes that ``multiprocessing`` starts, too, by whatever method.
 
-    ``pyflink.common``, ``pyflink.datastream`` and ``pyflink.metrics`` are the very modules of flintstream.
+    What ``pyflink.common``, ``pyflink.datastream`` and ``pyflink.metrics`` have is what flintstream's have, the very
+    same objects. Besides, every name that PyFlink's modules have had since 1.13 can be imported from them.
 
     Raises:
         FlintstreamError: PyFlink itself is imported already.
@@ -140,6 +99,7 @@ def install() -> None:
             "flintstream.compat.pyflink.install() before the first import of pyflink, or use 'flintstream run'"
         )
     sys.meta_path.insert(0, _finder)
+    sys.meta_path.append(_metadata)
     from flintstream.compat.processes import serve_child_processes  # noqa: PLC0415 - it imports this module
 
     serve_child_processes()
@@ -150,5 +110,6 @@ def uninstall() -> None:
     if not is_installed():
         return
     sys.meta_path.remove(_finder)
+    sys.meta_path.remove(_metadata)
     for name in [name for name in sys.modules if name == "pyflink" or name.startswith("pyflink.")]:
         del sys.modules[name]

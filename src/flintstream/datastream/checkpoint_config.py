@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
 
+from flintstream.common._java_view import JavaView
 from flintstream.common.configuration import Configuration
 from flintstream.common.time import Duration
 from flintstream.datastream._options import find, spelling_of
@@ -76,6 +77,10 @@ class CheckpointConfig:
         self._configuration = Configuration() if configuration is None else configuration
         self._custom_storage: CustomCheckpointStorage | None = None
         self.validate()
+
+    @property
+    def _j_checkpoint_config(self) -> JavaView:
+        return JavaView(self)
 
     def validate(self) -> None:
         """Check all checkpoint settings, however they were set. PyFlink has no such method.

@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.settings import STATE_DIRECTORY
+from flintstream.common._java_view import JavaView, behind
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.watermark_strategy import NoWatermarksGenerator, WatermarkStrategy
@@ -81,9 +82,17 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     not
     """
 
-    def __init__(self, configuration: Configuration | None = None) -> None:
-        """Create an environment; programs call :meth:`get_execution_environment`."""
-        self._configuration = configuration or Configuration()
+    def __init__(self, configuration: Configuration | JavaView | None = None) -> None:
+        """Create an environment; programs call :meth:`get_execution_environment`.
+
+        Given the environment behind ``_j_stream_execution_environment``, or one made through a gateway, it is another
+        face of that.
+        """
+        shared = behind(configuration)
+        if isinstance(shared, StreamExecutionEnvironment):
+            vars(self).update(vars(shared))
+            return
+        self._configuration = shared or Configuration()
         self._config = ExecutionConfig(self._configuration)
         self._checkpoint_config = CheckpointConfig(self._configuration)
         self._transformations: list[Transformation] = []
@@ -110,6 +119,11 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             for key, value in given.items():
                 merged.set_string(key, str(value))
         return StreamExecutionEnvironment(merged)
+
+    @property
+    def _j_stream_execution_environment(self) -> JavaView:
+        """What programs reach to set options by the methods of Java."""
+        return JavaView(self)
 
     # -- settings ----------------------------------------------------------------------------------------------------
 

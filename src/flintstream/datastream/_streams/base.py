@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from flintstream.common._java_view import JavaView
 from flintstream.common.typeinfo import TupleTypeInfo, Types
 from flintstream.connectors.sink import Sink
 from flintstream.datastream._dataframes import AsDataFrame
@@ -60,6 +61,10 @@ class DataStream(Settings, AsDataFrame):
         """Wrap the transformation that produces the records; users get streams from an environment."""
         self._env = env
         self._transformation = transformation
+
+    @property
+    def _j_data_stream(self) -> JavaView:
+        return JavaView(self)
 
     # -- settings ----------------------------------------------------------------------------------------------------
 

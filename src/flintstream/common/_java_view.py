@@ -1,0 +1,185 @@
+"""Objects of flintstream as PyFlink's Java objects: the same methods, by their names in Java.
+
+PyFlink's objects wrap Java ones, which programs reach through attributes such as ``_j_configuration`` in order to set
+options. A :class:`JavaView` stands for the Java object and passes each call on to the Python object behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from flintstream.common.config_options import ConfigOption
+from flintstream.errors import AbsentNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["NO_JVM", "JavaOption", "JavaOptional", "JavaView", "behind"]
+
+T = TypeVar("T")
+
+NO_JVM = "there is no JVM of Flink behind flintstream"
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_OTHERWISE = {
+    "contains": "contains_key",
+    "from_map": "from_dict",
+    "get_bytes": "get_bytearray",
+    "get_double": "get_float",
+    "get_long": "get_integer",
+    "remove_key": "remove_config",
+    "set_bytes": "set_bytearray",
+    "set_double": "set_float",
+    "set_long": "set_integer",
+    "to_map": "to_dict",
+}
+"""Methods whose names differ by more than their spelling."""
+
+_JAVA_DEFAULTS = {"get_string": "", "get_integer": 0, "get_float": 0.0, "get_boolean": False, "get_bytearray": b""}
+
+
+class JavaOption:
+    """A ``ConfigOption`` as Java has it.
+
+    >>> JavaOption("parallelism.default").key()
+    'parallelism.default'
+    """
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def key(self) -> str:
+        """Return the key."""
+        return self._key
+
+
+class JavaOptional(Generic[T]):
+    """What Java calls an ``Optional``.
+
+    >>> JavaOptional("a").orElse("b"), JavaOptional(None).orElse("b")
+    ('a', 'b')
+    """
+
+    def __init__(self, value: T | None) -> None:
+        """Hold ``value``; None stands for no value."""
+        self._value = value
+
+    def isPresent(self) -> bool:  # noqa: N802 - Java's name
+        """Return whether there is a value."""
+        return self._value is not None
+
+    def get(self) -> T:
+        """Return the value.
+
+        Raises:
+            ValueError: There is none.
+        """
+        if self._value is None:
+            raise ValueError("No value present")
+        return self._value
+
+    def orElse(self, other: T) -> T:  # noqa: N802 - Java's name
+        """Return the value, or ``other`` where there is none."""
+        return other if self._value is None else self._value
+
+
+class JavaView:
+    """The object ``target`` with the names of Java's methods.
+
+    >>> from flintstream.common import Configuration
+    >>> configuration = Configuration()
+    >>> _ = JavaView(configuration).setString("pipeline.name", "words")
+    >>> configuration.to_dict()
+    {'pipeline.name': 'words'}
+    >>> JavaView(configuration).freeze()
+    Traceback (most recent call last):
+    flintstream.errors.AbsentNameError: Configuration.freeze: there is no JVM of Flink behind flintstream,
+    and Configuration has no method freeze() here
+    """
+
+    def __init__(self, target: object) -> None:
+        self._target = target
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name == "getConfiguration" and "_configuration" in vars(self._target):
+            return lambda: JavaView(vars(self._target)["_configuration"])
+        if name in _OF_CONFIGURATIONS and hasattr(self._target, "add_all_to_dict"):
+            return lambda *arguments: _OF_CONFIGURATIONS[name](self._target, *arguments)
+        python_name = _HUMP.sub("_", name).lower()
+        python_name = _OTHERWISE.get(python_name, python_name)
+        method = getattr(self._target, python_name, None)
+        if not callable(method):
+            owner = type(self._target).__name__
+            raise AbsentNameError(f"{owner}.{name}: {NO_JVM}, and {owner} has no method {python_name}() here")
+
+        def call(*arguments: Any) -> Any:
+            given = [_plain(argument) for argument in arguments]
+            if len(given) == 1 and python_name in _JAVA_DEFAULTS:
+                given.append(_JAVA_DEFAULTS[python_name])
+            elif python_name in _JAVA_DEFAULTS and given[1] is None and not self._target.contains_key(given[0]):  # type: ignore[attr-defined]
+                return None
+            return _as_java(method(*given))
+
+        return call
+
+    def equals(self, other: object) -> bool:
+        """Compare what stands behind the views."""
+        return isinstance(other, JavaView) and bool(self._target == behind(other))
+
+    def hashCode(self) -> int:  # noqa: N802 - Java's name
+        """Return the hash of what stands behind."""
+        return hash(self._target)
+
+    def toString(self) -> str:  # noqa: N802 - Java's name
+        """Return its text."""
+        return str(self._target)
+
+    __eq__ = equals
+    __hash__ = hashCode
+    __str__ = toString
+
+    def __repr__(self) -> str:
+        return f"JavaView({self._target!r})"
+
+
+def behind(value: Any) -> Any:
+    """Return the object behind a view, and anything else as it is.
+
+    >>> behind(JavaView("a")), behind("b")
+    ('a', 'b')
+    """
+    return vars(value)["_target"] if isinstance(value, JavaView) else value
+
+
+def _plain(argument: Any) -> Any:
+    argument = behind(argument)
+    if isinstance(argument, JavaOption):
+        return argument.key()
+    return argument.key if isinstance(argument, ConfigOption) else argument
+
+
+def _as_java(value: Any) -> Any:
+    return JavaView(value) if type(value).__module__.startswith("flintstream.") else value
+
+
+def _get(configuration: Any, option: Any, default: Any = None) -> Any:
+    entries: dict[str, Any] = {}
+    configuration.add_all_to_dict(entries)
+    return entries.get(_plain(option), default)
+
+
+def _get_value(configuration: Any, option: Any) -> Any:
+    return configuration.to_dict().get(_plain(option))
+
+
+_OF_CONFIGURATIONS: dict[str, Callable[..., Any]] = {
+    "clone": lambda configuration: JavaView(type(configuration)(configuration)),
+    "get": _get,
+    "getOptional": lambda configuration, option: JavaOptional(_get_value(configuration, option)),
+    "getValue": _get_value,
+    "set": lambda configuration, option, value: JavaView(configuration.set(_plain(option), value)),
+}
+"""What a configuration has in Java and not in Python, or otherwise."""

@@ -1,0 +1,165 @@
+"""The modules of ``pyflink``: what flintstream's have, and what PyFlink's have besides.
+
+A face has the names of the module of flintstream behind it, the very same objects, and lends it none of its own: what
+PyFlink's module imports from elsewhere, ``Duration`` in ``pyflink.common.watermark_strategy``, is found here alone.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, TypeVar
+
+from flintstream.compat._names import NAMES, WITHOUT_ALL
+from flintstream.compat._stand_ins import stand_in
+
+__all__ = ["MODULE", "STAND_IN", "TYPE_VARIABLE", "Face", "face_spec", "module_behind"]
+
+MIRRORED = ("common", "datastream", "metrics", "table")
+HOME = "flintstream.compat.home"
+
+MODULE = "a module"
+STAND_IN = "nothing"
+TYPE_VARIABLE = "a type variable"
+"""What the table of names has for those that are not found in another module."""
+
+
+def module_behind(name: str) -> str | None:
+    """Return the name of the module that stands behind one of PyFlink's; None if there is none.
+
+    >>> module_behind("pyflink.common.time"), module_behind("pyflink"), module_behind("pyflink.shell")
+    ('flintstream.common.time', 'flintstream.compat.home', None)
+    """
+    rest = name.partition(".")[2]
+    base = "flintstream" if rest.partition(".")[0] in MIRRORED else HOME
+    candidate = f"{base}.{rest}" if rest else base
+    try:
+        return candidate if find_spec(candidate) is not None else None
+    except ModuleNotFoundError:  # of its parent
+        return None
+
+
+@cache
+def _origins(module: str) -> dict[str, str]:
+    """Return where each name comes from that the module behind does not have."""
+    return {name: origin for origin, names in NAMES.get(module, {}).items() for name in names.split()}
+
+
+class Face(ModuleType):
+    """A module of ``pyflink``."""
+
+    __slots__ = ("_behind", "_shared")
+    _behind: ModuleType | None
+    _shared: frozenset[str]
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._shared = frozenset()
+        self._behind = None
+
+    def fill_face(self, behind: ModuleType | None) -> None:
+        """Take over the names that a program may use, so that reading them costs what it costs in any module."""
+        self._behind = behind
+        origins = _origins(self.__name__)
+        mine = vars(self)
+        if behind is not None:
+            mine["__doc__"] = behind.__doc__
+            shared = {
+                name: value
+                for name, value in vars(behind).items()
+                if name not in origins and not isinstance(value, ModuleType) and not _is_special(name)
+            }
+            self._shared = frozenset(shared)
+            mine.update({name: value for name, value in shared.items() if not _is_private(name)})
+        everything = getattr(behind, "__all__", None)
+        if everything is not None or behind is None:
+            more = origins if behind is None or self.__name__ in WITHOUT_ALL.split() else ()
+            mine["__all__"] = [*(everything or ()), *(name for name in more if not name.startswith("_"))]
+
+    def __getattr__(self, name: str) -> Any:
+        origin = _origins(self.__name__).get(name)
+        value = self._from_behind(name) if origin is None else _resolve(self.__name__, name, origin)
+        if not _is_private(name):
+            vars(self)[name] = value
+        return value
+
+    def _from_behind(self, name: str) -> Any:
+        if "__path__" in vars(self) and not name.startswith("_"):
+            try:
+                return import_module(f"{self.__name__}.{name}")
+            except ModuleNotFoundError:
+                pass
+        if self._behind is not None and not _is_special(name):
+            try:
+                return getattr(self._behind, name)
+            except AttributeError:
+                pass
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if not name.startswith("__") and name in self._shared:
+            setattr(self._behind, name, value)  # a test that replaces a name means the one that is used
+
+    def __delattr__(self, name: str) -> None:
+        shared = name in self._shared
+        if name in vars(self) or not shared:
+            super().__delattr__(name)
+        if shared:
+            delattr(self._behind, name)
+
+    def __dir__(self) -> list[str]:
+        behind = (name for name in dir(self._behind) if not _is_special(name)) if self._behind is not None else ()
+        return sorted({*vars(self), *behind, *_origins(self.__name__)})
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return import_module, (self.__name__,)
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and name != "__version__"
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and name != "__version__"
+
+
+def _resolve(module: str, name: str, origin: str) -> Any:
+    if origin == STAND_IN:
+        return stand_in(module, name)
+    if origin == TYPE_VARIABLE:
+        variable = TypeVar(name)  # type: ignore[misc]  # its name is only known now
+        variable.__module__ = module
+        return variable
+    return import_module(name) if origin == MODULE else getattr(import_module(origin), name)
+
+
+class _FaceLoader(SourceFileLoader):
+    """Makes a face. It reads files, sources and resources as the loader of the module behind does."""
+
+    def __init__(self, name: str, behind: str | None, path: str) -> None:
+        super().__init__(name, path)
+        self._behind = behind
+
+    def create_module(self, spec: ModuleSpec) -> Face:
+        return Face(spec.name)
+
+    def exec_module(self, module: Face) -> None:  # type: ignore[override]  # what create_module made
+        module.fill_face(None if self._behind is None else import_module(self._behind))
+
+
+def face_spec(name: str) -> ModuleSpec | None:
+    """Return what the import system needs for a module of ``pyflink``; None if there is no such module."""
+    behind = module_behind(name)
+    if behind is None:
+        return ModuleSpec(name, _FaceLoader(name, None, ""), origin="flintstream") if name in NAMES else None
+    found = find_spec(behind)
+    path = "" if found is None or found.origin is None else found.origin
+    spec = ModuleSpec(name, _FaceLoader(name, behind, path), origin=path)
+    spec.has_location = True
+    if found is not None and found.submodule_search_locations is not None:
+        spec.submodule_search_locations = list(found.submodule_search_locations)
+    return spec

@@ -1,0 +1,93 @@
+"""Objects for names of PyFlink that nothing here stands behind: they can be imported, and say what to do when used."""
+
+from __future__ import annotations
+
+import re
+from abc import ABCMeta
+from typing import Any, NoReturn
+
+from flintstream.errors import AbsentNameError
+
+__all__ = ["advice", "stand_in"]
+
+_NO_JVM = "there is no JVM of Flink behind flintstream"
+_INTERNAL = "it is an internal of PyFlink"
+
+_MODULES = {
+    "pyflink.table": "the Table API is not part of flintstream; use Spark SQL, and read what it writes with a source",
+    "pyflink.testing": "use flintstream.testing, whose CollectSink brings the records of a stream to a test",
+    "pyflink.java_gateway": _NO_JVM,
+    "pyflink.pyflink_gateway_server": _NO_JVM,
+    "pyflink.pyflink_callback_server": _NO_JVM,
+    "pyflink.fn_execution": _INTERNAL,
+    "pyflink.util": _INTERNAL,
+    "pyflink.shell": "start a Python shell and import flintstream.datastream",
+    "pyflink.ml": "Flink ML is not part of flintstream",
+    **{
+        f"pyflink.datastream.connectors.{name}": "this connector is not available in this version of flintstream; "
+        f"examples/connectors/{example} is one to begin with, on the client for Python"
+        for name, example in (
+            ("cassandra", "cassandra_sink.py"),
+            ("kinesis", "kinesis_sink.py"),
+            ("pulsar", "pulsar_source.py"),
+        )
+    },
+    "pyflink.datastream.connectors": "this connector is not available in this version of flintstream",
+    "pyflink.datastream.formats": "this format is not available in this version of flintstream",
+}
+
+_OBJECTS = (
+    (r"Pulsar|^(StartCursor|StopCursor|SubscriptionType)$", _MODULES["pyflink.datastream.connectors.pulsar"]),
+    (r"_j_|java|_python_env$|_stream_operator$|hadoop|python_(obj|converter)$|kafka_consumer|gateway", _NO_JVM),
+    (r"Java", f"{_NO_JVM}; write the function in Python"),
+)
+
+
+def advice(module: str) -> str:
+    """Return what to do without a module of PyFlink that is not here."""
+    found = [text for prefix, text in _MODULES.items() if module == prefix or module.startswith(prefix + ".")]
+    return found[0] if found else "it is not part of flintstream"
+
+
+def _advice_of(module: str, name: str) -> str:
+    for pattern, text in _OBJECTS:
+        if re.search(pattern, name):
+            return text
+    found = advice(module)
+    return found if module.count(".") > 2 or module.startswith("pyflink.table") else _INTERNAL
+
+
+class _Absent(ABCMeta):
+    """The class of all stand-ins, which are classes themselves: annotations, subclasses and isinstance() take them."""
+
+    _absent: str
+
+    def _refuse(cls, use: str) -> NoReturn:
+        name, text = cls._absent.split(" ", 1)
+        raise AbsentNameError(f"{name}{use}: {text}")
+
+    def __call__(cls, *_: Any, **__: Any) -> NoReturn:
+        cls._refuse("()")
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        cls._refuse(f".{name}")
+
+    def __getitem__(cls, _: object) -> _Absent:
+        return cls
+
+
+def stand_in(module: str, name: str) -> type:
+    """Return a class that can be named, subclassed and asked for instances, and refuses any other use.
+
+    >>> PulsarSource = stand_in("pyflink.datastream.connectors.pulsar", "PulsarSource")
+    >>> isinstance(1, PulsarSource)
+    False
+    >>> PulsarSource.builder()
+    Traceback (most recent call last):
+    flintstream.errors.AbsentNameError: pyflink.datastream.connectors.pulsar.PulsarSource.builder: this
+    connector is not available in this version of flintstream; examples/connectors/pulsar_source.py is one to begin
+    with, on the client for Python
+    """
+    return _Absent(name, (), {"__module__": module, "_absent": f"{module}.{name} {_advice_of(module, name)}"})

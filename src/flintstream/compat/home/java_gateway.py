@@ -1,0 +1,221 @@
+"""What programs find behind PyFlink's gateway to Java (``pyflink.java_gateway``).
+
+There is no JVM of Flink. What programs commonly use the gateway for works: configurations, environments, spans of time
+and the keys of options. Anything else can be named, and says what to do instead when it is used.
+"""
+
+from __future__ import annotations
+
+import warnings
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._java_view import NO_JVM, JavaOption, JavaView, behind
+from flintstream.common.configuration import Configuration
+from flintstream.common.time import Duration, Time
+from flintstream.compat.home._option_keys import key_of
+from flintstream.errors import AbsentNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+
+__all__ = ["get_gateway", "import_flink_view", "is_launch_gateway_disabled", "java_import", "launch_gateway"]
+
+_lock = RLock()
+
+_OPTIONS = ("org.apache.flink.configuration.", "org.apache.flink.python.PythonOptions")
+
+_ADVICE = (
+    ("org.apache.flink.table", "use Spark SQL for tables"),
+    ("org.apache.flink.connector", "use pyflink.datastream.connectors, whose sources and sinks are Python here"),
+    ("org.apache.flink.streaming.connectors", "use pyflink.datastream.connectors, which is Python here"),
+    ("org.apache.flink.formats", "use pyflink.datastream.formats, which is Python here"),
+    (_OPTIONS, "give the key of the option as a text, such as 'parallelism.default'"),
+    ("org.apache.flink.configuration", "use pyflink.common.Configuration"),
+    ("org.apache.flink", "use the methods of PyFlink's Python API, or write the class in Python"),
+    ("java.", "use what Python has for it"),
+)
+
+
+def _refused(name: str) -> AbsentNameError:
+    advice = next((text for prefix, text in _ADVICE if name.startswith(prefix)), "write the class in Python")
+    return AbsentNameError(f"{name}: {NO_JVM}; {advice}")
+
+
+class JavaType(JavaView):
+    """A class of flintstream, or a function that makes its objects, as a class of Java."""
+
+    def __call__(self, *arguments: Any) -> JavaView:
+        """Return a view of a new object."""
+        return JavaView(self._target(*map(behind, arguments)))  # type: ignore[operator]
+
+
+class AbsentClass:
+    """A class that only Java has: it can be named, not used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> AbsentClass | JavaOption:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self._name.startswith(_OPTIONS):
+            key = key_of(self._name.rpartition(".")[2], name)
+            if key is not None:
+                return JavaOption(key)
+        full = f"{self._name}.{name}"
+        if name[:1].isupper() and not name.isupper():
+            return AbsentClass(full)
+        raise _refused(full)
+
+    def __call__(self, *_: Any) -> Any:
+        """Refuse.
+
+        Raises:
+            AbsentNameError: Always.
+        """
+        raise _refused(self._name)
+
+    def __repr__(self) -> str:
+        return f"<class {self._name} of Java, which is not here>"
+
+
+class JavaPackage:
+    """A package of Java, in which classes and packages are found as attributes."""
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        full = f"{self._name}.{name}" if self._name else name
+        if name[:1].islower():
+            return JavaPackage(full)
+        full = _SHORT.get(full, full)
+        return _CLASSES[full]() if full in _CLASSES else AbsentClass(full)
+
+    def __call__(self, *_: Any) -> Any:
+        """Refuse.
+
+        Raises:
+            AbsentNameError: Always.
+        """
+        raise _refused(self._name)
+
+    def __repr__(self) -> str:
+        return f"<package {self._name} of Java>"
+
+
+class _Environments:
+    """The static methods of Java's ``StreamExecutionEnvironment``."""
+
+    @staticmethod
+    def get_execution_environment(configuration: Configuration | None = None) -> StreamExecutionEnvironment:
+        from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415 - for programs that ask for it
+
+        return StreamExecutionEnvironment.get_execution_environment(configuration)
+
+    @classmethod
+    def create_local_environment(cls, *arguments: int | Configuration) -> StreamExecutionEnvironment:
+        configurations = [argument for argument in arguments if isinstance(argument, Configuration)]
+        environment = cls.get_execution_environment(*configurations)
+        for parallelism in arguments:
+            if isinstance(parallelism, int):
+                environment.set_parallelism(parallelism)
+        return environment
+
+    create_local_environment_with_web_ui = get_execution_environment
+
+    @classmethod
+    def create_remote_environment(cls, host: str, port: int, *arguments: Any) -> StreamExecutionEnvironment:
+        warnings.warn(
+            f"createRemoteEnvironment({host!r}, {port}): there is no cluster of Flink to reach; the environment "
+            "runs on Spark, whose master 'flintstream run --master' names",
+            stacklevel=4,
+        )
+        return cls.create_local_environment(*(a for a in arguments if isinstance(a, int | Configuration)))
+
+
+_ENVIRONMENT = "org.apache.flink.streaming.api.environment."
+
+_CLASSES: dict[str, Callable[[], Any]] = {
+    "java.lang.Boolean": lambda: bool,
+    "java.lang.Double": lambda: float,
+    "java.lang.Float": lambda: float,
+    "java.lang.Integer": lambda: int,
+    "java.lang.Long": lambda: int,
+    "java.lang.String": lambda: str,
+    "java.time.Duration": lambda: JavaType(Duration),
+    "org.apache.flink.api.common.time.Time": lambda: JavaType(Time),
+    "org.apache.flink.configuration.Configuration": lambda: JavaType(Configuration),
+    f"{_ENVIRONMENT}LocalStreamEnvironment": lambda: JavaType(_Environments.create_local_environment),
+    f"{_ENVIRONMENT}RemoteStreamEnvironment": lambda: JavaType(_Environments.create_remote_environment),
+    f"{_ENVIRONMENT}StreamExecutionEnvironment": lambda: JavaType(_Environments),
+}
+"""What is here under the names of Java."""
+
+_SHORT = {
+    **{name.rpartition(".")[2]: name for name in _CLASSES if name.startswith("java.lang.")},
+    "PythonOptions": "org.apache.flink.python.PythonOptions",
+    "StreamExecutionEnvironment": f"{_ENVIRONMENT}StreamExecutionEnvironment",
+}
+"""What a gateway has without its package."""
+
+
+class Gateway:
+    """What :func:`get_gateway` returns.
+
+    >>> configuration = Gateway().jvm.org.apache.flink.configuration.Configuration()
+    >>> _ = configuration.setInteger("parallelism.default", 4)
+    >>> configuration.toMap()
+    {'parallelism.default': '4'}
+    >>> Gateway().jvm.org.apache.flink.runtime.minicluster.MiniCluster(configuration)
+    Traceback (most recent call last):
+    flintstream.errors.AbsentNameError: org.apache.flink.runtime.minicluster.MiniCluster: there is no JVM of
+    Flink behind flintstream; use the methods of PyFlink's Python API, or write the class in Python
+    """
+
+    jvm = JavaPackage()
+    """The packages of Java."""
+
+    def new_array(self, java_class: object, *dimensions: int) -> list[Any]:
+        """Return a list of None of that length, or lists of lists of more dimensions."""
+        first, *rest = dimensions
+        return [self.new_array(java_class, *rest) if rest else None for _ in range(first)]
+
+    def close(self, *_: Any, **__: Any) -> None:
+        """Do nothing: there is no connection."""
+
+    shutdown = close_callback_server = shutdown_callback_server = close
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AbsentNameError(f"get_gateway().{name}: {NO_JVM}")
+
+
+_gateway = Gateway()
+
+
+def get_gateway() -> Gateway:
+    """Return what stands for PyFlink's gateway to Java."""
+    return _gateway
+
+
+launch_gateway = get_gateway
+
+
+def is_launch_gateway_disabled() -> bool:
+    """Return False: it costs nothing."""
+    return False
+
+
+def import_flink_view(gateway: Gateway) -> None:
+    """Do nothing: the short names of Flink's classes are there."""
+
+
+def java_import(jvm_view: JavaPackage, import_str: str) -> None:
+    """Do nothing: a class that only Java has cannot be used by its short name either."""

@@ -1,0 +1,164 @@
+"""What programs do through PyFlink's objects of Java acts on ours, or says what to do instead."""
+
+from __future__ import annotations
+
+import importlib
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from flintstream.common import Configuration
+from flintstream.compat import pyflink as compat
+from flintstream.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.errors import UnsupportedByDesignError
+
+
+@pytest.fixture(autouse=True)
+def _installed():
+    compat.install()
+    yield
+    compat.uninstall()
+
+
+@pytest.fixture
+def env() -> StreamExecutionEnvironment:
+    return StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+
+
+def utils() -> Any:
+    return importlib.import_module("pyflink.util.java_utils")
+
+
+def jvm() -> Any:
+    return importlib.import_module("pyflink.java_gateway").get_gateway().jvm
+
+
+def test_options_set_on_the_configuration_of_an_environment_are_set(env):
+    config = Configuration(j_configuration=utils().get_j_env_configuration(env._j_stream_execution_environment))
+    config.set_integer("parallelism.default", 3).set_boolean("python.fn-execution.memory.managed", True)
+    assert env.get_parallelism() == 3
+    same = env._j_stream_execution_environment.getConfiguration()
+    same.setString("execution.runtime-mode", "BATCH")
+    same.setInteger("python.fn-execution.bundle.size", 1)
+    assert config.get_integer("python.fn-execution.bundle.size", 0) == 1
+    assert same.toMap()["parallelism.default"] == "3"
+    env.set_runtime_mode(RuntimeExecutionMode.STREAMING)
+    assert same.getString("execution.runtime-mode", None) == "STREAMING"
+
+
+def test_options_are_read_by_key_or_by_their_constant_in_java(env):
+    options = jvm().org.apache.flink.configuration
+    config = env._j_stream_execution_environment.getConfiguration()
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    assert config.getValue(options.ExecutionOptions.RUNTIME_MODE) == "BATCH"
+    assert config.getOptional(options.RestartStrategyOptions.RESTART_STRATEGY).orElse("none set") == "none set"
+    config.set(options.CoreOptions.DEFAULT_PARALLELISM, 2)
+    assert env.get_parallelism() == 2
+    assert options.CheckpointingOptions.CHECKPOINTING_INTERVAL.key() == "execution.checkpointing.interval"
+    assert jvm().PythonOptions.PYTHON_EXECUTABLE.key() == "python.executable"
+    assert config.getString("no.such.key", None) is None
+    assert config.getString("no.such.key", "default") == "default"
+    assert not config.containsKey("no.such.key")
+    with pytest.raises(UnsupportedByDesignError, match="give the key of the option as a text"):
+        _ = options.ExecutionOptions.NO_SUCH_OPTION
+
+
+def test_settings_are_reached_through_the_objects_of_an_environment(env):
+    j_env = env._j_stream_execution_environment
+    j_env.setParallelism(2).setMaxParallelism(16)
+    assert (env.get_parallelism(), env.get_max_parallelism()) == (2, 16)
+    j_env.getConfig().setAutoWatermarkInterval(50)
+    assert env.get_config()._j_execution_config.getAutoWatermarkInterval() == 50
+    j_env.enableCheckpointing(1000)
+    assert env.get_checkpoint_config()._j_checkpoint_config.getCheckpointInterval() == 1000
+    assert utils().get_field_value(j_env, "configuration") == j_env.getConfiguration()
+    assert utils().invoke_method(j_env, "org.apache.flink.Some", "getParallelism") == 2
+    with pytest.raises(UnsupportedByDesignError, match=r"has no method get_stream_graph\(\) here"):
+        j_env.getStreamGraph(True)
+
+
+def test_environments_made_by_a_gateway_are_environments(capsys):
+    java = jvm().org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+    configuration = Configuration().set_string("flintstream.engine", "inline").set_integer("rest.port", 8099)
+    env = StreamExecutionEnvironment(java.createLocalEnvironmentWithWebUI(configuration._j_configuration))
+    env.set_parallelism(1).from_collection(["a", "b"]).print()
+    env.execute()
+    assert capsys.readouterr().out == "a\nb\n"
+    assert java.createLocalEnvironment(3).getParallelism() == 3
+
+
+def test_a_remote_environment_runs_here_with_a_warning():
+    gateway = importlib.import_module("pyflink.java_gateway").get_gateway()
+    jars = gateway.new_array(gateway.jvm.java.lang.String, 1)
+    jars[0] = "a.jar"
+    java = gateway.jvm.org.apache.flink.streaming.api.environment
+    with pytest.warns(UserWarning, match=r"createRemoteEnvironment\('localhost', 8081\): there is no cluster of Flink"):
+        made = java.StreamExecutionEnvironment.createRemoteEnvironment("localhost", 8081, jars)
+    assert isinstance(StreamExecutionEnvironment(made), StreamExecutionEnvironment)
+    with pytest.warns(UserWarning, match="no cluster"):
+        java.RemoteStreamEnvironment("localhost", 8081, jars)
+
+
+def test_an_environment_of_another_ones_java_object_is_another_face_of_it(env):
+    same = StreamExecutionEnvironment(env._j_stream_execution_environment)
+    same.set_parallelism(7)
+    assert env.get_parallelism() == 7
+
+
+def test_a_configuration_is_made_by_a_gateway():
+    made = jvm().org.apache.flink.configuration.Configuration()
+    made.setLong("a.long", 5)
+    made.setDouble("a.double", 0.5)
+    assert Configuration(j_configuration=made).to_dict() == {"a.long": "5", "a.double": "0.5"}
+    assert made.getLong("a.long", 0) == 5
+    assert made.clone() == made
+    assert jvm().org.apache.flink.configuration.Configuration.fromMap({"a": "b"}).toString() == "{a=b}"
+
+
+def test_spans_of_time_go_to_java_and_back():
+    helpers = utils()
+    assert helpers.from_j_duration(helpers.to_j_duration(timedelta(seconds=2))) == timedelta(seconds=2)
+    assert helpers.from_j_flink_time(helpers.to_j_flink_time(1500)) == timedelta(seconds=1.5)
+    assert jvm().java.time.Duration.ofSeconds(3).toMillis() == 3000
+
+
+def test_a_stream_answers_in_the_names_of_java(env):
+    stream = env.from_collection([1]).map(lambda n: n).name("same")
+    assert stream._j_data_stream.getName() == "same"
+    with pytest.raises(UnsupportedByDesignError, match=r"DataStream.sinkInto: there is no JVM of Flink"):
+        stream._j_data_stream.sinkInto(None)
+    assert isinstance(stream, DataStream)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("org.apache.flink.connector.kinesis.source.KinesisStreamsSource", "use pyflink.datastream.connectors"),
+        ("org.apache.flink.table.api.Table", "use Spark SQL"),
+        ("org.apache.flink.walkthrough.common.source.TransactionSource", "methods of PyFlink's Python API"),
+        ("com.example.OwnFunction", "write the class in Python"),
+        ("java.util.Properties", "use what Python has for it"),
+    ],
+)
+def test_classes_of_java_can_be_named_and_say_what_to_use_when_called(name, advice):
+    found = utils().load_java_class(name)
+    with pytest.raises(
+        UnsupportedByDesignError, match=f"{name}: there is no JVM of Flink behind flintstream; .*{advice}"
+    ):
+        found()
+    with pytest.raises(UnsupportedByDesignError, match=advice):
+        found.builder()
+    assert not utils().is_instance_of(1, found)
+
+
+def test_a_configuration_of_something_else_is_a_type_error():
+    with pytest.raises(TypeError, match=r"needs env\._j_stream_execution_environment"):
+        utils().get_j_env_configuration(object())
+    with pytest.raises(TypeError, match="j_configuration must be what get_j_env_configuration"):
+        Configuration(j_configuration=object())  # type: ignore[arg-type]
+
+
+def test_jars_are_accepted_with_a_warning():
+    with pytest.warns(UserWarning, match="a.jar: jars have no effect"):
+        utils().add_jars_to_context_class_loader(["a.jar"])

@@ -1,0 +1,191 @@
+"""The import surface: every name that programs can import from a module of PyFlink, and where it comes from here.
+
+``python -m tests.parity.surface`` writes the table of names that PyFlink's modules have and ours have not,
+``src/flintstream/compat/_names.py``. With the path of a JSON file, which maps module -> name -> versions, it takes the
+names from there into ``surface.json`` first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import defaultdict
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from textwrap import indent, wrap
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from flintstream.compat._faces import MODULE, STAND_IN, TYPE_VARIABLE, module_behind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SURFACE = Path(__file__).with_name("surface.json")
+"""Facts only. ``names``: module -> versions -> the names that these versions can import from it; ``table``: names of
+the Table API, of 2.3; ``without_all``: modules of 2.3 without ``__all__``."""
+
+TABLE = Path(__file__).parents[2] / "src" / "flintstream" / "compat" / "_names.py"
+
+ELSEWHERE = (
+    *("abc", "typing", "enum", "io", "itertools", "threading", "logging", "datetime", "textwrap", "inspect"),
+    *("functools", "py4j.protocol", "py4j.java_gateway"),
+)
+"""Modules that PyFlink imports names from; the first that has one is where it comes from."""
+
+VARIABLE = re.compile(r"[A-Z]{1,3}[12]?")
+"""What type variables are called."""
+
+
+@cache
+def surface() -> dict[str, dict[str, str]]:
+    """Return module -> name -> versions, the Table API aside."""
+    names = json.loads(SURFACE.read_text(encoding="utf-8"))["names"]
+    return {
+        module: {name: versions for versions, text in of.items() for name in text.split()}
+        for module, of in names.items()
+    }
+
+
+@cache
+def table_surface() -> dict[str, list[str]]:
+    """Return module -> names of the Table API."""
+    names = json.loads(SURFACE.read_text(encoding="utf-8"))["table"]
+    return {module: text.split() for module, text in names.items()}
+
+
+def take(path: Path) -> None:
+    """Take the names of ``path`` into ``surface.json``."""
+    kept = json.loads(SURFACE.read_text(encoding="utf-8"))
+    names: dict[str, dict[str, list[str]]] = {}
+    for module, of in json.loads(path.read_text(encoding="utf-8")).items():
+        for name, versions in sorted(of.items()):
+            names.setdefault(module, {}).setdefault(" ".join(versions), []).append(name)
+    kept["names"] = {module: {v: " ".join(n) for v, n in sorted(of.items())} for module, of in names.items()}
+    SURFACE.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+@cache
+def behind(module: str) -> ModuleType | None:
+    """Return the module of ours that stands behind one of PyFlink's."""
+    name = module_behind(module)
+    return None if name is None else import_module(name)
+
+
+def is_ours(module: str, name: str) -> bool:
+    """Return whether our module has the name itself: as one of those it offers, or as something it defines."""
+    ours = behind(module)
+    if ours is None or name not in vars(ours):
+        return ours is not None and name in getattr(ours, "__all__", ())
+    value = getattr(ours, name)
+    if name in getattr(ours, "__all__", ()) or getattr(value, "__module__", None) == ours.__name__:
+        return True
+    return isinstance(value, ModuleType) and value.__name__ == f"{ours.__name__}.{name}"
+
+
+@cache
+def homes() -> dict[str, str]:
+    """Return the module that each name of ours is at home in: the one that defines it, else the deepest."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for module, of in surface().items():
+        for name in of:
+            if is_ours(module, name):
+                found[name].append(module)
+
+    def rank(name: str, module: str) -> tuple[bool, int, str]:
+        defined = getattr(getattr(behind(module), name, None), "__module__", "")
+        return defined == getattr(behind(module), "__name__", None), module.count("."), module
+
+    return {name: max(modules, key=lambda module: rank(name, module)) for name, modules in found.items()}
+
+
+def origin(module: str, name: str) -> str | None:
+    """Return where a name comes from, None if our module has it itself."""
+    if is_ours(module, name) or f"{module}.{name}" in surface():
+        return None
+    if name in sys.stdlib_module_names:
+        return MODULE
+    siblings = [full.rpartition(".")[0] for full in surface() if full.endswith(f".{name}")]
+    if siblings:
+        return siblings[0]
+    if name in homes() and not VARIABLE.fullmatch(name):
+        return homes()[name]
+    for elsewhere in ELSEWHERE:
+        if hasattr(import_module(elsewhere), name):
+            return elsewhere
+    if name == "py4j":
+        return MODULE
+    return TYPE_VARIABLE if VARIABLE.fullmatch(name) else STAND_IN
+
+
+def table_origin(module: str, name: str) -> str | None:
+    """Return where a name of the Table API comes from."""
+    if is_ours(module, name) or f"{module}.{name}" in table_surface():
+        return None
+    return next((m for m in table_surface() if m != module and is_ours(m, name)), STAND_IN)
+
+
+def names() -> dict[str, dict[str, list[str]]]:
+    """Return module -> origin -> names."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for origin_of, surfaces in ((origin, surface()), (table_origin, table_surface())):
+        for module, of in surfaces.items():
+            for name in sorted(of):
+                where = origin_of(module, name)
+                if where is not None:
+                    found.setdefault(module, {}).setdefault(where, []).append(name)
+    return found
+
+
+def counts() -> tuple[int, int, int]:
+    """Return how many names our modules have themselves, come from elsewhere, and are stand-ins."""
+    origins = [origin(module, name) for module, of in surface().items() for name in of]
+    ours, stand_ins = origins.count(None), origins.count(STAND_IN)
+    return ours, len(origins) - ours - stand_ins, stand_ins
+
+
+def _text(values: Iterable[str], depth: int, taken: int = 0) -> str:
+    text = " ".join(values)
+    if len(text) + taken < 104:
+        return f'"{text}"'
+    return '"""\n' + indent("\n".join(wrap(text, 104)), " " * (depth + 4)) + "\n" + " " * depth + '"""'
+
+
+def source() -> str:
+    """Return the source of the table."""
+    lines = [
+        '"""Names of PyFlink\'s modules that ours have not, by where they come from.',
+        "",
+        "Made by ``python -m tests.parity.surface``.",
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        '__all__ = ["NAMES", "WITHOUT_ALL"]',
+        "",
+        "NAMES: dict[str, dict[str, str]] = {",
+    ]
+    for module, of in sorted(names().items()):
+        lines.append(f'    "{module}": {{')
+        lines += [f'        "{where}": {_text(values, 8, len(where))},' for where, values in sorted(of.items())]
+        lines.append("    },")
+    without = json.loads(SURFACE.read_text(encoding="utf-8"))["without_all"]
+    lines += ["}", "", f"WITHOUT_ALL = {_text(without, 0)}"]
+    lines.append('"""Modules that have no ``__all__`` in PyFlink: a star imports whatever is public."""')
+    return "\n".join(lines) + "\n"
+
+
+def value_of(module: str, name: str) -> Any:
+    """Return what ``from module import name`` gives."""
+    scope: dict[str, Any] = {}
+    exec(f"from {module} import {name} as value", scope)  # noqa: S102 - the statement is what is tested
+    return scope["value"]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        take(Path(sys.argv[1]))
+    TABLE.write_text(source(), encoding="utf-8")
+    print(f"{TABLE} is written")
