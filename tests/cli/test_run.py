@@ -70,7 +70,7 @@ def test_a_script_runs_as_main_with_pyflink_and_its_own_arguments(script):
         "class Thing: pass\n"
         "import pickle\n"
         "assert isinstance(pickle.loads(pickle.dumps(Thing())), Thing)\n"
-        "print(__name__, __file__, pyflink.common is flintstream.common, sys.argv)\n"
+        "print(__name__, __file__, pyflink.common.Types is flintstream.common.Types, sys.argv)\n"
     )
     script("", "helper_beside_it.py")
     done = flintstream_run(path, "-p", "3", "--help", "--", "x")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.parity.statuses import IMPOSSIBLE, JAVA, JAVA_OBJECT, NO_OPS, OTHERWISE
+from tests.parity.surface import counts, names_of, surface
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -173,6 +174,17 @@ def share(found: list[Row], *, release: bool) -> tuple[int, int]:
     return sum(row.status in {"supported", "no-op"} for row in of), len(of)
 
 
+def import_surface() -> list[str]:
+    """Return what the page says of the names that can be imported."""
+    ours, elsewhere, stand_ins = counts()
+    total = ours + elsewhere + stand_ins
+    return [
+        f"* Names that programs can import from the {len(surface())} modules of PyFlink 1.13 to 2.3: all {total}.",
+        f"  {ours} are of the module itself, {elsewhere} are re-exports, such as `Duration` in",
+        f"  `pyflink.common.watermark_strategy`; {stand_ins} can be named, and their use says what to do instead.",
+    ]
+
+
 def page() -> str:
     """Return the page."""
     found = rows()
@@ -186,6 +198,8 @@ def page() -> str:
         f"* Names in the documentation of PyFlink 1.15 and later: {docs[0]} of {docs[1]} are there.",
         f"* Names of PyFlink 2.3: {release[0]} of {release[1]} are there ({release[0] / release[1]:.1%}).",
         "",
+        *import_surface(),
+        "",
         "What is not listed below is supported. A *no-op* is accepted and has no effect, because there is nothing here",
         "that it could have one on. For Cassandra, Kinesis and Pulsar bring a sink or source of your own:",
         "`examples/connectors` has one of each to begin with, on the client for Python.",
@@ -198,4 +212,16 @@ def page() -> str:
         if other:
             lines += ["", "| name | status | note |", "|---|---|---|"]
             lines += [f"| `{row.name.path}` | {row.status} | {row.note} |" for row in other]
+    lines += [
+        "",
+        "## Names by module",
+        "",
+        "How many names each module has had since 1.13, and the stand-ins among them.",
+        "",
+        "| module | its own | re-exports | stand-ins |",
+        "|---|---|---|---|",
+    ]
+    for module in surface():
+        ours, elsewhere, absent = names_of(module)
+        lines.append(f"| `{module}` | {len(ours)} | {len(elsewhere)} | {' '.join(f'`{name}`' for name in absent)} |")
     return "\n".join(lines) + "\n"

@@ -139,11 +139,18 @@ def names() -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def names_of(module: str) -> tuple[list[str], list[str], list[str]]:
+    """Return the names that our module has itself, those that come from elsewhere, and the stand-ins."""
+    origins = {name: origin(module, name) for name in surface()[module]}
+    ours = [name for name, where in origins.items() if where is None]
+    stand_ins = [name for name, where in origins.items() if where == STAND_IN]
+    return ours, [name for name in origins if name not in ours and name not in stand_ins], stand_ins
+
+
 def counts() -> tuple[int, int, int]:
     """Return how many names our modules have themselves, come from elsewhere, and are stand-ins."""
-    origins = [origin(module, name) for module, of in surface().items() for name in of]
-    ours, stand_ins = origins.count(None), origins.count(STAND_IN)
-    return ours, len(origins) - ours - stand_ins, stand_ins
+    ours, elsewhere, stand_ins = zip(*map(names_of, surface()), strict=True)
+    return sum(map(len, ours)), sum(map(len, elsewhere)), sum(map(len, stand_ins))
 
 
 def _text(values: Iterable[str], depth: int, taken: int = 0) -> str:
