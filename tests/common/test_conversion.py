@@ -195,6 +195,12 @@ def test_a_value_that_does_not_fit_is_refused_and_named(type_info: TypeInformati
         convert(type_info, value)
 
 
+def test_an_iterator_of_which_an_element_does_not_fit_is_not_taken_for_an_empty_one():
+    for outer in (Types.ROW, Types.TUPLE):
+        with pytest.raises(TypeError, match="element 1: the declared type is Integer, but the value is 'b'"):
+            convert(outer([Types.LIST(Types.INT())]), (iter([1, "b"]),))
+
+
 @pytest.mark.parametrize(("type_info", "bits"), INTEGER_BITS.items())
 def test_integers_are_checked_against_their_range(type_info: TypeInformation, bits: int):
     low, high = -(1 << bits - 1), (1 << bits - 1) - 1

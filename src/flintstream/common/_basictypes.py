@@ -62,11 +62,16 @@ def _number(type_info: TypeInformation, value: Any) -> Any:
     raise mismatch(type_info, value)
 
 
-def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
+def _whole(type_info: TypeInformation, value: Any) -> int:
+    """Return a number without its fraction."""
     try:
-        number = int(_number(type_info, value))
-    except ValueError:  # a float that is not a number
+        return int(_number(type_info, value))
+    except (TypeError, ValueError, OverflowError):  # no number at all, nan or infinite
         raise mismatch(type_info, value) from None
+
+
+def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
+    number = _whole(type_info, value)
     bits = _INTEGER_BITS[type_info._basic_type]  # noqa: SLF001 - own kind
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise OverflowError(f"{number} does not fit the declared type {type_info} ({bits} bits)")
@@ -74,7 +79,10 @@ def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
 
 
 def _to_double(type_info: BasicTypeInfo, value: Any) -> float:
-    return float(_number(type_info, value))
+    try:
+        return float(_number(type_info, value))
+    except (TypeError, ValueError, OverflowError):  # no number, or a whole one that is too large
+        raise mismatch(type_info, value) from None
 
 
 def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
@@ -82,21 +90,14 @@ def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
 
 
 def _to_boolean(type_info: BasicTypeInfo, value: Any) -> bool:
-    try:
-        truth = bool(value)
-        whole = int(_number(type_info, value))
-    except (ValueError, OverflowError):  # not a number, or infinite
-        raise mismatch(type_info, value) from None
-    if bool(whole) is not truth:  # 0.5 is true in Python, and 0 as a whole number
+    truth = _whole(type_info, value) != 0
+    if truth is not bool(value):  # 0.5 is true in Python, and 0 as a whole number
         raise mismatch(type_info, value, "write the comparison that decides")
     return truth
 
 
 def _to_big_integer(type_info: BasicTypeInfo, value: Any) -> int:
-    try:
-        number = int(_number(type_info, value))
-    except (ValueError, OverflowError):  # not a number, or infinite
-        raise mismatch(type_info, value) from None
+    number = _whole(type_info, value)
     if number != value:
         raise mismatch(type_info, value, "round it first")
     return number

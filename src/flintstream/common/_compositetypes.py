@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.common._basictypes import BasicType, BasicTypeInfo
 from flintstream.common._conversion import (
+    ConsumedError,
     Scope,
     convert_part,
     list_converter,
@@ -44,14 +45,19 @@ def _nullable(type_info: TypeInformation) -> Converter | None:
     return lambda value: None if value is None else converter(value)
 
 
-def _elements(type_info: TypeInformation, value: Any) -> list[Any]:
-    """Return what an array, a set, a generator and the like consist of."""
+def _converted_elements(type_info: TypeInformation, value: Any) -> Any:
+    """Convert the list of what an array, a set, a generator and the like consist of."""
     if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
         raise mismatch(type_info, value)
     elements = value.tolist() if hasattr(value, "tolist") else value  # NumPy's scalars have it, too
     if not isinstance(elements, Iterable):
         raise mismatch(type_info, value)
-    return list(elements)
+    try:
+        return type_info._convert(list(elements))  # noqa: SLF001 - own kind
+    except (TypeError, OverflowError) as error:
+        if isinstance(value, Iterator):
+            raise ConsumedError(str(error)) from None
+        raise
 
 
 def _attributes(value: Any) -> Mapping[str, Any] | None:
@@ -212,7 +218,7 @@ class TupleTypeInfo(TypeInformation):
         if not isinstance(value, (tuple, list, Row)):
             if isinstance(value, AbstractSet):
                 raise mismatch(self, value, "a set has no order")
-            value = _elements(self, value)
+            return cast("tuple[Any, ...]", _converted_elements(self, value))
         if len(value) != len(self._field_types):
             raise mismatch(self, value, f"it has {len(value)} fields instead of {len(self._field_types)}")
         return tuple(
@@ -251,7 +257,7 @@ class _SequenceTypeInfo(TypeInformation):
 
     def _convert(self, value: Any) -> Any:
         if not isinstance(value, (list, tuple)):
-            value = _elements(self, value)
+            return _converted_elements(self, value)
         converter = _nullable(self._element_type) if self._elements_may_be_none else self._element_type.converter()
         return [convert_part(converter, part, f"element {index}") for index, part in enumerate(value)]
 

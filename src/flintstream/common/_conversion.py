@@ -20,15 +20,23 @@ if TYPE_CHECKING:
 
 Converter: TypeAlias = Callable[[Any], Any]
 
+
+class ConsumedError(TypeError):
+    """An element of an iterator does not fit: the iterator cannot be read a second time, to say more about it."""
+
+
 GENERATED = "<flintstream"
 """What the file names of code begin with that is compiled at run time."""
+
+
+_NAMES = {"Row": Row, "make_row": _make_row, "narrow": narrow, "ConsumedError": ConsumedError}
 
 
 @dataclass
 class Scope:
     """The names that generated code may use."""
 
-    names: dict[str, Any] = field(default_factory=lambda: {"Row": Row, "make_row": _make_row, "narrow": narrow})
+    names: dict[str, Any] = field(default_factory=lambda: dict(_NAMES))
 
     def add(self, value: object) -> str:
         """Bind ``value`` and return its name."""
@@ -137,6 +145,8 @@ def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Con
         f"        if {_join_tests(inlines, variables)}:\n"
         f"            try:\n"
         f"                return {result}\n"
+        f"            except ConsumedError:\n"
+        f"                raise\n"
         f"            except (TypeError, ValueError, OverflowError):\n"
         f"                pass  # the slow path fails again and says where\n"
         f"    return {slow_name}(v)\n" + (_fits(checks) if keeps else "")
@@ -157,6 +167,8 @@ def row_converter(inlines: list[Inline], names: tuple[str, ...], scope: Scope, s
         f"{keep}"
         f"            try:\n"
         f"                return make_row({names_name}, [{', '.join(built)}], v._row_kind)\n"
+        f"            except ConsumedError:\n"
+        f"                raise\n"
         f"            except (TypeError, ValueError, OverflowError):\n"
         f"                pass  # the slow path fails again and says where\n"
         f"    return {slow_name}(v)\n"

@@ -101,6 +101,25 @@ def test_files_of_every_format_go_out_and_come_in(engine, name, tmp_path):
     assert sorted((r["n"], r["s"]) for r in found) == rows
 
 
+def test_rows_of_separated_values_print_as_rows_of_flinks_tables(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("1,ACME,10.5,true\n2,,1e10,false\n")
+    builder = CsvSchema.builder().add_number_column("id").add_string_column("name")
+    made = builder.add_number_column("price", DataTypes.DOUBLE()).add_boolean_column("ok").build()
+    source = FileSource.for_record_stream_format(CsvReaderFormat.for_schema(made), str(tmp_path)).build()
+    env = environment("inline")
+    env.set_parallelism(1)
+    read = env.from_source(source, NO_WATERMARKS, "files")
+    read.print()
+    read.map(lambda row: row.price, Types.DOUBLE()).print("price")
+    env.execute()
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "+I(1,ACME,10.5,true)",
+        "+I(2,,1.0E10,false)",
+        "price> 1.0E10",
+        "price> 10.5",
+    ]
+
+
 @engines
 def test_lines_of_json_are_rows_and_bad_ones_go_to_a_side_output(engine, tmp_path):
     lines = [json.dumps({"n": n, "s": "x"}) for n in range(50)]

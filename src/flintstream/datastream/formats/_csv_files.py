@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.serialization import BulkWriter, RowDataBulkWriterFactory
+from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.connectors.csv_files import CsvLayout, CsvReader
 from flintstream.connectors.formats import texts
 from flintstream.connectors.formats.csv_reading import check_columns, simple_reader
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from flintstream.common.serialization import BulkWriterFactory
-    from flintstream.common.typeinfo import RowTypeInfo, TypeInformation
+    from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import SourceReader
 
 _PLAIN_NUMBERS = re.compile(r"[0-9.+\-eE,]*").fullmatch
@@ -40,6 +41,37 @@ def _checked(schema: CsvSchema, purpose: str) -> RowTypeInfo:
     return type_info
 
 
+class TableRowTypeInfo(RowTypeInfo):
+    """The type of rows as Flink's tables have them, which is what it reads from such files.
+
+    It is equal to the row type of the same fields; only the text of its rows is another one.
+    """
+
+    def stringify(self, value: Any) -> str:
+        """See :meth:`TypeInformation.stringify`.
+
+        >>> from flintstream.common import Row, Types
+        >>> TableRowTypeInfo([Types.STRING(), Types.BOOLEAN()], ["name", "ok"]).stringify(Row("ACME", True))
+        '+I(ACME,true)'
+        """
+        if value is None:
+            return "null"
+        fields = zip(self.get_field_types(), value, strict=True)
+        return f"{value.get_row_kind()}({','.join([field_type.stringify(part) for field_type, part in fields])})"
+
+    def to_text(self, value: Any) -> str:
+        """See :meth:`TypeInformation.to_text`."""
+        return self.stringify(value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RowTypeInfo):
+            return NotImplemented
+        return self._signature() == other._signature()
+
+    def __hash__(self) -> int:
+        return hash((RowTypeInfo, self._signature()))
+
+
 class CsvReaderFormat(RecordFormat):
     """Reads rows from files of separated values, for ``FileSource.for_record_stream_format``.
 
@@ -47,7 +79,8 @@ class CsvReaderFormat(RecordFormat):
     """
 
     def __init__(self, schema: CsvSchema) -> None:
-        self._type_info = _checked(schema, "CsvReaderFormat")
+        row_type = _checked(schema, "CsvReaderFormat")
+        self._type_info = TableRowTypeInfo(row_type.get_field_types(), row_type.get_field_names())
         self._schema = schema
 
     @staticmethod
