@@ -54,7 +54,8 @@ def commits_of(sink, waited=None, *, with_checkpoint=True, goes_on=True):
         waited.append(seconds)
         return goes_on
 
-    plan: Any = SimpleNamespace(chains=[SimpleNamespace(nodes=[SimpleNamespace(id=1, uid="u", name="out")])])
+    node = SimpleNamespace(id=1, uid="u", name="out", dealt=False, side_outputs=0)
+    plan: Any = SimpleNamespace(chains=[SimpleNamespace(nodes=[node], parallelism=1)])
     return Commits(plan, {1: sink}, wait, with_checkpoint=with_checkpoint)
 
 

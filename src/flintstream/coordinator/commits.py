@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
 from flintstream.errors import CheckpointError, CommitError, JobCancelledError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flintstream.checkpoint.metadata import Metadata
     from flintstream.connectors.sink import Sink
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report
+
+
+class Dealt:
+    """What the subtasks of a sink have of records that they were dealt in turn."""
+
+    def __init__(self, parallelism: int) -> None:
+        """Begin with nothing."""
+        self.parallelism = parallelism
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the dealing begins with the first subtask."""
+        self.parts: list[Sequence[Any]] = [()] * self.parallelism
+        """By subtask."""
+        self.next = 0
+        """The subtask whose turn it is."""
+
+    def take(self) -> list[Any]:
+        """Return all of it in the order of before.
+
+        >>> dealt = Dealt(2)
+        >>> dealt.parts = [["a", "c", "e"], ["b", "d"]]
+        >>> dealt.take()
+        ['a', 'b', 'c', 'd', 'e']
+        >>> dealt.parts = [["g"], ["f"]]
+        >>> dealt.take()
+        ['f', 'g']
+        """
+        parts = [*self.parts[self.next :], *self.parts[: self.next]]
+        records: list[Any] = [None] * sum(map(len, parts))
+        try:
+            for turn, part in enumerate(parts):
+                records[turn :: self.parallelism] = part
+        except ValueError:  # the dealing has begun with another one: a subtask was moved
+            missing = object()
+            rows = zip_longest(*parts, fillvalue=missing)
+            records = [record for row in rows for record in row if record is not missing]
+        self.next = (self.next + len(records)) % self.parallelism
+        self.parts = [()] * self.parallelism
+        return records
 
 
 class Commits:
@@ -31,6 +72,11 @@ class Commits:
         self.waiting = {node for node, sink in sinks.items() if with_checkpoint and sink.waits_for_checkpoint}
         self.uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes}
         self.names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
+        ends = [(node, chain) for chain in plan.chains for node in chain.nodes if node.id in sinks]
+        self.dealt = {
+            node.id: Dealt(chain.parallelism) for node, chain in ends if node.dealt and sinks[node.id].commits_records
+        }
+        self.side_outputs = {node.id: node.side_outputs for node, _ in ends}
         self.wait = wait
         self.pending: dict[int, list[Any]] = {}
         self.done: set[tuple[int, int]] = set()
@@ -42,8 +88,14 @@ class Commits:
         """Take what was prepared in an epoch; commit what does not wait for a checkpoint."""
         for report in reports:
             for node, prepared in report.committables.items():
-                self.pending.setdefault(node, []).extend(prepared)
-        for node in [node for node in self.pending if node not in self.waiting]:
+                if node in self.dealt:
+                    self.dealt[node].parts[report.subtask] = prepared
+                else:
+                    self.pending.setdefault(node, []).extend(prepared)
+        for node, dealt in self.dealt.items():
+            if any(dealt.parts):
+                self.pending.setdefault(node, []).extend(dealt.take())
+        for node in sorted((n for n in self.pending if n not in self.waiting), key=self.side_outputs.__getitem__):
             self._commit(node)
 
     def by_uid(self) -> dict[str, list[Any]]:
@@ -96,6 +148,8 @@ class Commits:
             CheckpointError: The program has no sink of the uid any more.
         """
         self.pending.clear()
+        for dealt in self.dealt.values():
+            dealt.reset()
         if metadata is None:
             return
         nodes = {uid: node for node, uid in self.uids.items() if node in self.committers}

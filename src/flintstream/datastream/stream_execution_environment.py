@@ -260,7 +260,13 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
                     ) from error
         operator = SourceOperator(CollectionSource(elements))
         transformation = SourceTransformation(
-            "Collection Source", (), declared, operator=operator, boundedness=Boundedness.BOUNDED, parallelism=1
+            "Collection Source",
+            (),
+            declared,
+            operator=operator,
+            boundedness=Boundedness.BOUNDED,
+            parallelism=1,
+            parallel=False,
         )
         return DataStream(self, transformation)
 
@@ -511,4 +517,5 @@ class _SourceStream(DataStream):
     def force_non_parallel(self) -> Any:
         super().force_non_parallel()
         self._source.parallelism = self._source.max_parallelism = 1
+        self._source.parallel = False
         return self

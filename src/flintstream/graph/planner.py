@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
 from flintstream.graph.frozen import pickle_operator
-from flintstream.runtime.partitioners import ForwardPartitioner, KeyGroupPartitioner, RebalancePartitioner
+from flintstream.runtime.partitioners import (
+    ForwardPartitioner,
+    KeyGroupPartitioner,
+    RebalancePartitioner,
+    RescalePartitioner,
+)
 from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, LocalEdge, NodePlan, Superstep
 
 if TYPE_CHECKING:
@@ -33,9 +38,11 @@ def default_max_parallelism(parallelism: int) -> int:
 
 def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
     """Give every step its parallelism and number of key groups."""
+    found: dict[int, int] = {}
 
     def resolved(node: StreamNode) -> StreamNode:
-        parallelism = node.parallelism or graph.settings.parallelism
+        parallelism = node.parallelism or (follow(node) if node.follows_input else graph.settings.parallelism)
+        found[node.id] = parallelism
         most = node.max_parallelism or graph.settings.max_parallelism
         given = most > 0
         if not given:
@@ -46,6 +53,12 @@ def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
                 "raise set_max_parallelism() or lower set_parallelism()",
             )
         return replace(node, parallelism=parallelism, max_parallelism=most, key_groups_given=given)
+
+    def follow(node: StreamNode) -> int:
+        """As PyFlink, which collects in one subtask; nothing is lost by several where records need not change place."""
+        edges = graph.inputs(node.id)
+        before = {found[edge.source] for edge in edges}
+        return before.pop() if len(before) == 1 and all(edge.partitioner is None for edge in edges) else 1
 
     return graph.with_nodes(map(resolved, graph.nodes))
 
@@ -129,6 +142,25 @@ def mark_conversions(graph: StreamGraph) -> StreamGraph:
     return graph.with_nodes(map(marked, graph.nodes))
 
 
+def mark_order(graph: StreamGraph) -> StreamGraph:
+    """Find out in what order the driver should show what several subtasks, or several sinks, have for it.
+
+    Where the records of a single subtask were dealt out in turn, and each became one, taking them in turn gives their
+    order back. Side outputs come after what they were put aside from, as they usually do in PyFlink.
+    """
+    nodes: dict[int, StreamNode] = {}
+    for node in graph.nodes:
+        edges = graph.inputs(node.id)
+        dealt = False
+        if len(edges) == 1 and edges[0].side_tag is None and (node.role == "SINK" or node.operator.one_for_one):
+            before, partitioner = nodes[edges[0].source], edges[0].partitioner
+            in_turn = isinstance(partitioner, (RebalancePartitioner, RescalePartitioner)) and before.parallelism == 1
+            dealt = in_turn or (isinstance(partitioner, ForwardPartitioner) and before.dealt)
+        aside = max((nodes[edge.source].side_outputs + (edge.side_tag is not None) for edge in edges), default=0)
+        nodes[node.id] = replace(node, dealt=dealt, side_outputs=aside)
+    return graph.with_nodes(nodes.values())
+
+
 def assign_levels(graph: StreamGraph) -> StreamGraph:
     """Put every step into the earliest superstep in which all its input is there.
 
@@ -159,6 +191,7 @@ REWRITES: tuple[Callable[[StreamGraph], StreamGraph], ...] = (
     resolve_partitioners,
     assign_uids,
     mark_conversions,
+    mark_order,
     assign_levels,
 )
 """The rewrites, in the order in which they depend on one another."""
@@ -264,4 +297,6 @@ def _node_plan(graph: StreamGraph, node: StreamNode) -> NodePlan:
         keyed=node.keyed,
         side_tags=node.side_tags,
         stateful_source=node.role == "SOURCE",
+        dealt=node.dealt,
+        side_outputs=node.side_outputs,
     )

@@ -62,6 +62,12 @@ class StreamNode:
     keyed: bool
     bounded: bool = True
     side_tags: frozenset[str] = frozenset()
+    follows_input: bool = False
+    """Whether the parallelism is that of what comes in."""
+    dealt: bool = False
+    """Whether it has, one for one, the records of a step with one subtask, dealt out to its own in turn."""
+    side_outputs: int = 0
+    """Through how many side outputs its records come."""
     level: int = -1
     key_groups_given: bool = False
     """Whether the program says ``max_parallelism``."""
@@ -209,6 +215,7 @@ def _node(transformation: Transformation, side_tags: frozenset[str]) -> StreamNo
         chaining=transformation.chaining,
         keyed=keyed,
         bounded=bounded,
+        follows_input=isinstance(transformation, SinkTransformation) and transformation.follows_input,
         side_tags=side_tags,
     )
 

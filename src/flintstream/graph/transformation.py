@@ -26,6 +26,8 @@ class Transformation:
     output_type: TypeInformation | None = None
     """None for an untyped stream, whose records are any picklable object."""
     parallelism: int | None = None
+    parallel: bool = True
+    """False for what is read or computed in one subtask whatever the program says."""
     max_parallelism: int | None = None
     uid: str | None = None
     uid_hash: str | None = None
@@ -73,6 +75,9 @@ class OperatorTransformation(Transformation):
 @dataclass(eq=False)
 class SinkTransformation(OperatorTransformation):
     """Writes records to a sink."""
+
+    follows_input: bool = False
+    """Whether it has the parallelism of what it writes, so that records keep their order."""
 
 
 @dataclass(eq=False)

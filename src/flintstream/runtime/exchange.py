@@ -39,9 +39,9 @@ class Item(NamedTuple):
 class InputGate:
     """The receiving end: holds a subtask's items and hands them out in an order that never depends on their arrival.
 
-    STREAMING: the channel with the lowest watermark goes first, so that event time moves evenly whatever order the
-    shuffle delivers in; among equals, lower sequence numbers, then lower channels. BATCH: inputs by priority, buckets
-    one after the other.
+    STREAMING: broadcast channels go first, so that every record finds what was broadcast in its epoch; then the channel
+    with the lowest watermark, so that event time moves evenly whatever order the shuffle delivers in; among equals,
+    lower sequence numbers, then lower channels. BATCH: inputs by priority, buckets one after the other.
     """
 
     def __init__(self) -> None:
@@ -73,8 +73,15 @@ class InputGate:
     def _header(held: Item | tuple[Item, int, int]) -> Item:
         return held if isinstance(held, Item) else held[0]
 
-    def streaming(self, watermarks: dict[tuple[int, int], int]) -> Iterator[Item]:
-        """Hand out the items; ``watermarks`` is looked at before each choice: (edge, channel) -> current watermark."""
+    def streaming(
+        self, watermarks: dict[tuple[int, int], int], broadcast: frozenset[int] = frozenset()
+    ) -> Iterator[Item]:
+        """Hand out the items.
+
+        Args:
+            watermarks: (edge, channel) -> current watermark; looked at before each choice.
+            broadcast: the edges that go first.
+        """
         channels: dict[tuple[int, int], list[Item | tuple[Item, int, int]]] = {}
         header = self._header
         for held in self.items:
@@ -83,16 +90,19 @@ class InputGate:
         self.items = []
         for queue in channels.values():
             queue.sort(key=lambda held: -header(held).sequence)
-        heap = [
-            (watermarks.get(name, MIN_TIMESTAMP), header(queue[-1]).sequence, name) for name, queue in channels.items()
-        ]
+
+        def turn(name: tuple[int, int]) -> tuple[bool, int, int, tuple[int, int]]:
+            watermark, sequence = watermarks.get(name, MIN_TIMESTAMP), header(channels[name][-1]).sequence
+            return name[0] not in broadcast, watermark, sequence, name
+
+        heap = [turn(name) for name in channels]
         heapq.heapify(heap)
         while heap:
-            name = heap[0][2]
+            name = heap[0][-1]
             queue = channels[name]
             yield self._load(queue.pop())
             if queue:
-                heapq.heapreplace(heap, (watermarks.get(name, MIN_TIMESTAMP), header(queue[-1]).sequence, name))
+                heapq.heapreplace(heap, turn(name))
             else:
                 heapq.heappop(heap)
 

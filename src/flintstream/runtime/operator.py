@@ -14,7 +14,6 @@ Two rules keep blocks as safe as record-at-a-time processing:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
@@ -39,6 +38,8 @@ MAX_TIMESTAMP = 2**63 - 1
 def whole_ms(time: Any, what: str) -> int:
     """Return a user's time as a whole number of ms, cut as PyFlink cuts it; ``what`` says whose time it is.
 
+    As there, whatever ``int`` takes is a number, texts aside.
+
     >>> whole_ms(12.9, "a timer")
     12
 
@@ -46,11 +47,16 @@ def whole_ms(time: Any, what: str) -> int:
         TypeError: it is no number.
         OverflowError: it is none that fits 64 bits.
     """
-    if not issubclass(type(time), Real):
+    try:
+        whole = None if isinstance(time, (str, bytes, bytearray)) else int(time)
+    except (ValueError, OverflowError):  # not a number, infinity
+        whole = MAX_TIMESTAMP + 1
+    except TypeError:
+        whole = None
+    if whole is None:
         raise TypeError(f"{what} needs an integer, a time in ms, but got {time!r} of type {type(time).__name__}")
-    if not MIN_TIMESTAMP <= time <= MAX_TIMESTAMP:
+    if not MIN_TIMESTAMP <= whole <= MAX_TIMESTAMP:
         raise OverflowError(f"{what} needs a time in ms that fits 64 bits, but got {time!r}")
-    whole: int = int(time)
     return whole
 
 
@@ -120,6 +126,9 @@ class Operator:
 
     keeps_state: ClassVar[bool] = False
     """Whether something would be lost if what :meth:`snapshot` returns were not restored."""
+
+    one_for_one: ClassVar[bool] = False
+    """Whether each record that comes in makes one that goes out."""
 
     declared_type: TypeInformation | None = None
     """What the user says that results are; they are brought to it behind the operator."""

@@ -57,6 +57,7 @@ class MapOperator(FunctionOperator):
     """
 
     kind = MAP
+    one_for_one = True
 
     def __init__(self, function: Any, *, plain: bool) -> None:
         """Take the user's function and whether it is a plain function, which keeps nothing between calls."""
@@ -314,6 +315,8 @@ class KeyedProcessOperator(CollectingOperator):
 
 class ProjectOperator(Operator):
     """``project``: picks fields of tuples."""
+
+    one_for_one = True
 
     def __init__(self, fields: tuple[int, ...]) -> None:
         """Take the positions to keep, in order."""

@@ -42,7 +42,9 @@ class ExchangeEdge:
     target_chain: int
     side_tag: str | None = None
     priority: int = 0
-    """In BATCH mode, inputs of lower priority are consumed first (broadcast, then regular)."""
+    """Inputs of lower priority are consumed first: in BATCH mode broadcast (0), then regular (1), then keyed (2); in
+    STREAMING mode broadcast, then all others.
+    """
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ class NodePlan:
     keyed: bool = False
     side_tags: frozenset[str] = frozenset()
     stateful_source: bool = False
+    dealt: bool = False
+    """Whether it has, one for one, the records of a step with one subtask, dealt out to its own in turn."""
+    side_outputs: int = 0
+    """Through how many side outputs its records come."""
 
 
 @dataclass(frozen=True)

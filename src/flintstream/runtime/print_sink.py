@@ -7,8 +7,7 @@ are printed there once: a retried task prints nothing twice.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.common._javatext import untyped_text
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
@@ -30,20 +29,11 @@ def line_prefix(sink_identifier: str | None, subtask: int, parallelism: int) -> 
     return ":".join(parts) + "> " if parts else ""
 
 
-@dataclass(frozen=True)
-class PrintedLines:
-    """What one subtask prints in one epoch, each record with its line end."""
-
-    subtask: int
-    text: str
-
-
 class PrintWriter(SinkWriter):
     """Brings records to text inside a task."""
 
     def __init__(self, context: WriterContext, sink_identifier: str | None) -> None:
         """Take where it runs and the sink's identifier."""
-        self._subtask = context.subtask
         self._prefix = line_prefix(sink_identifier, context.subtask, context.parallelism)
         self._to_text = untyped_text if context.input_type is None else context.input_type.to_text
         self._texts: list[str] = []
@@ -54,12 +44,9 @@ class PrintWriter(SinkWriter):
         self._texts.extend([f"{prefix}{to_text(value)}\n" for value in values])
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """Return the lines of this epoch."""
-        if not self._texts:
-            return ()
-        lines = PrintedLines(self._subtask, "".join(self._texts))
-        self._texts.clear()
-        return (lines,)
+        """Return the lines of this epoch, each with its end."""
+        texts, self._texts = self._texts, []
+        return texts
 
 
 class PrintCommitter(Committer):
@@ -70,11 +57,9 @@ class PrintCommitter(Committer):
         self._to_stderr = to_stderr
 
     def commit(self, committables: Sequence[object]) -> None:
-        """Print in the order of the subtasks."""
+        """Print the lines."""
         stream = sys.stderr if self._to_stderr else sys.stdout
-        printed = [lines for lines in committables if isinstance(lines, PrintedLines)]
-        for lines in sorted(printed, key=lambda lines: lines.subtask):
-            stream.write(lines.text)
+        stream.write("".join(cast("Sequence[str]", committables)))
         stream.flush()
 
 
@@ -87,6 +72,7 @@ class PrintSink(Sink):
     """
 
     waits_for_checkpoint = False
+    commits_records = True
 
     def __init__(self, sink_identifier: str | None = None, *, to_stderr: bool = False) -> None:
         self._sink_identifier = sink_identifier

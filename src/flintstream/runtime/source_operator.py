@@ -76,6 +76,8 @@ class SourceOperator(InputOperator):
         self.watermarks: dict[str, int] = {}
         """Those that splits have given by themselves."""
         self.watermark = MIN_TIMESTAMP
+        self.singles = 0
+        """Records that are still to be emitted one by one."""
 
     def open(self) -> None:
         """Create and open the reader."""
@@ -192,7 +194,9 @@ class SourceOperator(InputOperator):
             start = end
 
     def _adapt(self, seconds: float) -> None:
-        if seconds < FAST_BATCH_SECONDS:
+        if self.singles > 0:
+            self.singles -= 1
+        elif seconds < FAST_BATCH_SECONDS:
             self.fetch.size = min(self.fetch.size * 2, RECORDS_PER_BLOCK)
         elif seconds > SLOW_BATCH_SECONDS:
             self.fetch.size = max(self.fetch.size // 2, 1)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._clock import wall_clock
 from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.blocks import unpack
+from flintstream.runtime.co_operators import CoProcessOperator
 from flintstream.runtime.exchange import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.flow import Flow
@@ -20,6 +21,7 @@ from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.outputs import exchange_output
 from flintstream.runtime.partitioners import KeyGroupPartitioner
+from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.protocol import Report
 from flintstream.runtime.sink_operator import SinkOperator
 from flintstream.runtime.source_operator import InputOperator, SourceOperator
@@ -41,6 +43,12 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import Instruction, StateHandle
     from flintstream.runtime.statelog import StateLog
 
+TURN_SECONDS = 0.1
+"""So long one source of a chain is read before the next one, if it does not give a full block earlier."""
+
+SINGLES = 128
+"""So many records of connected sources come in turn, one by one, as they do in PyFlink."""
+
 
 class Subtask:
     """A chain's operators in one task. Lives on in the worker between epochs as a cache of itself."""
@@ -61,6 +69,12 @@ class Subtask:
         self.flows: dict[int, Flow] = {}
         self._wire()
         self._join_splits()
+        connects = any(type(operator) is CoProcessOperator for operator in self.operators.values())
+        self.alternates = connects and not job.batch
+        """Whether sources of this chain are read record by record at first, for a function that connects them."""
+        for operator in self.operators.values():
+            if self.alternates and isinstance(operator, SourceOperator):
+                operator.singles = SINGLES
         self.state = SubtaskState(self)
 
     # -- construction ------------------------------------------------------------------------------------------------
@@ -172,14 +186,17 @@ class Subtask:
             self._tick()  # what has become due since the last epoch comes before the records of this one
             yield from self._consume_streaming(gate)
         sources = [(n, o) for n, o in self.operators.items() if isinstance(o, InputOperator)]
-        runs = [self._read(number, source, instruction) for number, source in sources]
+        runs = [(source, self._read(number, source, instruction)) for number, source in sources]
         while runs:
-            for run in list(runs):
-                if next(run, self) is self:
-                    runs.remove(run)
-                else:
+            for source, run in list(runs):
+                enough, until = source.records + RECORDS_PER_BLOCK, time.monotonic() + TURN_SECONDS
+                for _ in run:
                     self._tick()
                     yield
+                    if self.alternates or source.records >= enough or time.monotonic() >= until:
+                        break
+                else:
+                    runs.remove((source, run))
 
     def _read(self, number: int, source: InputOperator, instruction: Instruction) -> Iterator[None]:
         """Run one source; one that others must be able to wait for does not go unobserved for long."""
@@ -194,6 +211,7 @@ class Subtask:
             intervals.append(instruction.max_epoch_ms)
         if instruction.drain:
             source.splits.clear()
+        source.records = 0
         return source.run(
             replace(settings, max_epoch_ms=min([settings.max_epoch_ms, *intervals])),
             last=instruction.drain or number in instruction.no_more_splits,
@@ -223,7 +241,8 @@ class Subtask:
         for edge in self.chain.inputs:
             valve = targets[edge.id].valve
             watermarks.update({c: w for c, w in valve.watermarks.items() if isinstance(c, tuple) and c[0] == edge.id})
-        for item in gate.streaming(watermarks):
+        broadcast = frozenset(edge.id for edge in self.chain.inputs if edge.priority == 0)
+        for item in gate.streaming(watermarks, broadcast):
             block = unpack(item.payload)
             channel = (item.edge, item.channel)
             self._feed(targets[item.edge], channel, block)

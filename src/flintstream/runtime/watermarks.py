@@ -135,6 +135,8 @@ class TimestampsAndWatermarksOperator(Operator):
     Watermarks from upstream are ignored except the last one. In BATCH mode only timestamps are assigned.
     """
 
+    one_for_one = True
+
     def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
         """Take the strategy, and the name of the source if ``from_source`` was given it.
 

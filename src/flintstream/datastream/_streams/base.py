@@ -72,13 +72,14 @@ class DataStream(Settings, AsDataFrame):
         """Set the number of key groups, the bound to which this step can ever be rescaled (1 to 32768).
 
         Raises:
-            ValueError: ``max_parallelism`` is out of range.
+            ValueError: ``max_parallelism`` is out of range, or more than 1 for a step of one subtask.
         """
         if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 32768:
             raise ValueError(
                 f"The max parallelism of operator '{self._transformation.name}' must be within 1 to 32768, "
                 f"but got {max_parallelism!r}",
             )
+        self._check_parallel("max parallelism", max_parallelism)
         self._transformation.max_parallelism = max_parallelism
         return self
 
@@ -86,6 +87,7 @@ class DataStream(Settings, AsDataFrame):
         """Run this step in one subtask."""
         self._transformation.parallelism = 1
         self._transformation.max_parallelism = 1
+        self._transformation.parallel = False
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
@@ -390,7 +392,7 @@ class DataStream(Settings, AsDataFrame):
             raise ValueError(f"The limit of execute_and_collect() must be greater than 0, but got {limit}")
         from flintstream.datastream._streams.collect import CloseableIterator, collect_into  # noqa: PLC0415
 
-        sink = collect_into(self._sink_transformed)
+        sink = collect_into(self._collected)
         client = self._env.execute_async(job_execution_name or "DataStream Collect")
         iterator = CloseableIterator(sink, client)
         if limit is None:
@@ -419,6 +421,11 @@ class DataStream(Settings, AsDataFrame):
         operator = SinkOperator(sink, origin.output_type)
         transformation = SinkTransformation(name, (origin,), None, operator=operator, kind="ENGINE")
         self._env._register(transformation)  # noqa: SLF001
+        return transformation
+
+    def _collected(self, name: str, sink: Sink) -> SinkTransformation:
+        transformation = self._sink_transformed(name, sink)
+        transformation.follows_input = True
         return transformation
 
     def _sink(self, name: str, sink: Sink) -> DataStreamSink:

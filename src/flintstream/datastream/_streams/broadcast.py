@@ -59,8 +59,8 @@ class BroadcastConnectedStream:
     ) -> DataStream:
         """Apply ``process_element`` to each record and ``process_broadcast_element`` to each broadcast record.
 
-        In STREAMING mode nothing says which of the two comes first; in BATCH mode all broadcast records do. Broadcast
-        state can be changed for broadcast records alone: they reach every subtask, so that all keep the same state.
+        In BATCH mode all broadcast records come first, in STREAMING mode those of the same epoch do. Broadcast state can
+        be changed for broadcast records alone: they reach every subtask, so that all keep the same state.
 
         >>> from flintstream.common import Types
         >>> from flintstream.datastream import (

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class CollectQueueSink(Sink):
     """Sends every record to a queue in the driver once its epoch counts."""
 
+    commits_records = True
+
     def __init__(self) -> None:
         """Create the queue; it stays in the driver."""
         self.queue: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()

@@ -57,14 +57,22 @@ class Settings(StaysInProgram):
         """Set the number of subtasks of this step.
 
         Raises:
-            ValueError: ``parallelism`` is not a positive number.
+            ValueError: ``parallelism`` is not a positive number, or more than 1 for a step of one subtask.
         """
         if not isinstance(parallelism, int) or parallelism < 1:
             raise ValueError(
                 f"The parallelism of operator '{self._transformation.name}' must be at least 1, got {parallelism!r}",
             )
+        self._check_parallel("parallelism", parallelism)
         self._transformation.parallelism = parallelism
         return self
+
+    def _check_parallel(self, what: str, given: int) -> None:
+        if given > 1 and not self._transformation.parallel:
+            raise ValueError(
+                f"The {what} of non parallel operator must be 1: '{self._transformation.name}' runs in one subtask, "
+                f"but got {given}. Set that of the steps after it",
+            )
 
     def set_description(self, description: str) -> Any:
         """Describe this step for the execution plan."""
