@@ -59,7 +59,7 @@ class BroadcastConnectedStream:
     ) -> DataStream:
         """Apply ``process_element`` to each record and ``process_broadcast_element`` to each broadcast record.
 
-        In BATCH mode all broadcast records come first, in STREAMING mode those of the same epoch do. Broadcast state can
+        In BATCH mode all broadcast records come first, in STREAMING mode those of the same epoch. Broadcast state can
         be changed for broadcast records alone: they reach every subtask, so that all keep the same state.
 
         >>> from flintstream.common import Types
