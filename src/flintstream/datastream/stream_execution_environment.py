@@ -82,13 +82,17 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     not
     """
 
-    def __init__(self, configuration: Configuration | JavaView | None = None) -> None:
+    def __init__(
+        self,
+        j_stream_execution_environment: Configuration | JavaView | None = None,
+        serializer: object = None,  # noqa: ARG002 - records are pickled
+    ) -> None:
         """Create an environment; programs call :meth:`get_execution_environment`.
 
         Given the environment behind ``_j_stream_execution_environment``, or one made through a gateway, it is another
-        face of that.
+        face of that. Given a configuration, it has that one.
         """
-        shared = behind(configuration)
+        shared = behind(j_stream_execution_environment)
         if isinstance(shared, StreamExecutionEnvironment):
             vars(self).update(vars(shared))
             return
@@ -365,6 +369,20 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
         source = FileSource.for_record_stream_format(StreamFormat.text_line_format(charset_name), file_path).build()
         return self.from_source(source, WatermarkStrategy.no_watermarks(), f"Text file {file_path}", Types.STRING())
+
+    def socket_text_stream(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
+        """Create a stream of the lines that a TCP server sends, such as ``nc -lk 9999``; one subtask reads them.
+
+        It ends when the server closes the connection, after ``max_retry`` connections (-1 for any number). PyFlink has
+        no such method: programs call ``env._j_stream_execution_environment.socketTextStream(host, port)``.
+
+        Raises:
+            ValueError: The port or the delimiter is none.
+        """
+        from flintstream.common.typeinfo import Types  # noqa: PLC0415
+        from flintstream.connectors.socket_text import SocketText  # noqa: PLC0415
+
+        return self.add_source(SocketText(host, port, delimiter, max_retry), "Socket Stream", Types.STRING())
 
     # -- execution ---------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from flintstream.common._java_view import JavaView
+from flintstream.common._java_view import JavaView, behind
 from flintstream.common.typeinfo import TupleTypeInfo, Types
 from flintstream.connectors.sink import Sink
 from flintstream.datastream._dataframes import AsDataFrame
@@ -57,9 +57,28 @@ if TYPE_CHECKING:
 class DataStream(Settings, AsDataFrame):
     """A stream of records (PyFlink's ``DataStream``)."""
 
-    def __init__(self, env: StreamExecutionEnvironment, transformation: Transformation) -> None:
-        """Wrap the transformation that produces the records; users get streams from an environment."""
-        self._env = env
+    _env: StreamExecutionEnvironment
+    _transformation: Transformation
+
+    def __init__(
+        self, env: StreamExecutionEnvironment | JavaView, transformation: Transformation | None = None, /
+    ) -> None:
+        """Wrap the transformation that produces the records; users get streams from an environment.
+
+        Given what a method of ``env._j_stream_execution_environment`` returned, it is another face of that stream.
+
+        Raises:
+            TypeError: It is given something else.
+        """
+        if transformation is None:
+            shared = behind(env)
+            if not isinstance(shared, DataStream):
+                raise TypeError(
+                    f"DataStream() needs the Java object behind a stream, got {env!r}; ask env for a stream"
+                )
+            vars(self).update(vars(shared))
+            return
+        self._env = behind(env)
         self._transformation = transformation
 
     @property
