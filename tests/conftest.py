@@ -1,10 +1,52 @@
-"""One server of S3 for all tests of a session."""
+"""What all tests share: how a run is cut to the time there is, how tests are marked, and one server of S3."""
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pytest
+from hypothesis import settings
+
+SERVERS = {"broker", "mariadb", "postgresql", "s3", "s3_server", "server"}
+"""Fixtures that start a server."""
+
+settings.register_profile("fast", max_examples=10)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--stop-after",
+        type=float,
+        metavar="MINUTES",
+        help="skip the tests that have not begun by then, and say so",
+    )
+
+
+def pytest_configure(config):
+    minutes = config.getoption("--stop-after")
+    config.stash[END] = None if minutes is None else time.monotonic() + minutes * 60
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what needs a server, and keep what starts something expensive in one process."""
+    for item in items:
+        servers = SERVERS & set(getattr(item, "fixturenames", ()))
+        if servers:
+            item.add_marker(pytest.mark.server)
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        elif servers:
+            item.add_marker(pytest.mark.xdist_group(" ".join(sorted(servers))))
+
+
+def pytest_runtest_setup(item):
+    end = item.config.stash[END]
+    if end is not None and time.monotonic() > end:
+        pytest.skip(f"the {item.config.getoption('--stop-after'):g} minutes of this run are over")
+
+
+END = pytest.StashKey[float | None]()
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironm
 from flintstream.testing import CollectSink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from tests.conformance.harness import Form, Run
@@ -57,6 +57,29 @@ def run_program(program: Program, run: Run, engine: str, directory: Path, form: 
         if not all(isinstance(output, Collected) for output in outputs):
             env.execute(program.name)
         return [collect() for collect in collects]
+
+
+def run_together(
+    programs: Iterable[Program], run: Run, engine: str, directory: Path, config: Mapping[str, str]
+) -> dict[str, list[list[str]]]:
+    """Run programs that can share a job as one job, and return the text of every output of each.
+
+    Raises:
+        ValueError: A program has changed the settings, which are those of the others too.
+    """
+    collects = {}
+    with alias():
+        env = make_environment(engine, run, config)
+        settings = env._configuration.to_dict()
+        for program in programs:
+            own = directory / program.name
+            own.mkdir()
+            results = program.function(env, own) if program.directory else program.function(env)
+            collects[program.name] = [collector(out) for out in (results if isinstance(results, list) else [results])]
+            if env._configuration.to_dict() != settings:
+                raise ValueError(f"{program.name} has changed the settings: give it a job of its own")
+        env.execute(f"{len(collects)} programs")
+        return {name: [collect() for collect in each] for name, each in collects.items()}
 
 
 def collector(output: Any, form: Form = "text") -> Callable[[], list[str]]:

@@ -46,6 +46,14 @@ class Program:
         """The name of the function, which is also that of the file with its recorded results."""
         return self.function.__name__
 
+    @property
+    def can_share_a_job(self) -> bool:
+        """Whether one job can run it beside others: it executes nothing itself and leaves the settings alone."""
+        return not _NEEDS_A_JOB_OF_ITS_OWN & set(self.function.__code__.co_names)
+
+
+_NEEDS_A_JOB_OF_ITS_OWN = {"collected", "add_python_file", "set_uid_hash"}
+
 
 @dataclass(frozen=True)
 class FailingProgram:

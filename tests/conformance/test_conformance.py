@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 
 import pytest
 from tests.conformance import harness, ours
@@ -19,8 +20,12 @@ def test_flintstream_has_all_names_that_the_programs_import():
     assert not BROKEN
 
 
+PROGRAMS_PER_JOB = 30
+
+
 def engine_params():
-    return [pytest.param(engine, marks=[pytest.mark.spark] if engine == "spark" else []) for engine in ours.ENGINES]
+    marks = {"inline": [], "spark": [pytest.mark.spark, pytest.mark.deep]}
+    return [pytest.param(engine, marks=marks[engine]) for engine in ours.ENGINES]
 
 
 def marks_of(program):
@@ -35,6 +40,33 @@ def run_params(*, deviating=True):
         for run in harness.runs_of(program)
         if deviating or program.name not in DEVIATIONS
     ]
+
+
+def job_params():
+    """Return the programs that one job runs side by side, a few for each way to run them."""
+    ways = defaultdict(list)
+    for program in PROGRAMS.values():
+        if program.can_share_a_job and program.name not in DEVIATIONS:
+            for run in harness.runs_of(program):
+                ways[run, tuple(program.config.items())].append(program)
+    return [
+        pytest.param(programs[first : first + PROGRAMS_PER_JOB], run, dict(config), id=f"{run}-{number}-{first}")
+        for number, ((run, config), programs) in enumerate(ways.items())
+        for first in range(0, len(programs), PROGRAMS_PER_JOB)
+    ]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("programs", "run", "config"), job_params())
+def test_programs_of_one_job_give_what_pyflink_gives_each(programs, run, config, tmp_path):
+    found = ours.run_together(programs, run, "spark", tmp_path, config)
+    wrong = []
+    for program in programs:
+        try:
+            harness.compare(program, run, found[program.name])
+        except AssertionError as error:
+            wrong.append(str(error))
+    assert not wrong, "\n\n".join(wrong)
 
 
 @pytest.mark.parametrize("engine", engine_params())
