@@ -143,6 +143,7 @@ def test_a_job_is_listed_saved_stopped_and_gone_on_with(cluster, tmp_path):
     assert cluster.lines() == uninterrupted(limit)
 
 
+@pytest.mark.kills
 def test_a_job_whose_process_is_killed_is_resumed_exactly_once(cluster):
     first = cluster.run("--resume")
     cluster.wait_for_lines(40, first)

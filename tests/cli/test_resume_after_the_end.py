@@ -70,6 +70,7 @@ def left(tmp_path):
     return [path for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()]
 
 
+@pytest.mark.kills
 def test_a_process_killed_after_its_job_does_not_run_it_again(run, tmp_path):
     assert run(end="kill").returncode == -signal.SIGKILL
     again = run(end="kill")

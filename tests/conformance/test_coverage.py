@@ -24,6 +24,7 @@ def listed(path):
     return next((key for n in range(len(parts), 0, -1) if (key := ".".join(parts[:n])) in UNSEEN), None)
 
 
+@pytest.mark.slow
 def test_every_method_is_reached_by_a_program_or_listed_with_a_reason(unreached, capsys):
     surface = coverage.surface()
     with capsys.disabled():
@@ -31,6 +32,7 @@ def test_every_method_is_reached_by_a_program_or_listed_with_a_reason(unreached,
     assert [path for path in unreached if listed(path) is None] == []
 
 
+@pytest.mark.slow
 def test_nothing_is_listed_that_a_program_reaches(unreached):
     assert {entry for path in unreached if (entry := listed(path))} == set(UNSEEN)
 

@@ -54,6 +54,7 @@ def test_engines_agree(mode, parallelism):
                 pytest.fail(f"{smallest}\n{on_spark(smallest)}")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0 if MORE else 180)
 @examples(80)
 @given(programs(parallelism=(1,)))
@@ -63,6 +64,7 @@ def test_parallelism_does_not_matter(program):
         assert_same(wide, running.run(program, "inline"), running.run(wide, "inline"))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0 if MORE else 180)
 @examples(80)
 @given(programs(modes=("STREAMING",)))

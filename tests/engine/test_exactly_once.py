@@ -317,6 +317,7 @@ def test_writers_bring_to_disk_what_goes_into_checkpoints_and_savepoints_alone(m
     assert SyncingSink.calls.count("prepare") > checkpoints + 2, "there were no other epochs"
 
 
+@pytest.mark.kills
 @pytest.mark.spark
 def test_each_record_is_there_once_although_a_python_worker_is_killed(make_spark_env, tmp_path):
     faults = Faults(tmp_path / "faults", [("map", 20), ("precommit", 30), ("write", 40)], "kill")
@@ -347,6 +348,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.kills
 @pytest.mark.parametrize("seed", range(3))
 def test_each_record_is_there_once_although_the_whole_process_is_killed(tmp_path, seed):
     script = tmp_path / "killed.py"

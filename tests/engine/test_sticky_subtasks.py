@@ -100,6 +100,7 @@ def test_jobs_side_by_side_have_processes_of_their_own():
     assert len(pids) == len(set(pids)) == 4
 
 
+@pytest.mark.kills
 @pytest.mark.spark
 @pytest.mark.parametrize("victims", [this_process, the_other_workers])
 def test_a_worker_that_is_killed_is_replaced(victims, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.faults.rounds import Round, run_round
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.kills, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ import subprocess
 import pytest
 from tests.simulation import fleet
 
-SEEDS = 10_000
+SEEDS = 1_000
+ALL_SEEDS = 10_000
 SECONDS = 800
-"""Ten times what that many seeds take on two cores."""
+"""Ten times what all seeds take on two cores."""
 SEEDS_OF_MISTAKES = 4_000
 """Within so many seeds a mistake must be found; each of them passes as long as there is none."""
 PROCESSES = max(2, min(os.cpu_count() or 2, 4))
@@ -18,14 +19,19 @@ PROCESSES = max(2, min(os.cpu_count() or 2, 4))
 pytestmark = pytest.mark.timeout(900)
 
 
-def test_ten_thousand_jobs_survive_their_faults(capfd):
-    outcome = fleet.run_seeds(PROCESSES, 0, SEEDS, SECONDS)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "seeds"), [(0, SEEDS), pytest.param(SEEDS, ALL_SEEDS - SEEDS, marks=pytest.mark.deep)]
+)
+def test_jobs_survive_their_faults(first, seeds, capfd):
+    outcome = fleet.run_seeds(PROCESSES, first, seeds, SECONDS)
     with capfd.disabled():
         print(f"\nsimulation: {outcome.seeds} seeds, {outcome.seeds_per_second:.0f}/s in {PROCESSES} processes")
     assert not outcome.failures, "\n".join(outcome.failures)
-    assert outcome.seeds == SEEDS, f"{outcome.seeds} passed in {SECONDS} s"
+    assert outcome.seeds == seeds, f"{outcome.seeds} passed in {SECONDS} s"
 
 
+@pytest.mark.deep
 def test_every_mistake_is_found(capfd):
     common = ["--mutations", "--count", str(SEEDS_OF_MISTAKES), "--part"]
     parts = [[*common, str(n), str(PROCESSES)] for n in range(PROCESSES)]
@@ -36,6 +42,7 @@ def test_every_mistake_is_found(capfd):
     assert "MISSED" not in output, output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [27, 793])
 def test_a_seed_repeats_to_the_last_step(seed):
     command = [*fleet.COMMAND, "--seed", str(seed), "-v"]

@@ -137,6 +137,7 @@ def test_splits_cut_anywhere_in_a_small_file_give_each_record_once(tmp_path):
         assert found == list(range(9)), cut
 
 
+@pytest.mark.slow
 def test_a_large_file_is_read_by_several_subtasks(tmp_path):
     path = tmp_path / "f.avro"
     write_file(AVRO[0](NUMBERS), path, [{"n": n} for n in range(3_000_000)])

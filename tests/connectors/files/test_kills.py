@@ -111,12 +111,14 @@ class FilesCourse(Course):
         return [path for path in self.files if path.parent.name == name]
 
 
+@pytest.mark.kills
 @pytest.mark.timeout(300)
 def test_records_are_in_files_once_whatever_is_killed_without_spark():
     plan = Round(3, "local", "hashmap", False, (("driver", 0.2), ("driver", 0.4)), (2, 1, 2))
     assert run_round(plan, kind=FilesCourse) == {"driver": 2}
 
 
+@pytest.mark.kills
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_records_are_in_files_once_whatever_is_killed():

@@ -139,6 +139,7 @@ class S3Course(FilesCourse):
         assert listed(f"{self.bucket}/checkpoints") == ({}, {})
 
 
+@pytest.mark.kills
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_records_are_there_once_whatever_is_killed(s3, monkeypatch):

@@ -76,6 +76,7 @@ def test_an_upsert_is_as_good_as_once_whatever_fails(make_env, tmp_path, path):
     assert query(path, "SELECT SUM(times) FROM counts")[0][0] >= NUMBERS
 
 
+@pytest.mark.kills
 @pytest.mark.spark
 def test_an_upsert_is_as_good_as_once_although_workers_are_killed(postgresql, make_spark_env, tmp_path):
     postgresql.execute("DROP TABLE IF EXISTS counts")
@@ -102,6 +103,7 @@ env.execute("killed")
 """
 
 
+@pytest.mark.kills
 def test_an_upsert_is_as_good_as_once_although_the_whole_process_is_killed(postgresql, tmp_path):
     postgresql.execute("DROP TABLE IF EXISTS counts")
     postgresql.execute(TABLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.connectors.kafka.kills import run_kills
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.kills, pytest.mark.timeout(600)]
 
 
 def test_each_record_is_in_kafka_once_whatever_is_killed(broker):

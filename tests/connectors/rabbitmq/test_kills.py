@@ -57,6 +57,7 @@ class RabbitCourse(Course):
         check(counted(line for path in self.files for line in path.read_text().splitlines()), RECORDS, KEYS)
 
 
+@pytest.mark.kills
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_each_message_counts_once_whatever_is_killed(server, monkeypatch):
