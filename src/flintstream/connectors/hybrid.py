@@ -129,6 +129,13 @@ class HybridEnumerator(SplitEnumerator):
             if told:
                 enumerator.checkpoint_completed(told)
 
+    def epoch_read(self, progress: Sequence[Any]) -> None:
+        """Tell each enumerator what readers of its source have told."""
+        for number, enumerator in self._open.items():
+            told = [each[number] for each in progress if number in each]
+            if told:
+                enumerator.epoch_read(told)
+
     def close(self) -> None:
         """Close all enumerators."""
         for enumerator in self._open.values():

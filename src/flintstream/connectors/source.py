@@ -104,7 +104,7 @@ class SourceReader(ABC):
         """
 
     def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
-        """Return what the enumerator shall be told once a checkpoint contains the epoch that ends now (picklable).
+        """Return what the enumerator is to be told once a checkpoint contains the epoch that ends now (picklable).
 
         ``splits`` are those that are not used up, at the positions that they have then.
         """
@@ -155,6 +155,13 @@ class SplitEnumerator(ABC):
 
         Args:
             progress: what :meth:`SourceReader.progress` of all subtasks returned since the last call, in order.
+        """
+
+    def epoch_read(self, progress: Sequence[Any]) -> None:
+        """See how far an epoch of a job without checkpoints has come; see also :meth:`checkpoint_completed`.
+
+        Args:
+            progress: what :meth:`SourceReader.progress` of all subtasks returned.
         """
 
     def close(self) -> None:

@@ -456,9 +456,13 @@ class Coordinator:
             enumerator.epoch_ended(all_read=node not in unread)
         if self.materializer is not None:
             self.obsolete.update(self.materializer.poll(self.states, self.clock.now_ms()))
-        for report in reports if self.checkpoints.enabled else ():
+        for report in reports:
             for node, told in report.progress.items():
                 self.progress_of.setdefault(node, []).append(told)
+        if not self.checkpoints.enabled:
+            for node, progress in self.progress_of.items():
+                self.enumerators[node].epoch_read(progress)
+            self.progress_of = {}
         self.commits.add(reports)
         self._tell(reports)
 

@@ -94,22 +94,23 @@ def free_port() -> int:
 class Broker:
     """A broker in a process of its own, which can be killed and started again with the data it has."""
 
-    def __init__(self, directory: str | os.PathLike[str]) -> None:
-        """Start one that keeps its data in ``directory``."""
+    def __init__(self, directory: str | os.PathLike[str], more: str = "", *formatting: str) -> None:
+        """Start one that keeps its data in ``directory``, with ``more`` properties and options of its formatting."""
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.jars = jars()
         self.port = free_port()
         self.servers = f"127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
-        text = PROPERTIES.format(port=self.port, controller=free_port(), directory=self.directory)
+        text = (PROPERTIES + more).format(port=self.port, controller=free_port(), directory=self.directory)
         self.properties = self.directory / "server.properties"
         self.properties.write_text(text, encoding="utf-8")
         (self.directory / "log4j2.properties").write_text(
             "appender.a.type=Console\nappender.a.name=A\nrootLogger.level=WARN\nrootLogger.appenderRef.a.ref=A\n",
             "utf-8",
         )
-        self._java("kafka.tools.StorageTool", "format", "-t", uuid.uuid4().hex[:22], "-c", str(self.properties)).wait()
+        form = ["format", "-t", uuid.uuid4().hex[:22], "-c", str(self.properties), *formatting]
+        self._java("kafka.tools.StorageTool", *form).wait()
         self.start()
 
     def _java(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:

@@ -52,10 +52,38 @@ def test_it_begins_at_the_groups_offsets_and_tells_it_how_far_it_has_come(broker
 
 
 def test_it_begins_where_it_is_told(broker, topic):
-    assert run(consumer(broker, topic).set_start_from_timestamp(3000)) == ["2", "3", "4"]
+    silent = consumer(broker, topic, **{"enable.auto.commit": "false"})
+    assert run(silent.set_start_from_timestamp(3000)) == ["2", "3", "4"]
     assert run(consumer(broker, topic).set_start_from_group_offsets()) == ["0", "1", "2", "3", "4"]
     offsets = {KafkaTopicPartition(topic, 0): 4}
     assert run(consumer(broker, topic).set_start_from_specific_offsets(offsets)) == ["4"]
+
+
+def test_without_checkpoints_the_group_is_told_too_so_that_the_next_job_goes_on_from_there(broker, topic):
+    assert run(consumer(broker, topic)) == ["0", "1", "2", "3", "4"]
+    assert committed(broker, f"of-{topic}", topic) == 7
+    send(broker, topic, ["later", "end"])
+    assert run(consumer(broker, topic)) == ["later"]
+
+
+@pytest.mark.parametrize("reset", ["earliest", "latest"])
+def test_without_a_group_it_begins_where_the_property_says_every_time(broker, topic, reset):
+    properties = {"bootstrap.servers": broker.servers, "auto.offset.reset": reset}
+    for _ in range(2):
+        ended = threading.Event()
+
+        def keep_sending(ended=ended):
+            while not ended.wait(0.05):
+                send(broker, topic, ["new", "end"])
+
+        sender = threading.Thread(target=keep_sending)
+        sender.start()
+        try:
+            found = run(FlinkKafkaConsumer(topic, UntilEnd(), properties))
+        finally:
+            ended.set()
+            sender.join()
+        assert found[0] == ("0" if reset == "earliest" else "new")
 
 
 def test_it_begins_at_the_end(broker, topic):

@@ -29,7 +29,7 @@ class ClusterMetadata:
     """Which topics of a cluster belong to a stream, and how the cluster is reached."""
 
     topics: frozenset[str]
-    properties: Mapping[str, str] = field(hash=False)
+    properties: Mapping[str, str] = field(hash=False, repr=False)  # there are passwords in it
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class DynamicSplit(SourceSplit):
     """A partition of a cluster."""
 
     cluster: str
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)
     split: Any
 
 
@@ -186,6 +186,13 @@ class DynamicEnumerator(SplitEnumerator):
             told = [each[name] for each in progress if name in each]
             if told:
                 cluster.enumerator.checkpoint_completed(told)
+
+    def epoch_read(self, progress: Sequence[Any]) -> None:
+        """Tell the groups in all clusters."""
+        for name, cluster in self._clusters.items():
+            told = [each[name] for each in progress if name in each]
+            if told:
+                cluster.enumerator.epoch_read(told)
 
     def close(self) -> None:
         """Disconnect from all clusters."""

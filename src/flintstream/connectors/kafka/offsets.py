@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.connectors.kafka.client import TIMEOUT_SECONDS, KafkaConnectorError, library, patiently
+from flintstream.connectors.kafka.client import REQUEST_SECONDS, KafkaConnectorError, library, patiently
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +16,10 @@ Partition = tuple[str, int]
 
 EARLIEST, LATEST = -2, -1
 """What Kafka's protocol has in the place of a time."""
+
+
+INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Topics of Kafka itself, which no pattern is meant for."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,12 @@ def at_times(consumer: Any, partitions: Sequence[Partition], time: int) -> dict[
     if not partitions:
         return {}
     asked = [library().TopicPartition(topic, number, time) for topic, number in partitions]
-    answers = patiently(f"look up offsets of {name(partitions[0])}", lambda: _checked(consumer, asked))
+    answers = patiently(f"look up offsets of {name(partitions[0])}", lambda: _checked(consumer, asked), client=consumer)
     return {(each.topic, each.partition): each.offset for each in answers}
 
 
 def _checked(consumer: Any, asked: list[Any]) -> Any:
-    answers = consumer.offsets_for_times(asked, timeout=TIMEOUT_SECONDS)
+    answers = consumer.offsets_for_times(asked, timeout=REQUEST_SECONDS)
     for each in answers:
         if each.error is not None:
             raise library().KafkaException(each.error)
@@ -83,7 +87,9 @@ def committed(consumer: Any, partitions: Sequence[Partition]) -> dict[Partition,
     if not partitions:
         return {}
     asked = [library().TopicPartition(topic, number) for topic, number in partitions]
-    answers = patiently("read the offsets of the group", lambda: consumer.committed(asked, timeout=TIMEOUT_SECONDS))
+    answers = patiently(
+        "read the offsets of the group", lambda: consumer.committed(asked, timeout=REQUEST_SECONDS), client=consumer
+    )
     return {(each.topic, each.partition): each.offset for each in answers if each.offset >= 0}
 
 
@@ -101,11 +107,13 @@ class Subscription:
         Raises:
             KafkaConnectorError: A topic or partition does not exist, or there is no answer.
         """
-        metadata = patiently("list the topics", lambda: consumer.list_topics(timeout=TIMEOUT_SECONDS)).topics
+        metadata = patiently(
+            "list the topics", lambda: consumer.list_topics(timeout=REQUEST_SECONDS), client=consumer
+        ).topics
         there = {topic: sorted(each.partitions) for topic, each in metadata.items() if each.error is None}
         if self.pattern is not None:
             matches = re.compile(self.pattern).fullmatch
-            return _all(there, sorted(topic for topic in there if matches(topic)))
+            return _all(there, sorted(topic for topic in there if matches(topic) and topic not in INTERNAL))
         wanted = [*self.topics, *(topic for topic, _ in sorted(self.partitions))]
         for topic in wanted:
             if topic not in there:

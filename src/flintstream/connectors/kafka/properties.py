@@ -1,115 +1,390 @@
-"""From the properties of Kafka's Java clients, which PyFlink programs give, to those of librdkafka."""
+"""From the properties of Kafka's Java clients, which PyFlink programs give, to those of librdkafka.
+
+Each name that the documentation of the Java clients has is in one of the tables below, or has a function of its own.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
+from flintstream.connectors.kafka.login import CALLBACK, CLIENT_CALLBACK, JAAS, login
+from flintstream.connectors.kafka.tls import ENGINE, tls
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _log = logging.getLogger(__name__)
 
+
+class Role(Enum):
+    """Which client properties are for."""
+
+    CONSUMER = "consumer"
+    PRODUCER = "producer"
+
+
+SAME = frozenset({
+    "acks",
+    "allow.auto.create.topics",
+    "batch.size",
+    "check.crcs",
+    "client.id",
+    "client.rack",
+    "compression.type",
+    "connections.max.idle.ms",
+    "delivery.timeout.ms",
+    "enable.idempotence",
+    "enable.metrics.push",
+    "fetch.max.bytes",
+    "fetch.min.bytes",
+    "group.id",
+    "isolation.level",
+    "linger.ms",
+    "max.in.flight.requests.per.connection",
+    "max.partition.fetch.bytes",
+    "metadata.max.age.ms",
+    "metadata.recovery.rebootstrap.trigger.ms",
+    "metadata.recovery.strategy",
+    "reconnect.backoff.max.ms",
+    "reconnect.backoff.ms",
+    "request.timeout.ms",
+    "retries",
+    "retry.backoff.max.ms",
+    "retry.backoff.ms",
+    "sasl.kerberos.min.time.before.relogin",
+    "sasl.kerberos.service.name",
+    "sasl.oauthbearer.assertion.algorithm",
+    "sasl.oauthbearer.assertion.claim.aud",
+    "sasl.oauthbearer.assertion.claim.exp.seconds",
+    "sasl.oauthbearer.assertion.claim.iss",
+    "sasl.oauthbearer.assertion.claim.jti.include",
+    "sasl.oauthbearer.assertion.claim.nbf.seconds",
+    "sasl.oauthbearer.assertion.claim.sub",
+    "sasl.oauthbearer.assertion.file",
+    "sasl.oauthbearer.assertion.private.key.file",
+    "sasl.oauthbearer.assertion.private.key.passphrase",
+    "sasl.oauthbearer.scope",
+    "sasl.oauthbearer.token.endpoint.url",
+    "security.protocol",
+    "socket.connection.setup.timeout.ms",
+    "transaction.timeout.ms",
+    "transactional.id",
+})  # fmt: skip
+"""They mean the same in both."""
+
 RENAMED = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
-    "receive.buffer.bytes": "socket.receive.buffer.bytes",
-    "send.buffer.bytes": "socket.send.buffer.bytes",
     "max.request.size": "message.max.bytes",
-    "sasl.mechanism": "sasl.mechanisms",
+    "receive.buffer.bytes": "socket.receive.buffer.bytes",
+    "sasl.oauthbearer.assertion.template.file": "sasl.oauthbearer.assertion.jwt.template.file",
+    "sasl.oauthbearer.client.credentials.client.id": "sasl.oauthbearer.client.id",
+    "sasl.oauthbearer.client.credentials.client.secret": "sasl.oauthbearer.client.secret",
+    "send.buffer.bytes": "socket.send.buffer.bytes",
 }
 
-OF_THE_SOURCE = frozenset({
+OF_THE_CONNECTOR = frozenset({
+    "auto.commit.interval.ms",
+    "auto.offset.reset",
     "client.id.prefix",
     "commit.offsets.on.checkpoint",
-    "partition.discovery.interval.ms",
-    "register.consumer.metrics",
+    "enable.auto.commit",
     "flink.disable-metrics",
     "flink.partition-discovery.interval-millis",
     "flink.poll-timeout",
+    "partition.discovery.interval.ms",
+    "register.consumer.metrics",
+    "register.producer.metrics",
+    "stream-enumerator-mode",
+    "stream-metadata-discovery-failure-threshold",
+    "stream-metadata-discovery-interval-ms",
 })  # fmt: skip
-"""Flink's own, no client's."""
+"""The connector heeds them itself; no client is told."""
 
-WITHOUT_EFFECT = frozenset({
+GROUP_MEMBERSHIP = frozenset({
+    "group.instance.id",
+    "group.protocol",
+    "group.remote.assignor",
+    "heartbeat.interval.ms",
+    "internal.leave.group.on.close",
+    "max.poll.interval.ms",
+    "partition.assignment.strategy",
+    "session.timeout.ms",
+})  # fmt: skip
+"""The job deals partitions, as in Flink: its clients are no members of a group."""
+
+WITHOUT_EFFECT = GROUP_MEMBERSHIP | frozenset({
     "auto.include.jmx.reporter",
     "default.api.timeout.ms",
     "exclude.internal.topics",
-    "interceptor.classes",
+    "internal.throw.on.fetch.stable.offset.unsupported",
     "key.deserializer",
     "key.serializer",
     "max.block.ms",
     "max.poll.records",
-    "metric.reporters",
+    "metadata.max.idle.ms",
     "metrics.num.samples",
     "metrics.recording.level",
     "metrics.sample.window.ms",
-    "partition.assignment.strategy",
+    "partitioner.adaptive.partitioning.enable",
+    "partitioner.availability.timeout.ms",
+    "sasl.kerberos.ticket.renew.jitter",
+    "sasl.kerberos.ticket.renew.window.factor",
+    "sasl.login.connect.timeout.ms",
+    "sasl.login.read.timeout.ms",
+    "sasl.login.refresh.buffer.seconds",
+    "sasl.login.refresh.min.period.seconds",
+    "sasl.login.refresh.window.factor",
+    "sasl.login.refresh.window.jitter",
+    "sasl.login.retry.backoff.max.ms",
+    "sasl.login.retry.backoff.ms",
+    "sasl.oauthbearer.clock.skew.seconds",
+    "sasl.oauthbearer.expected.audience",
+    "sasl.oauthbearer.expected.issuer",
+    "sasl.oauthbearer.header.urlencode",
+    "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+    "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+    "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
+    "sasl.oauthbearer.jwks.endpoint.url",
+    "sasl.oauthbearer.jwt.validator.class",
+    "sasl.oauthbearer.scope.claim.name",
+    "sasl.oauthbearer.sub.claim.name",
+    "share.acknowledgement.mode",
+    "socket.connection.setup.timeout.max.ms",
+    "ssl.enabled.protocols",
+    "ssl.keymanager.algorithm",
+    "ssl.protocol",
+    "ssl.trustmanager.algorithm",
     "value.deserializer",
     "value.serializer",
 })  # fmt: skip
-"""Settings of the Java clients that there is nothing for here, and that change no result."""
+"""There is nothing for them here, and they change no result."""
 
-_LOGIN = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^\s;]+))")
+MISSED = frozenset({
+    "interceptor.classes",
+    "metric.reporters",
+    "security.providers",
+    "ssl.provider",
+    "ssl.secure.random.implementation",
+})  # fmt: skip
+"""Names of Java classes without which a program gives the same results; their user is told that they do not run."""
+
+JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
+"""The reporter that Java's clients have unless they are told otherwise."""
+
+IN_TLS = frozenset({
+    "ssl.cipher.suites",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.key.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.keystore.type",
+    "ssl.truststore.certificates",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.truststore.type",
+})  # fmt: skip
+
+IN_LOGIN = frozenset({CALLBACK, CLIENT_CALLBACK, JAAS, "sasl.kerberos.kinit.cmd", "sasl.mechanism", "sasl.mechanisms"})
+
+ADVICE = {
+    ENGINE: "use the properties 'ssl.truststore.*' and 'ssl.keystore.*'",
+    "sasl.login.class": f"use '{JAAS}' or '{CALLBACK}'",
+    "sasl.oauthbearer.jwt.retriever.class": f"set '{CALLBACK}' to a Python function, 'module:function'",
+    "partitioner.class": "choose partitions by set_partitioner(function) of KafkaRecordSerializationSchema.builder(), "
+    "or set librdkafka's property 'partitioner'",
+}
+"""What to use instead of a Java class."""
+
+KNOWN_CLASSES = {
+    "DefaultPartitioner": {"partitioner": "murmur2_random"},
+    "UniformStickyPartitioner": {"partitioner": "random"},
+    "RoundRobinPartitioner": {"partitioner": "random"},
+    "DefaultJwtRetriever": {},
+    "ClientCredentialsJwtRetriever": {"sasl.oauthbearer.grant.type": "client_credentials"},
+    "JwtBearerJwtRetriever": {"sasl.oauthbearer.grant.type": "urn:ietf:params:oauth:grant-type:jwt-bearer"},
+}
+
+RANGES = {
+    "auto.commit.interval.ms": (0, 86_400_000),
+    "batch.size": (1, 2_147_483_647),
+    "connections.max.idle.ms": (0, 2_147_483_647),
+    "fetch.max.bytes": (0, 2_147_483_135),
+    "fetch.min.bytes": (1, 100_000_000),
+    "fetch.wait.max.ms": (0, 59_000),
+    "linger.ms": (0, 900_000),
+    "max.in.flight.requests.per.connection": (1, 1_000_000),
+    "max.partition.fetch.bytes": (1, 1_000_000_000),
+    "message.max.bytes": (1000, 1_000_000_000),
+    "metadata.max.age.ms": (1, 86_400_000),
+    "queue.buffering.max.kbytes": (1, 2_147_483_647),
+    "reconnect.backoff.max.ms": (0, 3_600_000),
+    "reconnect.backoff.ms": (0, 3_600_000),
+    "request.timeout.ms": (1, 900_000),
+    "retry.backoff.max.ms": (1, 300_000),
+    "retry.backoff.ms": (1, 300_000),
+    "socket.connection.setup.timeout.ms": (1000, 2_147_483_647),
+    "socket.receive.buffer.bytes": (0, 100_000_000),
+    "socket.send.buffer.bytes": (0, 100_000_000),
+}
+"""librdkafka takes less than Java does: what is beyond becomes the nearest value."""
+
+OF_OTHERS = {
+    Role.CONSUMER: frozenset({
+        "acks",
+        "batch.size",
+        "buffer.memory",
+        "compression.gzip.level",
+        "compression.lz4.level",
+        "compression.type",
+        "compression.zstd.level",
+        "delivery.timeout.ms",
+        "enable.idempotence",
+        "linger.ms",
+        "max.request.size",
+        "partitioner.class",
+        "partitioner.ignore.keys",
+        "request.timeout.ms",
+        "retries",
+        "transaction.timeout.ms",
+        "transactional.id",
+    }),
+    Role.PRODUCER: frozenset({
+        "allow.auto.create.topics",
+        "check.crcs",
+        "fetch.max.bytes",
+        "fetch.max.wait.ms",
+        "fetch.min.bytes",
+        "group.id",
+        "isolation.level",
+        "max.partition.fetch.bytes",
+    }),
+}  # fmt: skip
+"""Programs give the same properties to source and sink: what concerns the other one is left out, as in Java."""
+
+BACKOFFS = [("reconnect.backoff.ms", "reconnect.backoff.max.ms"), ("retry.backoff.ms", "retry.backoff.max.ms")]
+"""The first must not be greater than the second, which Java does not mind."""
+SHORTEST_BACKOFF_MS, LONGEST_BACKOFF_MS = 100, 10_000
+
+LOWERED = frozenset({"acks", "client.dns.lookup", "compression.type", "isolation.level", "security.protocol"})
+
+OLD_DNS_LOOKUP = "default"
+_SCHEME = re.compile(r"^\s*[A-Za-z_]+://")
+_NUMBER = re.compile(r"[-+]?\d+")
 
 
-def librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return what librdkafka is to be given.
+def librdkafka(
+    properties: Mapping[str, str], role: Role = Role.CONSUMER, *, reads_files: bool = True
+) -> dict[str, Any]:
+    """Return what librdkafka is to be given; ``reads_files`` says whether stores of keys are read.
 
-    >>> librdkafka({"key.deserializer": "x", "max.request.size": "9", "auto.offset.reset": "none"})
-    {'message.max.bytes': '9', 'auto.offset.reset': 'error'}
+    >>> librdkafka({"key.deserializer": "x", "max.request.size": "9000", "bootstrap.servers": "PLAINTEXT://a:1"})
+    {'bootstrap.servers': 'a:1'}
 
     Raises:
         PlanError: A property needs Java, or would break the guarantees of the connector.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Any] = {}
     for key, value in properties.items():
-        if key in OF_THE_SOURCE:
-            continue
-        if key in WITHOUT_EFFECT:
-            _log.info("the Kafka property '%s' has no effect here", key)
-        elif key == "buffer.memory":
-            found["queue.buffering.max.kbytes"] = str(max(1, int(value) // 1024))
-        elif key == "auto.offset.reset":
-            found[key] = "error" if value.lower() == "none" else value.lower()
-        elif key == "sasl.jaas.config":
-            found.update(_login(value))
-        elif key in {"ssl.truststore.location", "ssl.keystore.location"}:
-            found.update(_store(key, value, properties))
-        elif key in {"ssl.truststore.type", "ssl.truststore.password", "ssl.keystore.type"}:
-            continue  # read together with the location
-        elif key == "ssl.endpoint.identification.algorithm":
-            found[key] = value or "none"
-        elif key.endswith((".class", ".class.name", ".classes")):
-            raise PlanError(f"the Kafka property '{key}' names a class of Java ({value}), which there are none of here")
-        else:
-            found[RENAMED.get(key, key)] = value
+        if key not in OF_OTHERS[role]:
+            found.update(_translated(key, value))
+    found.update(login(properties))
+    found.update(tls(properties, reads_files=reads_files))
+    _check_limits(found)
+    if role is Role.PRODUCER:
+        _settle_idempotence(found)
     return found
 
 
-def _login(text: str) -> dict[str, str]:
-    """Return user and password out of a login configuration of Java.
+def _translated(key: str, value: str) -> dict[str, Any]:
+    """Return what becomes of a property that can be understood alone."""
+    if key in OF_THE_CONNECTOR or key in IN_TLS or key in IN_LOGIN:
+        return {}
+    if key in WITHOUT_EFFECT:
+        _log.debug("the Kafka property '%s' has no effect here", key)
+        return {}
+    if key in MISSED:
+        if value.strip() not in {"", JMX_REPORTER}:
+            _log.warning("the Kafka property '%s' names what only Java has, and has no effect here: %s", key, value)
+        return {}
+    if key in ADVICE:
+        return _of_class(key, value)
+    own = _SPECIAL.get(key)
+    if own is not None:
+        return own(value)
+    return {RENAMED.get(key, key): value.strip().lower() if key in LOWERED else value}
 
-    >>> _login('org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p";')
-    {'sasl.username': 'u', 'sasl.password': 'p'}
-    """
-    options = {name: next(filter(None, values), "") for name, *values in _LOGIN.findall(text)}
-    if "username" not in options or "password" not in options:
-        raise PlanError(
-            "of the Kafka property 'sasl.jaas.config' only username and password are understood; for other ways to log "
-            "in use librdkafka's own properties (sasl.*)"
-        )
-    return {"sasl.username": options["username"], "sasl.password": options["password"]}
+
+def _of_class(key: str, value: str) -> dict[str, Any]:
+    known = KNOWN_CLASSES.get(value.strip().rpartition(".")[2]) if value.startswith("org.apache.kafka.") else None
+    if known is not None:
+        return known
+    if not value.strip():
+        return {}
+    raise PlanError(f"the Kafka property '{key}' names a class of Java, {value}: there are none here, {ADVICE[key]}")
 
 
-def _store(key: str, location: str, properties: Mapping[str, str]) -> dict[str, str]:
-    kind = properties.get(key.replace("location", "type"), "JKS").upper()
-    if key == "ssl.truststore.location" and kind == "PEM":
-        return {"ssl.ca.location": location}
-    if key == "ssl.keystore.location" and kind == "PKCS12":
-        return {key: location}
-    raise PlanError(
-        f"the Kafka property '{key}' names a {kind} store, which only Java reads: give PEM files as 'ssl.ca.location', "
-        "'ssl.certificate.location' and 'ssl.key.location'"
+def _servers(value: str) -> dict[str, Any]:
+    return {"bootstrap.servers": ",".join(_SCHEME.sub("", each).strip() for each in value.split(",") if each.strip())}
+
+
+def _level(value: str) -> dict[str, Any]:
+    return {"compression.level": str(min(12, max(-1, int(value))))}
+
+
+_SPECIAL: dict[str, Callable[[str], dict[str, Any]]] = {
+    "bootstrap.servers": _servers,
+    "buffer.memory": lambda value: {"queue.buffering.max.kbytes": str(max(1, int(value) // 1024))},
+    "client.dns.lookup": lambda value: {} if value == OLD_DNS_LOOKUP else {"client.dns.lookup": value.lower()},
+    "compression.gzip.level": _level,
+    "compression.lz4.level": _level,
+    "compression.zstd.level": _level,
+    "partitioner.ignore.keys": lambda value: {"partitioner": "random"} if value.lower() == "true" else {},
+    "transaction.two.phase.commit.enable": lambda _: {},
+}
+
+
+DOCUMENTED = sorted(
+    frozenset().union(SAME, RENAMED, OF_THE_CONNECTOR, WITHOUT_EFFECT, MISSED, IN_TLS, IN_LOGIN, ADVICE, _SPECIAL)
+)
+"""All names of Java's clients."""
+
+
+def _check_limits(found: dict[str, Any]) -> None:
+    """Bring what Java takes into the ranges of librdkafka."""
+    for key, (low, high) in RANGES.items():
+        text = str(found.get(key, "")).strip()
+        if not _NUMBER.fullmatch(text):
+            continue  # what is no number is refused by librdkafka
+        value = int(text)
+        if not low <= value <= high:
+            found[key] = str(min(high, max(low, value)))
+            _log.debug("the Kafka property '%s' is %s here, instead of %s", key, found[key], text)
+    for least, most in BACKOFFS:
+        low_text, high_text = found.get(least), found.get(most)
+        if low_text is not None and (high_text is None or int(high_text) < int(low_text)):
+            found[most] = str(max(int(low_text), LONGEST_BACKOFF_MS)) if high_text is None else low_text
+        elif high_text is not None and low_text is None:
+            found[least] = str(min(int(high_text), SHORTEST_BACKOFF_MS))
+
+
+MOST_IN_FLIGHT = 5
+"""Requests whose order an idempotent producer can keep."""
+
+
+def _settle_idempotence(found: dict[str, Any]) -> None:
+    """Have sending again not write again, unless other properties are against it; as Java's producer does."""
+    if "enable.idempotence" in found:
+        return
+    against = (
+        str(found.get("acks", "all")) not in {"all", "-1"},
+        str(found.get("retries", "1")).strip() == "0",
+        int(found.get("max.in.flight.requests.per.connection", MOST_IN_FLIGHT)) > MOST_IN_FLIGHT,
     )
+    if not any(against):
+        found["enable.idempotence"] = "true"

@@ -68,6 +68,8 @@ class KafkaReader(SourceReader):
         self._ended: dict[Partition, int] = {}
         self._waiting = 0
         """Messages in all queues."""
+        self._heard = False
+        """A broker has sent something."""
         self._over = False
         """A record said that nothing follows."""
 
@@ -87,7 +89,7 @@ class KafkaReader(SourceReader):
 
     def progress(self, splits: Sequence[Any]) -> object | None:
         """Return up to where each partition was read, if that is to be committed."""
-        if not self._source.commits_offsets:
+        if not self._source.commits_offsets and self._source.auto_commit_ms is None:
             return None
         ended, self._ended = self._ended, {}
         return {**ended, **{(split.topic, split.partition): split.position for split in splits}} or None
@@ -156,7 +158,10 @@ class KafkaReader(SourceReader):
             return False
         messages = self._consumer.consume(size, 0)
         if not messages:
+            if self._consumer.refusals and not self._heard:
+                raise KafkaConnectorError(f"cannot read: {self._consumer.refusals[0]}")
             return False
+        self._heard = True
         arrived: defaultdict[Partition, list[Any]] = defaultdict(list)
         for message in messages:
             error = message.error()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.file_store import MemoryFileStore
@@ -31,7 +31,7 @@ OVERHEAD = 512
 class KafkaOutput:
     """What is to be written, and how; travels to the tasks."""
 
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)  # there are passwords in it
     serializer: RecordSerializer
     exactly_once: bool = False
     flushes: bool = True

@@ -31,7 +31,7 @@ COMMIT_SECONDS = 5.0
 class KafkaInput:
     """What is to be read, and how; travels to the tasks."""
 
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)  # there are passwords in it
     subscription: Subscription
     deserializer: Deserializer
     start: Offsets = LATER
@@ -40,6 +40,8 @@ class KafkaInput:
     """How often to look for new partitions; once if negative."""
     commits_offsets: bool = False
     """Whether a completed checkpoint is told to the group."""
+    auto_commit_ms: int | None = None
+    """How often the group is told where there are no checkpoints; None for never."""
     client_id_prefix: str = ""
     drops_foreign: bool = False
     """Whether partitions of a checkpoint that are not subscribed to any more are left aside."""
@@ -64,6 +66,8 @@ class KafkaEnumerator(SplitEnumerator):
         self._untold: dict[Partition, int] = {}
         """Offsets that the group is to be told."""
         self._telling = False
+        self._next_telling = time.monotonic()
+        """When the group is told without a checkpoint."""
 
     def _consumer(self) -> Any:
         if self._client is None:
@@ -112,9 +116,21 @@ class KafkaEnumerator(SplitEnumerator):
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Commit the offsets; nothing depends on them, so that a failure is no more than a warning."""
+        if self._source.commits_offsets:
+            for each in progress:
+                self._untold.update(each)
+            self._tell()
+
+    def epoch_read(self, progress: Sequence[Any]) -> None:
+        """Commit the offsets from time to time, if the properties have that done without checkpoints."""
+        interval = self._source.auto_commit_ms
+        if interval is None:
+            return
         for each in progress:
             self._untold.update(each)
-        self._tell()
+        if time.monotonic() >= self._next_telling:
+            self._next_telling = time.monotonic() + interval / 1000
+            self._tell()
 
     def _tell(self) -> None:
         """Commit what is to be committed, after what is on its way: the order of several is not kept."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from flintstream.connectors.kafka.client import TIMEOUT_SECONDS, KafkaConnectorError, library, patiently, producer
+from flintstream.connectors.kafka.client import REQUEST_SECONDS, KafkaConnectorError, library, patiently, producer
 from flintstream.connectors.kafka.offsets import name
 from flintstream.connectors.kafka.serializing import ANY_PARTITION
 
@@ -42,7 +42,9 @@ class Writing:
         found = self._partitions.get(topic)
         if found is None:
             metadata = patiently(
-                f"look up topic '{topic}'", lambda: self.client.list_topics(topic, timeout=TIMEOUT_SECONDS)
+                f"look up topic '{topic}'",
+                lambda: self.client.list_topics(topic, timeout=REQUEST_SECONDS),
+                client=self.client,
             ).topics[topic]
             if metadata.error is not None:
                 raise KafkaConnectorError(f"cannot write to topic '{topic}': {metadata.error.str()}")
@@ -90,7 +92,8 @@ class Writing:
         """
         try:
             while self.client.flush(1.0):
-                pass
+                if self.client.refusals:
+                    raise KafkaConnectorError(f"no record can be written: {self.client.refusals[0]}")
         except SystemError as error:  # so confluent-kafka tells that the producer is beyond repair
             raise KafkaConnectorError("the producer has failed for good; the log has the reason") from error
 

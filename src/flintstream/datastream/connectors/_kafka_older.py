@@ -21,6 +21,7 @@ from flintstream.datastream.connectors._kafka_sink import _checked_schema as _ch
 from flintstream.datastream.connectors._kafka_source import (
     GROUP,
     KafkaSource,
+    auto_commit_ms,
     check_servers,
     checked_properties,
     number,
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
 
     from flintstream.common.serialization import SerializationSchema
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.source import SplitEnumerator
     from flintstream.datastream.connectors._kafka_offsets import KafkaTopicPartition
 
+RESET = "auto.offset.reset"
 OLD_DISCOVERY = "flink.partition-discovery.interval-millis"
 
 
@@ -68,7 +69,7 @@ class FlinkKafkaConsumerBase(KafkaSource):
 
     def set_start_from_group_offsets(self) -> Self:
         """Begin at the group's offsets, which is the default; where there are none, as ``auto.offset.reset`` says."""
-        return self._change(start=Offsets("committed", reset=_reset_of(self._input.properties)))
+        return self._change(start=_group_offsets(self._input.properties))
 
     def set_start_from_specific_offsets(self, specific_startup_offsets: Mapping[KafkaTopicPartition, int]) -> Self:
         """Begin at these offsets; in other partitions as :meth:`set_start_from_group_offsets` (Java has this)."""
@@ -79,16 +80,6 @@ class FlinkKafkaConsumerBase(KafkaSource):
         """Also read partitions of a checkpoint that are not subscribed to any more."""
         return self._change(drops_foreign=False)
 
-    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return what finds the partitions.
-
-        Raises:
-            PlanError: There is no group at whose offsets to begin.
-        """
-        if self._input.start.kind == "committed" and GROUP not in self._input.properties:
-            raise PlanError(f"a FlinkKafkaConsumer begins at the offsets of a group: set the property '{GROUP}'")
-        return super().create_enumerator(parallelism)
-
     def get_produced_type(self) -> TypeInformation | None:
         """Return the type of the records; None for any Python object."""
         return self.produced_type
@@ -97,7 +88,10 @@ class FlinkKafkaConsumerBase(KafkaSource):
 class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
     """The source of releases before 1.16, for ``add_source``; use :class:`KafkaSource`.
 
-    Begins at the group's offsets. A schema may say, by ``is_end_of_stream``, that nothing follows.
+    Begins at the group's offsets. Without a group, and where there are none, it begins at the latest ones, or where the
+    property ``auto.offset.reset`` says. A job without checkpoints commits its offsets every five seconds, and when it
+    ends; ``auto.commit.interval.ms`` sets another time, and ``enable.auto.commit`` can be false. A schema may say, by
+    ``is_end_of_stream``, that nothing follows.
     """
 
     def __init__(
@@ -117,18 +111,31 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
             properties=own,
             subscription=Subscription(topics=names),
             deserializer=ValueDeserializer(deserialization_schema),
-            start=Offsets("committed", reset=_reset_of(own)),
+            start=_group_offsets(own),
             discovery_ms=number(own, OLD_DISCOVERY, -1),
             commits_offsets=GROUP in own,
+            auto_commit_ms=auto_commit_ms(own, default=True),
             drops_foreign=True,
             ends_of_stream=deserialization_schema.is_end_of_stream if ends else None,
         )
         super().__init__(source, Boundedness.CONTINUOUS_UNBOUNDED)
 
 
+def _group_offsets(properties: Mapping[str, str]) -> Offsets:
+    """Return where a group has come to; without a group, where ``auto.offset.reset`` says."""
+    reset = _reset_of(properties)
+    if GROUP in properties:
+        return Offsets("committed", reset=reset)
+    if reset == "none":
+        raise PlanError(f"a FlinkKafkaConsumer without the property '{GROUP}' needs another '{RESET}' than none")
+    return Offsets(reset, reset=reset)
+
+
 def _reset_of(properties: Mapping[str, str]) -> str:
-    reset = properties.get("auto.offset.reset", "latest").lower()
-    return reset if reset in {"earliest", "latest"} else "none"
+    reset = properties.get(RESET, "latest").lower()
+    if reset not in {"earliest", "latest", "none"}:
+        raise PlanError(f"the property '{RESET}' must be earliest, latest or none, got {properties[RESET]!r}")
+    return reset
 
 
 class Semantic(enum.Enum):

@@ -240,11 +240,11 @@ class KafkaSinkBuilder:
 
 def checked_output(output: KafkaOutput) -> KafkaOutput:
     """Refuse properties that no producer takes."""
-    if TRANSACTIONAL_ID in output.properties:
+    if TRANSACTIONAL_ID in output.properties and not output.exactly_once:
         raise PlanError(f"the property '{TRANSACTIONAL_ID}' is the sink's own: use set_transactional_id_prefix()")
-    transactional = {TRANSACTIONAL_ID: "checked"} if output.exactly_once else {}
-    check_producer({**output.properties, **transactional})
-    return output
+    own = {key: value for key, value in output.properties.items() if key != TRANSACTIONAL_ID}
+    check_producer({**own, TRANSACTIONAL_ID: "checked"} if output.exactly_once else own)
+    return replace(output, properties=own)
 
 
 def with_output(sink: KafkaSink, **changes: Any) -> None:

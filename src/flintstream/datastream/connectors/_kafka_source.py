@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SERVERS = "bootstrap.servers"
 GROUP = "group.id"
 COMMIT = "commit.offsets.on.checkpoint"
+AUTO_COMMIT = "enable.auto.commit"
+AUTO_COMMIT_INTERVAL = "auto.commit.interval.ms"
+AUTO_COMMIT_MS = 5_000
 DISCOVERY = "partition.discovery.interval.ms"
 CLIENT_PREFIX = "client.id.prefix"
 DISCOVERY_MS = 300_000
@@ -234,8 +237,9 @@ class KafkaSourceBuilder:
         if not grouped and "committed" in {start.kind, self._stop.kind if self._stop is not None else ""}:
             raise PlanError("a KafkaSource needs a group to begin or end at its committed offsets: set_group_id()")
         commits = flag(properties, COMMIT, default=grouped)
-        if commits and not grouped:
-            raise PlanError(f"the property '{COMMIT}' is true, but there is no group to commit to: set_group_id()")
+        for key in (COMMIT, AUTO_COMMIT):
+            if not grouped and flag(properties, key, default=False):
+                raise PlanError(f"the property '{key}' is true, but there is no group to commit to: set_group_id()")
         discovery = number(properties, DISCOVERY, DISCOVERY_MS)
         check_consumer(properties)
         source = KafkaInput(
@@ -246,6 +250,7 @@ class KafkaSourceBuilder:
             stop=self._stop,
             discovery_ms=-1 if self._boundedness is Boundedness.BOUNDED else discovery,
             commits_offsets=commits,
+            auto_commit_ms=auto_commit_ms(properties, default=False),
             client_id_prefix=properties.get(CLIENT_PREFIX, ""),
         )
         return KafkaSource(source, self._boundedness)
@@ -290,6 +295,12 @@ def flag(properties: Mapping[str, str], key: str, *, default: bool) -> bool:
     if text not in {"true", "false"}:
         raise PlanError(f"the property '{key}' must be true or false, got {properties[key]!r}")
     return text == "true"
+
+
+def auto_commit_ms(properties: Mapping[str, str], *, default: bool) -> int | None:
+    """Return how often the group is told how far a job without checkpoints has come; None for never."""
+    wished = flag(properties, AUTO_COMMIT, default=default)
+    return number(properties, AUTO_COMMIT_INTERVAL, AUTO_COMMIT_MS) if wished and GROUP in properties else None
 
 
 def number(properties: Mapping[str, str], key: str, default: int) -> int:

@@ -27,6 +27,7 @@ from flintstream.datastream.connectors._kafka_source import (
     GROUP,
     KafkaRecordDeserializationSchema,
     KafkaSourceBuilder,
+    auto_commit_ms,
     check_servers,
     checked_properties,
     flag,
@@ -280,6 +281,7 @@ class DynamicKafkaSourceBuilder:
             stop=self._stop,
             discovery_ms=-1 if bounded else number(own, DISCOVERY, DISCOVERY_MS),
             commits_offsets=flag(own, COMMIT, default=grouped) and grouped,
+            auto_commit_ms=auto_commit_ms(own, default=False),
             client_id_prefix=own.get(CLIENT_PREFIX, ""),
         )
         source = DynamicInput(

@@ -1,0 +1,70 @@
+"""From the TLS settings of Kafka's Java clients to those of librdkafka."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.connectors.kafka.stores import StoreError, pem_store, read_store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.connectors.kafka.stores import Store
+
+ENGINE = "ssl.engine.factory.class"
+TRUST = "ssl.truststore"
+KEYS = "ssl.keystore"
+
+ALWAYS_ON = ("TLS_AES_", "TLS_CHACHA20_")
+"""What the suites of TLS 1.3 begin with: librdkafka has them all, and names only those of TLS 1.2."""
+
+
+def tls(properties: Mapping[str, str], *, reads_files: bool = True) -> dict[str, str]:
+    r"""Return what librdkafka needs for TLS. The files of stores are read here: in the process that connects.
+
+    >>> tls({"ssl.truststore.certificates": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"})
+    {'ssl.ca.pem': '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'}
+
+    Raises:
+        StoreError: A store cannot be read.
+    """
+    found = {}
+    trusted = _store(properties, TRUST, ("certificates",), reads_files=reads_files)
+    if trusted is not None:
+        certificates = trusted.certificates + trusted.own_certificate()  # Java trusts that of a key, too
+        if not certificates:
+            raise StoreError(f"there is no certificate to trust in what '{TRUST}.*' names")
+        found["ssl.ca.pem"] = certificates
+    own = _store(properties, KEYS, ("key", "certificate.chain"), reads_files=reads_files)
+    if own is not None:
+        if not own.key or not own.chain:
+            raise StoreError(f"there is no private key with its certificate in what '{KEYS}.*' names")
+        found |= {"ssl.key.pem": own.key, "ssl.certificate.pem": own.chain}
+        if own.key_password:
+            found["ssl.key.password"] = own.key_password
+    elif "ssl.key.password" in properties and reads_files:
+        found["ssl.key.password"] = properties["ssl.key.password"]
+    if "ssl.endpoint.identification.algorithm" in properties:
+        found["ssl.endpoint.identification.algorithm"] = (
+            properties["ssl.endpoint.identification.algorithm"].strip().lower() or "none"
+        )
+    suites = [each.strip() for each in properties.get("ssl.cipher.suites", "").replace(":", ",").split(",")]
+    named = [each for each in suites if each and not each.startswith(ALWAYS_ON)]
+    if named:
+        found["ssl.cipher.suites"] = ":".join(named)
+    return found
+
+
+def _store(properties: Mapping[str, str], which: str, inline: tuple[str, ...], *, reads_files: bool) -> Store | None:
+    """Return a store that is a file, or that the properties themselves contain; None if there is none."""
+    texts = [properties[f"{which}.{part}"] for part in inline if properties.get(f"{which}.{part}")]
+    if texts:
+        try:
+            return pem_store("\n".join(texts), properties.get("ssl.key.password"))
+        except StoreError as error:
+            raise StoreError(f"the Kafka property '{which}.{inline[0]}': {error}") from None
+    location = properties.get(f"{which}.location")
+    if not location or not reads_files:
+        return None
+    key_password = properties.get("ssl.key.password") if which == KEYS else None
+    return read_store(location, f"{which}.location", properties.get(f"{which}.password"), key_password)

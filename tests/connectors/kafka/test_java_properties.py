@@ -1,0 +1,282 @@
+"""Every property that Kafka's Java clients document works here, is harmless, or is refused with what to use instead."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from tests.connectors.kafka.java_properties import recorded
+
+from flintstream.connectors.kafka.client import LIBRARY_LOG, check_consumer, check_producer, consumer, library, producer
+from flintstream.connectors.kafka.properties import (
+    ADVICE,
+    DOCUMENTED,
+    IN_LOGIN,
+    IN_TLS,
+    MISSED,
+    OF_OTHERS,
+    OF_THE_CONNECTOR,
+    SAME,
+    WITHOUT_EFFECT,
+    Role,
+    librdkafka,
+)
+from flintstream.connectors.kafka.source import KafkaInput
+from flintstream.errors import PlanError
+
+OF_FLINK = [
+    "client.id.prefix",
+    "commit.offsets.on.checkpoint",
+    "flink.disable-metrics",
+    "flink.partition-discovery.interval-millis",
+    "flink.poll-timeout",
+    "partition.discovery.interval.ms",
+    "register.consumer.metrics",
+    "register.producer.metrics",
+    "stream-enumerator-mode",
+    "stream-metadata-discovery-failure-threshold",
+    "stream-metadata-discovery-interval-ms",
+]
+"""What the documentation of Flink's connector has, beside the properties of Kafka's clients."""
+
+LOGIN = "org.apache.kafka.common.security"
+PLAIN = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "PLAIN",
+    "sasl.jaas.config": f'{LOGIN}.plain.PlainLoginModule required username="u" password="p";',
+}
+OAUTH = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.jaas.config": f'{LOGIN}.oauthbearer.OAuthBearerLoginModule required clientId="i" clientSecret="s" scope="c";',
+    "sasl.oauthbearer.token.endpoint.url": "http://127.0.0.1:1/token",
+}
+SAMPLES: dict[str, tuple[str, ...]] = {
+    "acks": ("all", "-1", "0", "1"),
+    "auto.offset.reset": ("earliest", "none", "by_duration:PT1H"),
+    "batch.size": ("0",),
+    "bootstrap.servers": ("PLAINTEXT://127.0.0.1:1, 127.0.0.1:2",),
+    "client.dns.lookup": ("default", "resolve_canonical_bootstrap_servers_only"),
+    "client.id": ("me",),
+    "client.rack": ("a",),
+    "compression.type": ("gzip", "snappy", "lz4", "zstd", "none"),
+    "compression.zstd.level": ("22", "-131072"),
+    "connections.max.idle.ms": ("-1", "9223372036854775807"),
+    "fetch.max.bytes": ("2147483647",),
+    "fetch.max.wait.ms": ("10000", "2147483647"),
+    "fetch.min.bytes": ("0", "2147483647"),
+    "group.id": ("g",),
+    "group.instance.id": ("one",),
+    "group.remote.assignor": ("uniform",),
+    "isolation.level": ("read_committed", "READ_UNCOMMITTED"),
+    "max.in.flight.requests.per.connection": ("6", "1"),
+    "max.partition.fetch.bytes": ("0", "2147483647"),
+    "max.poll.interval.ms": ("1",),
+    "max.request.size": ("0", "2147483647"),
+    "metadata.max.age.ms": ("0", "9223372036854775807"),
+    "partitioner.class": ("org.apache.kafka.clients.producer.RoundRobinPartitioner",),
+    "partitioner.ignore.keys": ("true",),
+    "receive.buffer.bytes": ("-1",),
+    "reconnect.backoff.max.ms": ("0", "20"),
+    "reconnect.backoff.ms": ("20000",),
+    "request.timeout.ms": ("0", "2147483647"),
+    "retries": ("0", "2147483647"),
+    "retry.backoff.max.ms": ("0",),
+    "retry.backoff.ms": ("0",),
+    "sasl.client.callback.handler.class": (f"{LOGIN}.oauthbearer.internals.OAuthBearerSaslClientCallbackHandler",),
+    "sasl.jaas.config": (PLAIN["sasl.jaas.config"],),
+    "sasl.kerberos.service.name": ("kafka",),
+    "sasl.login.callback.handler.class": (f"{LOGIN}.oauthbearer.OAuthBearerLoginCallbackHandler", "tokens:make"),
+    "sasl.mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+    "security.protocol": ("PLAINTEXT", "plaintext"),
+    "send.buffer.bytes": ("-1",),
+    "session.timeout.ms": ("1", "99999999"),
+    "socket.connection.setup.timeout.ms": ("0",),
+    "ssl.cipher.suites": ("TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
+    "ssl.endpoint.identification.algorithm": ("", "https", "HTTPS"),
+    "ssl.key.password": ("secret",),
+    "ssl.keystore.location": ("/there/is/none.jks",),
+    "ssl.truststore.location": ("/there/is/none.p12",),
+    "ssl.truststore.type": ("PKCS12",),
+}
+"""Values beside the default: those at the ends of what Java takes, above all."""
+
+NEEDS_JAVA = {
+    "partitioner.class": ("com.example.Mine", "set_partitioner"),
+    "sasl.client.callback.handler.class": ("com.example.Mine", "'module:function'"),
+    "sasl.login.callback.handler.class": ("com.example.Mine", "'module:function'"),
+    "sasl.login.class": ("com.example.Mine", "sasl.jaas.config"),
+    "sasl.oauthbearer.jwt.retriever.class": ("com.example.Mine", "'module:function'"),
+    "ssl.engine.factory.class": ("com.example.Mine", "ssl.truststore"),
+}
+
+
+NO_KERBEROS = ("sasl.mechanism", "GSSAPI")
+"""The default, which the librdkafka of PyPI does not have; another test shows what is said then."""
+
+
+def context(name: str) -> dict[str, str]:
+    """Return what must be set with a property so that it is used at all."""
+    if name.startswith("ssl."):
+        return {"security.protocol": "SSL"}
+    if name.startswith(("sasl.oauthbearer.", "sasl.login.callback", "sasl.client.callback")):
+        return OAUTH
+    if name.startswith("sasl."):
+        return PLAIN
+    if name == "transactional.id":
+        return {"enable.idempotence": "true"}
+    return {}
+
+
+def given() -> list[Any]:
+    found = []
+    for client, name, _, default in recorded():
+        own = default.removeprefix("class ").strip("[]")
+        values = [own] if own not in {"", "null"} and not own.startswith("class") else []
+        values += [value for value in SAMPLES.get(name, ()) if value not in values]
+        found += [(client, name, value) for value in values if (name, value) != NO_KERBEROS]
+    return [pytest.param(*each, id=f"{each[0]} {each[1]}={each[2][:40]}") for each in found]
+
+
+def test_there_is_a_decision_on_every_name():
+    names = {name for _, name, _, _ in recorded()}
+    assert len(names) > 130
+    assert names - set(DOCUMENTED) == set()
+    assert set(OF_FLINK) <= OF_THE_CONNECTOR
+    assert names >= (MISSED | OF_OTHERS[Role.CONSUMER] | OF_OTHERS[Role.PRODUCER])
+
+
+def test_nothing_is_decided_twice():
+    tables = [SAME, OF_THE_CONNECTOR, WITHOUT_EFFECT, MISSED, IN_TLS, IN_LOGIN, ADVICE.keys()]
+    assert sum(map(len, tables)) == len(frozenset().union(*tables))
+
+
+@pytest.mark.parametrize(("client", "name", "value"), given())
+def test_what_java_takes_is_taken(client, name, value, caplog):
+    properties = context(name) | {name: value}
+    check = check_consumer if client == "consumer" else check_producer
+    with caplog.at_level(logging.WARNING):
+        check(properties)
+        assert caplog.text == ""
+        translated = librdkafka(properties, Role(client), reads_files=False)
+        translated.pop("oauth_cb", None)
+        made = library().Consumer if client == "consumer" else library().Producer
+        made({"group.id": "g"} | translated | {"logger": LIBRARY_LOG, "bootstrap.servers": ""})
+    assert "CONFWARN" not in caplog.text
+
+
+@pytest.mark.parametrize("name", NEEDS_JAVA)
+def test_what_needs_a_java_class_is_refused_with_what_to_use_instead(name):
+    value, advice = NEEDS_JAVA[name]
+    with pytest.raises(PlanError, match=rf"'{name}' names a class of Java, {value}.*{advice}"):
+        check_producer(context(name) | {name: value})
+
+
+@pytest.mark.parametrize("name", sorted(MISSED))
+def test_classes_that_are_missed_are_told_of(name, caplog):
+    check_consumer({name: "com.example.Mine"})
+    assert f"'{name}' names what only Java has, and has no effect here: com.example.Mine" in caplog.text
+    caplog.clear()
+    check_consumer({name: ""})
+    assert caplog.text == ""
+
+
+def test_an_unknown_property_is_no_error_as_in_java_but_told_of_with_what_may_be_meant(caplog):
+    for check in (check_consumer, check_producer):
+        check({"fetch.min.bites": "1", "zookeeper.connect": "a:2181"})
+        assert "no property 'fetch.min.bites', and it has no effect; did you mean 'fetch.min.bytes'?" in caplog.text
+        assert "no property 'zookeeper.connect', and it has no effect\n" in caplog.text
+        caplog.clear()
+    consumer({"zookeeper.connect": "a:2181"}).close()
+    producer({"zookeeper.connect": "a:2181"}, print)
+    assert caplog.text == ""  # tasks need not say it again
+
+
+@pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        (PLAIN | {"sasl.jaas.config": "x.PlainLoginModule required username=hidden;"}, "no username, or no password"),
+        (PLAIN | {"sasl.jaas.config": "hidden"}, "login module that there is none of here: use PlainLoginModule"),
+        (
+            PLAIN | {"sasl.jaas.config": "x.LdapLoginModule required password=hidden;"},
+            "login module that there is none",
+        ),
+        (
+            PLAIN | {"sasl.jaas.config": "x.ScramLoginModule required username=a password=hidden tokenauth=true;"},
+            "delegation token",
+        ),
+        ({"sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;"}, "OAUTHBEARER"),
+        ({"sasl.mechanism": "AWS_MSK_IAM"}, "aws-msk-iam-sasl-signer-python"),
+        (
+            {"sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"},
+            "aws-msk-iam-sasl-signer-python",
+        ),
+        (OAUTH | {"sasl.oauthbearer.token.endpoint.url": "file:///token"}, "names a file"),
+        ({"security.protocol": "SASL_PLAINTEXT"}, "GSSAPI.*no Kerberos: build it"),
+        ({"ssl.truststore.certificates": "hidden", "security.protocol": "SSL"}, "neither a certificate nor"),
+        ({"acks": "hidden"}, "acks"),
+    ],
+)
+def test_a_login_that_cannot_work_is_refused_without_telling_secrets(properties, message):
+    with pytest.raises(PlanError, match=message) as raised:
+        check_producer(properties)
+    assert "hidden" not in str(raised.value).replace('"hidden" for', "") or "acks" in properties
+
+
+def test_ways_to_log_in_are_translated():
+    def login(mechanism: str, module: str, **more: str) -> dict[str, Any]:
+        found = librdkafka({"sasl.mechanism": mechanism, "sasl.jaas.config": f"{LOGIN}.{module};"} | more)
+        assert found.pop("sasl.mechanisms") == mechanism
+        return found
+
+    assert login("SCRAM-SHA-512", r'scram.ScramLoginModule required username="a\"b" password="p;w=1"') == {
+        "sasl.username": 'a"b',
+        "sasl.password": "p;w=1",
+    }
+    url = {"sasl.oauthbearer.token.endpoint.url": "https://a/b"}
+    tokens = 'oauthbearer.OAuthBearerLoginModule required clientId=i clientSecret="s" scope=c extension_pool="x"'
+    assert login("OAUTHBEARER", tokens, **url) == url | {
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.client.id": "i",
+        "sasl.oauthbearer.client.secret": "s",
+        "sasl.oauthbearer.scope": "c",
+        "sasl.oauthbearer.extensions": "pool=x",
+    }
+    kerberos = 'Krb5LoginModule required useKeyTab=true storeKey=true keyTab="/k" principal="a@B"'
+    java = {"sasl.kerberos.kinit.cmd": "/usr/bin/kinit", "sasl.kerberos.service.name": "kafka"}
+    assert login("GSSAPI", kerberos, **java) == {
+        "sasl.kerberos.keytab": "/k",
+        "sasl.kerberos.principal": "a@B",
+        "sasl.kerberos.service.name": "kafka",
+        "sasl.kerberos.kinit.cmd": '/usr/bin/kinit -t "%{sasl.kerberos.keytab}" -k %{sasl.kerberos.principal}',
+    }
+    assert login("GSSAPI", "Krb5LoginModule required useTicketCache=true") == {
+        "sasl.kerberos.min.time.before.relogin": "0"
+    }
+
+
+def test_properties_for_the_other_client_are_left_out():
+    both = {"group.id": "g", "acks": "1", "client.id": "c"}
+    assert librdkafka(both, Role.CONSUMER) == {"group.id": "g", "client.id": "c"}
+    assert librdkafka(both, Role.PRODUCER) == {"acks": "1", "client.id": "c"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "idempotent"),
+    [
+        ({}, True),
+        ({"acks": "-1"}, True),
+        ({"acks": "1"}, False),
+        ({"retries": "0"}, False),
+        ({"max.in.flight.requests.per.connection": "6"}, False),
+    ],
+)
+def test_a_producer_is_idempotent_unless_other_properties_are_against_it(properties, idempotent):
+    assert ("enable.idempotence" in librdkafka(properties, Role.PRODUCER)) == idempotent
+    producer(properties, print)
+
+
+def test_properties_are_not_shown(capsys):
+    subscription: Any = None
+    assert "hidden" not in repr(KafkaInput({"ssl.key.password": "hidden"}, subscription, subscription))
