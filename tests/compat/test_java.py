@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from flintstream.common import Configuration
+from flintstream.common._java_view import behind
 from flintstream.compat import pyflink as compat
 from flintstream.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.errors import UnsupportedByDesignError
@@ -162,3 +163,43 @@ def test_a_configuration_of_something_else_is_a_type_error():
 def test_jars_are_accepted_with_a_warning():
     with pytest.warns(UserWarning, match="a.jar: jars have no effect"):
         utils().add_jars_to_context_class_loader(["a.jar"])
+
+
+def test_an_encoder_made_by_a_gateway_writes_files(env, tmp_path):
+    connectors = importlib.import_module("pyflink.datastream.connectors")
+    serialization = importlib.import_module("pyflink.common.serialization")
+    encoder = serialization.Encoder(jvm().org.apache.flink.api.common.serialization.SimpleStringEncoder())
+    sink = connectors.FileSink.for_row_format(str(tmp_path), encoder).build()
+    env.from_collection(["Hello", "Flink"]).sink_to(sink)
+    env.execute()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(line for path in files for line in path.read_text().splitlines()) == ["Flink", "Hello"]
+
+
+def test_schemas_and_offsets_made_by_a_gateway_are_pyflinks():
+    kafka = importlib.import_module("pyflink.datastream.connectors.kafka")
+    flink = jvm().org.apache.flink
+    charset = jvm().java.nio.charset.Charset.forName("UTF-8")
+    schema = flink.api.common.serialization.SimpleStringSchema(charset)
+    assert schema.serialize("text") == b"text"
+    reset = jvm().org.apache.kafka.clients.consumer.OffsetResetStrategy
+    assert reset.EARLIEST is reset.valueOf("EARLIEST") is kafka.KafkaOffsetResetStrategy.EARLIEST
+    offsets = flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer.committedOffsets(reset.EARLIEST)
+    assert isinstance(kafka.KafkaOffsetsInitializer(offsets), kafka.KafkaOffsetsInitializer)
+    builder = flink.connector.kafka.source.KafkaSource.builder()
+    source = builder.setBootstrapServers("localhost:1").setTopics("a").setStartingOffsets(offsets)
+    source = source.setGroupId("group").setValueOnlyDeserializer(schema).build()
+    assert isinstance(behind(source), kafka.KafkaSource)
+
+
+def test_members_of_enums_are_found_by_their_name(env):
+    flink = jvm().org.apache.flink
+    env._j_stream_execution_environment.setRuntimeMode(flink.api.common.RuntimeExecutionMode.BATCH)
+    assert env._j_stream_execution_environment.getConfiguration().getString("execution.runtime-mode", "") == "BATCH"
+    cleanup = flink.streaming.api.environment.CheckpointConfig.ExternalizedCheckpointCleanup
+    assert cleanup.RETAIN_ON_CANCELLATION.name == "RETAIN_ON_CANCELLATION"
+
+
+def test_classes_can_be_imported_with_py4j():
+    java_import = importlib.import_module("py4j.java_gateway").java_import
+    assert java_import(jvm(), "org.apache.flink.api.common.time.Time") is None

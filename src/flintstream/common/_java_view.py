@@ -7,6 +7,7 @@ options. A :class:`JavaView` stands for the Java object and passes each call on 
 from __future__ import annotations
 
 import re
+from abc import ABCMeta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from flintstream.common.config_options import ConfigOption
@@ -15,7 +16,7 @@ from flintstream.errors import AbsentNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NO_JVM", "JavaOption", "JavaOptional", "JavaView", "behind"]
+__all__ = ["NO_JVM", "JavaOption", "JavaOptional", "JavaView", "Wrapper", "behind"]
 
 T = TypeVar("T")
 
@@ -37,6 +38,23 @@ _OTHERWISE = {
 """Methods whose names differ by more than their spelling."""
 
 _JAVA_DEFAULTS = {"get_string": "", "get_integer": 0, "get_float": 0.0, "get_boolean": False, "get_bytearray": b""}
+
+
+class Wrapper(ABCMeta):
+    """The class of those whose objects wrap Java's in PyFlink: given a view, they return what stands behind it.
+
+    >>> class Encoder(metaclass=Wrapper): ...
+    >>> encoder = Encoder()
+    >>> Encoder(JavaView(encoder)) is encoder
+    True
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make an object, or return the one behind the only argument."""
+        given = (*args, *kwargs.values())
+        if len(given) == 1 and isinstance(given[0], JavaView) and isinstance(behind(given[0]), cls):
+            return behind(given[0])
+        return super().__call__(*args, **kwargs)
 
 
 class JavaOption:

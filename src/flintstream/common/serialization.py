@@ -6,6 +6,7 @@ import codecs
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flintstream.common._java_view import Wrapper
 from flintstream.common._javatext import untyped_text
 from flintstream.common.typeinfo import Types
 from flintstream.errors import shorten
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 
-class SerializationSchema(ABC):
+class SerializationSchema(ABC, metaclass=Wrapper):
     """Turns a record into the bytes of a message. In PyFlink it wraps a Java object; here a user may write one."""
 
     @abstractmethod
@@ -36,7 +37,7 @@ class SerializationSchema(ABC):
         """Return the bytes of ``element``."""
 
 
-class DeserializationSchema(ABC):
+class DeserializationSchema(ABC, metaclass=Wrapper):
     """Turns the bytes of a message into a record. In PyFlink it wraps a Java object; here a user may write one."""
 
     @abstractmethod
@@ -131,7 +132,7 @@ class RowFieldExtractorSchema(SerializationSchema):
         raise TypeError(f"field {self._field_index} must be bytes, got {shorten(value)} in {shorten(element)}")
 
 
-class Encoder(ABC):
+class Encoder(ABC, metaclass=Wrapper):
     """Writes records into a file of a row-format file sink, one after the other."""
 
     @abstractmethod

@@ -7,18 +7,17 @@ and the keys of options. Anything else can be named, and says what to do instead
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
+from operator import attrgetter
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_view import NO_JVM, JavaOption, JavaView, behind
 from flintstream.common.configuration import Configuration
-from flintstream.common.time import Duration, Time
 from flintstream.compat.home._option_keys import key_of
 from flintstream.errors import AbsentNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
 
 __all__ = ["get_gateway", "import_flink_view", "is_launch_gateway_disabled", "java_import", "launch_gateway"]
@@ -47,6 +46,12 @@ def _refused(name: str) -> AbsentNameError:
 class JavaType(JavaView):
     """A class of flintstream, or a function that makes its objects, as a class of Java."""
 
+    def __getattr__(self, name: str) -> Any:
+        members = getattr(self._target, "__members__", {})  # of an enum
+        if name == "valueOf" and members:
+            return members.__getitem__
+        return members[name] if name in members else super().__getattr__(name)
+
     def __call__(self, *arguments: Any) -> JavaView:
         """Return a view of a new object."""
         return JavaView(self._target(*map(behind, arguments)))  # type: ignore[operator]
@@ -58,7 +63,7 @@ class AbsentClass:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, name: str) -> AbsentClass | JavaOption:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if self._name.startswith(_OPTIONS):
@@ -66,8 +71,8 @@ class AbsentClass:
             if key is not None:
                 return JavaOption(key)
         full = f"{self._name}.{name}"
-        if name[:1].isupper() and not name.isupper():
-            return AbsentClass(full)
+        if full in _CLASSES or (name[:1].isupper() and not name.isupper()):
+            return _class_of(full)
         raise _refused(full)
 
     def __call__(self, *_: Any) -> Any:
@@ -82,8 +87,19 @@ class AbsentClass:
         return f"<class {self._name} of Java, which is not here>"
 
 
+class _NoClient:
+    """What ``java_import`` of py4j sends its command through."""
+
+    @staticmethod
+    def send_command(command: str) -> str:  # noqa: ARG004 - there is nobody to tell
+        return "yv"  # done, in py4j's protocol
+
+
 class JavaPackage:
     """A package of Java, in which classes and packages are found as attributes."""
+
+    _gateway_client = _NoClient
+    _id = "0"
 
     def __init__(self, name: str = "") -> None:
         self._name = name
@@ -94,8 +110,7 @@ class JavaPackage:
         full = f"{self._name}.{name}" if self._name else name
         if name[:1].islower():
             return JavaPackage(full)
-        full = _SHORT.get(full, full)
-        return _CLASSES[full]() if full in _CLASSES else AbsentClass(full)
+        return _class_of(_SHORT.get(full, full))
 
     def __call__(self, *_: Any) -> Any:
         """Refuse.
@@ -139,23 +154,60 @@ class _Environments:
         return cls.create_local_environment(*(a for a in arguments if isinstance(a, int | Configuration)))
 
 
-_ENVIRONMENT = "org.apache.flink.streaming.api.environment."
+def _charset(name: str) -> str:
+    return name
 
-_CLASSES: dict[str, Callable[[], Any]] = {
-    "java.lang.Boolean": lambda: bool,
-    "java.lang.Double": lambda: float,
-    "java.lang.Float": lambda: float,
-    "java.lang.Integer": lambda: int,
-    "java.lang.Long": lambda: int,
-    "java.lang.String": lambda: str,
-    "java.time.Duration": lambda: JavaType(Duration),
-    "org.apache.flink.api.common.time.Time": lambda: JavaType(Time),
-    "org.apache.flink.configuration.Configuration": lambda: JavaType(Configuration),
-    f"{_ENVIRONMENT}LocalStreamEnvironment": lambda: JavaType(_Environments.create_local_environment),
-    f"{_ENVIRONMENT}RemoteStreamEnvironment": lambda: JavaType(_Environments.create_remote_environment),
-    f"{_ENVIRONMENT}StreamExecutionEnvironment": lambda: JavaType(_Environments),
+
+_COMMON = "org.apache.flink.api.common."
+_ENVIRONMENT = "org.apache.flink.streaming.api.environment."
+_KAFKA = "org.apache.flink.connector.kafka."
+
+_CLASSES = {
+    "java.lang.Boolean": "builtins:bool",
+    "java.lang.Double": "builtins:float",
+    "java.lang.Float": "builtins:float",
+    "java.lang.Integer": "builtins:int",
+    "java.lang.Long": "builtins:int",
+    "java.lang.String": "builtins:str",
+    "java.nio.charset.Charset.forName": f"{__name__}:_charset",
+    "java.time.Duration": "flintstream.common:Duration",
+    f"{_COMMON}RuntimeExecutionMode": "flintstream.datastream:RuntimeExecutionMode",
+    f"{_COMMON}eventtime.WatermarkStrategy": "flintstream.common:WatermarkStrategy",
+    f"{_COMMON}serialization.SimpleStringEncoder": "flintstream.common:Encoder.simple_string_encoder",
+    f"{_COMMON}serialization.SimpleStringSchema": "flintstream.common:SimpleStringSchema",
+    f"{_COMMON}time.Time": "flintstream.common:Time",
+    "org.apache.flink.configuration.Configuration": "flintstream.common:Configuration",
+    "org.apache.flink.connector.base.DeliveryGuarantee": "flintstream.datastream.connectors:DeliveryGuarantee",
+    f"{_KAFKA}sink.KafkaRecordSerializationSchema": (
+        "flintstream.datastream.connectors.kafka:KafkaRecordSerializationSchema"
+    ),
+    f"{_KAFKA}sink.KafkaSink": "flintstream.datastream.connectors.kafka:KafkaSink",
+    f"{_KAFKA}source.KafkaSource": "flintstream.datastream.connectors.kafka:KafkaSource",
+    f"{_KAFKA}source.enumerator.initializer.OffsetsInitializer": (
+        "flintstream.datastream.connectors.kafka:KafkaOffsetsInitializer"
+    ),
+    "org.apache.flink.core.execution.CheckpointingMode": "flintstream.datastream:CheckpointingMode",
+    "org.apache.flink.streaming.api.CheckpointingMode": "flintstream.datastream:CheckpointingMode",
+    f"{_ENVIRONMENT}CheckpointConfig.ExternalizedCheckpointCleanup": (
+        "flintstream.datastream:ExternalizedCheckpointCleanup"
+    ),
+    f"{_ENVIRONMENT}LocalStreamEnvironment": f"{__name__}:_Environments.create_local_environment",
+    f"{_ENVIRONMENT}RemoteStreamEnvironment": f"{__name__}:_Environments.create_remote_environment",
+    f"{_ENVIRONMENT}StreamExecutionEnvironment": f"{__name__}:_Environments",
+    "org.apache.kafka.clients.consumer.OffsetResetStrategy": (
+        "flintstream.datastream.connectors.kafka:KafkaOffsetResetStrategy"
+    ),
 }
 """What is here under the names of Java."""
+
+
+def _class_of(name: str) -> Any:
+    if name not in _CLASSES:
+        return AbsentClass(name)
+    module, _, path = _CLASSES[name].partition(":")
+    found = attrgetter(path)(import_module(module))
+    return found if module == "builtins" else JavaType(found)
+
 
 _SHORT = {
     **{name.rpartition(".")[2]: name for name in _CLASSES if name.startswith("java.lang.")},

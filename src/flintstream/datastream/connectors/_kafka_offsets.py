@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+from flintstream.common._java_view import Wrapper
 from flintstream.connectors.kafka.offsets import Offsets
 from flintstream.datastream._settings import MAX_LONG, check_integer, check_member
 from flintstream.errors import PlanError
@@ -52,7 +53,7 @@ class KafkaOffsetResetStrategy(enum.Enum):
     """Nowhere: the job fails."""
 
 
-class KafkaOffsetsInitializer:
+class KafkaOffsetsInitializer(metaclass=Wrapper):
     """Says where a source begins in each partition, or where it ends."""
 
     def __init__(self, offsets: Offsets) -> None:
