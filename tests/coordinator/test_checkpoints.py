@@ -9,6 +9,7 @@ from flintstream.checkpoint.metadata import NativeFile, StatePiece
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator.checkpoints import Checkpoints, Contents
 from flintstream.errors import CheckpointError
+from flintstream.runtime.frozen import Frozen
 from flintstream.runtime.plan import ChainPlan, JobPlan, JobSettings, NodePlan, Superstep
 from flintstream.runtime.protocol import Report
 
@@ -17,7 +18,7 @@ NOTHING = Contents({}, {})
 
 @pytest.fixture
 def checkpoints():
-    chain = ChainPlan(0, 0, 1, 128, (NodePlan(1, "count", "count", b"", keyed=True),), (), (), ())
+    chain = ChainPlan(0, 0, 1, 128, (NodePlan(1, "count", "count", Frozen(b"", "nothing"), keyed=True),), (), (), ())
     plan = JobPlan("job", "id", False, (Superstep(0, (chain,)),), JobSettings())
     storage = MemoryFileStore("checkpoints")
     settings = CheckpointSettings(100, storage=storage, incremental=True, tolerable_failures=1)

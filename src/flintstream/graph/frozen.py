@@ -7,41 +7,43 @@ round. Pickling it when the job is planned would give all of them that of the la
 from __future__ import annotations
 
 import inspect
-import pickle
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
-import cloudpickle
-
+from flintstream.common import _by_value
 from flintstream.errors import UnpicklableError
-
-T = TypeVar("T")
-
-
-def frozen(name: str, operator: T) -> T:
-    """Return a copy of an operator, or of a function, that shares nothing with the program.
-
-    Raises:
-        UnpicklableError: It holds something that cannot be pickled; the message says what.
-    """
-    return pickle.loads(pickle_operator(name, operator))  # type: ignore[no-any-return]
+from flintstream.runtime.adapters import PlainFunction
+from flintstream.runtime.frozen import Frozen
 
 
-def pickle_operator(name: str, operator: Any) -> bytes:
-    """Pickle an operator, or a function, for the tasks.
+def frozen(name: str, operator: Any) -> Frozen:
+    """Pickle an operator, or a function, for the tasks; one that is pickled already stays as it is.
 
     Raises:
         UnpicklableError: It holds something that cannot be pickled; the message says what.
     """
+    if isinstance(operator, Frozen):
+        return operator
+    function = getattr(operator, "function", operator)
     try:
-        return cloudpickle.dumps(operator, 5)  # type: ignore[no-any-return]
+        return Frozen(_by_value.dumps(operator), _described(function))
     except Exception as error:
-        culprit = _unpicklable_part(getattr(operator, "function", operator))
+        culprit = _unpicklable_part(function)
         hint = f" (its {culprit})" if culprit else ""
         raise UnpicklableError(
             f"the function of operator '{name}' cannot be pickled{hint}: {error}. "
             "Create such objects (connections, locks, files) in open(), which runs in the worker",
         ) from error
+
+
+def _described(function: Any) -> str:
+    """Name a function, or the class of an object."""
+    if isinstance(function, PlainFunction):
+        (function,) = vars(function).values()
+    function = getattr(function, "function", function)  # of an adapter
+    if isinstance(function, FunctionType):
+        return f"the function {function.__qualname__}"
+    return f"an object of the class {type(function).__qualname__}"
 
 
 def _unpicklable_part(function: Any) -> str | None:
@@ -58,7 +60,7 @@ def _unpicklable_part(function: Any) -> str | None:
 
 def _picklable(value: Any) -> bool:
     try:
-        cloudpickle.dumps(value)
+        _by_value.dumps(value)
     except Exception:  # noqa: BLE001 - any failure makes it the culprit
         return False
     return True

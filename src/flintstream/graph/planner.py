@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
-from flintstream.graph.frozen import pickle_operator
+from flintstream.graph.frozen import frozen
 from flintstream.runtime.partitioners import (
     ForwardPartitioner,
     KeyGroupPartitioner,
@@ -285,15 +285,14 @@ def _exchange(graph: StreamGraph, number: int, edge: StreamEdge, target_chain: i
 
 
 def _node_plan(graph: StreamGraph, node: StreamNode) -> NodePlan:
-    from flintstream.runtime.typed import convert_output  # noqa: PLC0415 - keeps the planner importable without a runtime
-
     side_types = {edge.side_tag: edge.side_type for edge in graph.outputs(node.id) if edge.side_tag is not None}
-    operator = convert_output(node.operator, node.output_type if node.converts else None, side_types)
     return NodePlan(
         id=node.id,
         name=node.name,
         uid=node.uid or "",
-        payload=pickle_operator(node.name, operator),
+        operator=node.frozen or frozen(node.name, node.operator),
+        output_type=node.output_type if node.converts else None,
+        side_types=side_types,
         keyed=node.keyed,
         side_tags=node.side_tags,
         stateful_source=node.role == "SOURCE",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.graph.transformation import Transformation
+    from flintstream.runtime.frozen import Frozen
     from flintstream.runtime.operator import Operator
     from flintstream.runtime.partitioners import Partitioner
 
@@ -71,6 +72,8 @@ class StreamNode:
     level: int = -1
     key_groups_given: bool = False
     """Whether the program says ``max_parallelism``."""
+    frozen: Frozen | None = None
+    """The operator as it was pickled when the step was added; None for one that is pickled with the plan."""
     converts: bool = False
     """Whether results are brought to the declared type here, as PyFlink does wherever its Python operators do not
     chain.
@@ -204,6 +207,7 @@ def _node(transformation: Transformation, side_tags: frozenset[str]) -> StreamNo
         role=role,
         kind=kind,
         operator=transformation.operator,
+        frozen=transformation.frozen if isinstance(transformation, OperatorTransformation) else None,
         output_type=transformation.output_type,
         parallelism=transformation.parallelism,
         max_parallelism=transformation.max_parallelism,

@@ -11,6 +11,7 @@ from flintstream.graph.frozen import frozen
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import Boundedness
+    from flintstream.runtime.frozen import Frozen
     from flintstream.runtime.operator import Operator
     from flintstream.runtime.partitioners import Partitioner
 
@@ -60,11 +61,13 @@ class OperatorTransformation(Transformation):
     kind: str = "PROCESS"
     """PROCESS, KEYED, WINDOW, CO, BROADCAST or ENGINE (not a Python function in PyFlink, so never chained there)."""
     keyed: bool = False
+    frozen: Frozen | None = None
+    """The operator with the user's functions as they were when the step was added."""
 
     def __post_init__(self) -> None:
         """Keep the user's functions as they are now; a sink's or source's driver part goes on as the object it is."""
         if type(self) is OperatorTransformation:
-            self.operator = frozen(self.name, self.operator)
+            self.frozen = frozen(self.name, self.operator)
 
     @property
     def python(self) -> bool:
@@ -85,10 +88,6 @@ class PartitionTransformation(Transformation):
     """Says which subtask each record goes to."""
 
     partitioner: Partitioner | None = None
-
-    def __post_init__(self) -> None:
-        """Keep the user's functions as they are now."""
-        self.partitioner = frozen(self.name, self.partitioner)
 
     @property
     def virtual(self) -> bool:

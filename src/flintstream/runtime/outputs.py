@@ -11,6 +11,7 @@ from flintstream.common._pickling import dumps
 from flintstream.runtime.blocks import pack
 from flintstream.runtime.exchange import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
+from flintstream.runtime.frozen import thawed
 from flintstream.runtime.keys import freeze_key, is_plain, stable_hash, subtask_of_key_group, thaw_key
 from flintstream.runtime.operator import MIN_TIMESTAMP
 from flintstream.runtime.partitioners import (
@@ -209,15 +210,20 @@ class ShuffleOutput(ExchangeOutput):
 class CustomOutput(ExchangeOutput):
     """To the subtask that the user's partitioner names."""
 
+    def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
+        """See :class:`ExchangeOutput`."""
+        super().__init__(edge, channel, outbox, name)
+        assert isinstance(edge.partitioner, CustomPartitioner)  # noqa: S101
+        self.partition = thawed(edge.partitioner.partition)
+        self.selector = thawed(edge.partitioner.selector)
+
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Ask the partitioner for each record."""
-        partitioner = self.edge.partitioner
-        assert isinstance(partitioner, CustomPartitioner)  # noqa: S101
         n = len(self.buffers)
         cursor = iter(values)
         try:
             for i, value in enumerate(cursor):
-                target = partitioner.partition(partitioner.selector(value), n)
+                target = self.partition(self.selector(value), n)
                 if not 0 <= target < n:
                     raise ValueError(  # noqa: TRY301 - reported like an error of the partitioner itself
                         f"the partitioner returned {target}, but there are subtasks 0 to {n - 1}",
@@ -247,7 +253,7 @@ class KeyedOutput(ExchangeOutput):
         """See :class:`ExchangeOutput`; in BATCH mode every subtask has several buckets."""
         super().__init__(edge, channel, outbox, name)
         assert isinstance(edge.partitioner, KeyGroupPartitioner)  # noqa: S101
-        self.selector = edge.partitioner.selector
+        self.selector = thawed(edge.partitioner.selector)
         self.convert = edge.partitioner.key_converter
         self.buckets = BATCH_BUCKETS if batch else 1
         self.buffers = [_Buffer(t, b) for t in range(edge.target_parallelism) for b in range(self.buckets)]
@@ -358,10 +364,20 @@ class _NotPlain(Exception):  # noqa: N818 - control flow, never an error
 
 
 def exchange_output(edge: ExchangeEdge, channel: int, outbox: list[Item], name: str, *, batch: bool) -> ExchangeOutput:
-    """Create the sending end that fits the edge's partitioner."""
+    """Create the sending end that fits the edge's partitioner.
+
+    Raises:
+        OperatorFailure: The user's function cannot be unpickled.
+    """
     partitioner = edge.partitioner
-    if isinstance(partitioner, KeyGroupPartitioner):
-        return KeyedOutput(edge, channel, outbox, name, batch=batch)
+    try:
+        if isinstance(partitioner, KeyGroupPartitioner):
+            return KeyedOutput(edge, channel, outbox, name, batch=batch)
+        if isinstance(partitioner, CustomPartitioner):
+            return CustomOutput(edge, channel, outbox, name)
+    except Exception as error:
+        where = f"{name} -> key_by" if isinstance(partitioner, KeyGroupPartitioner) else name
+        raise OperatorFailure(where, channel, error, None) from error
     kinds: dict[type, type[ExchangeOutput]] = {
         ForwardPartitioner: ForwardOutput,
         RebalancePartitioner: RoundRobinOutput,
@@ -369,6 +385,5 @@ def exchange_output(edge: ExchangeEdge, channel: int, outbox: list[Item], name: 
         ShufflePartitioner: ShuffleOutput,
         BroadcastPartitioner: BroadcastOutput,
         GlobalPartitioner: _OneTarget,
-        CustomPartitioner: CustomOutput,
     }
     return kinds[type(partitioner)](edge, channel, outbox, name)

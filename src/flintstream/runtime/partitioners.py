@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flintstream.runtime.frozen import Frozen
+
 
 @dataclass(frozen=True)
 class Partitioner:
@@ -53,7 +55,7 @@ class GlobalPartitioner(Partitioner):
 class KeyGroupPartitioner(Partitioner):
     """To the subtask that owns the key's key group."""
 
-    selector: Callable[[Any], Any]
+    selector: Callable[[Any], Any] | Frozen
     key_converter: Callable[[Any], Any] | None = None
     """Brings a key to its declared type; called once per distinct key, so that it costs nothing per record."""
 
@@ -67,5 +69,5 @@ class KeyGroupPartitioner(Partitioner):
 class CustomPartitioner(Partitioner):
     """To the subtask that the user's partitioner names."""
 
-    partition: Callable[[Any, int], int]
-    selector: Callable[[Any], Any]
+    partition: Callable[[Any, int], int] | Frozen
+    selector: Callable[[Any], Any] | Frozen

@@ -9,7 +9,11 @@ from flintstream.runtime.surroundings import Surroundings
 from flintstream.state.settings import StateSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flintstream.checkpoint.file_store import FileStore
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.runtime.frozen import Frozen
     from flintstream.runtime.partitioners import Partitioner
 
 RECORDS_PER_BLOCK = 4096
@@ -54,8 +58,8 @@ class NodePlan:
     id: int
     name: str
     uid: str
-    payload: bytes
-    """The pickled :class:`~flintstream.runtime.operator.Operator`."""
+    operator: Frozen
+    """A pickled :class:`~flintstream.runtime.operator.Operator`."""
     keyed: bool = False
     side_tags: frozenset[str] = frozenset()
     stateful_source: bool = False
@@ -63,6 +67,10 @@ class NodePlan:
     """Whether it has, one for one, the records of a step with one subtask, dealt out to its own in turn."""
     side_outputs: int = 0
     """Through how many side outputs its records come."""
+    output_type: TypeInformation | None = None
+    """The type that results are brought to, if any."""
+    side_types: Mapping[str, TypeInformation | None] = field(default_factory=dict)
+    """By tag, those of side outputs."""
 
 
 @dataclass(frozen=True)

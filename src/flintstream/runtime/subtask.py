@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 import time
 import uuid
 from dataclasses import replace
@@ -16,6 +15,7 @@ from flintstream.runtime.co_operators import CoProcessOperator
 from flintstream.runtime.exchange import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.flow import Flow
+from flintstream.runtime.frozen import thaw_operator, thawed
 from flintstream.runtime.fused import fuse
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -32,14 +32,14 @@ from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valv
 from flintstream.runtime.wiring import Fan, NodeInput, create_context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flintstream.checkpoint.metadata import StatePiece
     from flintstream.runtime.blocks import Block
     from flintstream.runtime.exchange import InputGate, Item
     from flintstream.runtime.operator import Operator, Output
     from flintstream.runtime.outputs import ExchangeOutput
-    from flintstream.runtime.plan import ChainPlan, JobPlan
+    from flintstream.runtime.plan import ChainPlan, JobPlan, NodePlan
     from flintstream.runtime.protocol import Instruction, StateHandle
     from flintstream.runtime.statelog import StateLog
 
@@ -68,6 +68,7 @@ class Subtask:
         self.inputs: dict[tuple[int, int], NodeInput] = {}
         self.flows: dict[int, Flow] = {}
         self._wire()
+        self.selectors: dict[int, Callable[[Any], Any]] = {}
         self._join_splits()
         connects = any(type(operator) is CoProcessOperator for operator in self.operators.values())
         self.alternates = connects and not job.batch
@@ -82,7 +83,7 @@ class Subtask:
     def _wire(self) -> None:
         chain = self.chain
         for node in chain.nodes:
-            self.operators[node.id] = pickle.loads(node.payload)
+            self.operators[node.id] = self._loaded(node)
         for node in chain.nodes:
             channels: dict[int, list[Any]] = {}
             for edge in chain.local_edges:
@@ -120,8 +121,16 @@ class Subtask:
             self.flows[node.id] = Flow(ends, None if node_input is None else node_input.valve)
             main = Fan.of(outputs.pop(None), everywhere)
             sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
-            operator.setup(context, *typed_outputs(operator, context, main, sides))
+            operator.setup(context, *typed_outputs(node, context, main, sides))
         fuse(chain, self.operators, self.inputs)
+
+    def _loaded(self, node: NodePlan) -> Operator:
+        try:
+            operator: Operator = thaw_operator(node.operator)
+        except Exception as error:
+            raise OperatorFailure(node.name, self.index, error, None) from error
+        operator.declared_type = node.output_type
+        return operator
 
     def _join_splits(self) -> None:
         """Let those that generate watermarks per split know the source."""
@@ -297,9 +306,10 @@ class Subtask:
         self._end_batch()
         yield
 
-    @staticmethod
-    def _sort_in(keyed: dict[Any, tuple[list[int], list[Any], list[int]]], edge: Any, block: Block) -> None:
-        selector = edge.partitioner.selector
+    def _sort_in(self, keyed: dict[Any, tuple[list[int], list[Any], list[int]]], edge: Any, block: Block) -> None:
+        selector = self.selectors.get(edge.id)
+        if selector is None:
+            selector = self.selectors[edge.id] = thawed(edge.partitioner.selector)
         stamps = block.timestamps or [MIN_TIMESTAMP] * len(block.values)
         for value, timestamp in zip(block.values, stamps, strict=True):
             key = selector(value) if block.plain_keys else freeze_key(selector(value))

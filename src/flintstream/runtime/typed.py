@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import convert_block
 from flintstream.runtime.failure import OperatorFailure, current_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.runtime.operator import OperatorContext, Output
+    from flintstream.runtime.plan import NodePlan
 
 
 class ConvertingOutput:
@@ -39,25 +39,12 @@ class ConvertingOutput:
         self.output.emit(values, timestamps)
 
 
-def convert_output(
-    operator: Any, output_type: TypeInformation | None, side_types: Mapping[str, TypeInformation | None]
-) -> Any:
-    """Return the operator with its outputs' types noted, for :func:`typed_outputs` to act on in the task."""
-    if output_type is None and not any(side_types.values()):
-        return operator
-    operator = copy.copy(operator)  # the user may execute the same stream again under other conditions
-    operator.declared_type = output_type
-    operator.declared_side_types = dict(side_types)
-    return operator
-
-
 def typed_outputs(
-    operator: Any, context: OperatorContext, main: Output, sides: dict[str, Output]
+    node: NodePlan, context: OperatorContext, main: Output, sides: dict[str, Output]
 ) -> tuple[Output, dict[str, Output]]:
     """Wrap the outputs of an operator whose types were declared."""
-    main = _typed(main, getattr(operator, "declared_type", None), context)
-    side_types = getattr(operator, "declared_side_types", {})
-    return main, {tag: _typed(output, side_types.get(tag), context) for tag, output in sides.items()}
+    main = _typed(main, node.output_type, context)
+    return main, {tag: _typed(output, node.side_types.get(tag), context) for tag, output in sides.items()}
 
 
 def _typed(output: Output, declared: TypeInformation | None, context: OperatorContext) -> Output:

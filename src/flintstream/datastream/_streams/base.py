@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common.typeinfo import TupleTypeInfo, Types
@@ -352,8 +352,9 @@ class DataStream(Settings, AsDataFrame):
             partition = partitioner
         else:
             raise TypeError(f"Parameter partitioner should be a callable or a Partitioner, but got {partitioner!r}")
-        selector = as_selector(key_selector, "partition_custom")
-        return self._repartitioned(partitioners.CustomPartitioner(cast("Any", partition), selector))
+        name = "partition_custom"
+        selector = frozen(name, as_selector(key_selector, name))
+        return self._repartitioned(partitioners.CustomPartitioner(frozen(name, partition), selector))
 
     # -- ends --------------------------------------------------------------------------------------------------------
 

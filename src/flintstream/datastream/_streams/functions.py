@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
 from flintstream.errors import UnpicklableError
-from flintstream.graph.frozen import pickle_operator
+from flintstream.graph.frozen import frozen
 from flintstream.runtime.adapters import PlainFunction
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def as_assigner(assigner: Any, source_name: str) -> Any:
         _warn_of(source_name, f"{assigner!r} is no TimestampAssigner")
         return None
     try:
-        pickle_operator(source_name, usable)
+        frozen(source_name, usable)
     except UnpicklableError as error:
         _warn_of(source_name, str(error))
         return None

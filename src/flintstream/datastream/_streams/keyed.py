@@ -40,10 +40,13 @@ class KeyedStream(NoSettings, DataStream):
         env: StreamExecutionEnvironment,
         transformation: Transformation,
         origin: DataStream,
-        selector: Callable[[Any], Any],
+        selector: Any,
         key_type: TypeInformation | None,
     ) -> None:
-        """Wrap the partitioned stream; users get it from :meth:`DataStream.key_by`."""
+        """Wrap the partitioned stream; users get it from :meth:`DataStream.key_by`.
+
+        ``selector`` is frozen; tasks thaw it in the operators that are given it.
+        """
         super().__init__(env, transformation)
         self._origin = origin
         self._selector = selector

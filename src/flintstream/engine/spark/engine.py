@@ -11,9 +11,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from flintstream.checkpoint.settings import STATE_DIRECTORY
+from flintstream.common import _by_value
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.jvm import StageChain
 from flintstream.engine.spark.session import spark_context
@@ -55,8 +54,8 @@ class SparkEngine:
             DirectoryStateLog(self.state_directory) if changelog is None else DurableStateLog(changelog, SHARED)
         )
         # A file rather than a broadcast variable, which belongs to a connection, not to the process behind it.
-        surroundings = pickle.dumps(plan.settings.surroundings)
-        Path(self.state_directory, PLAN).write_bytes(surroundings + cloudpickle.dumps(plan, 5))
+        surroundings = pickle.dumps(plan.settings.surroundings.with_main(), 5)
+        Path(self.state_directory, PLAN).write_bytes(surroundings + _by_value.dumps(plan))
         if self.context.getConf().get("spark.python.daemon.module") == DAEMON:
             self.context = with_own_workers(self.context)
             self.lane = take_lane()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from flintstream.checkpoint.codec import Opaque
+from flintstream.common import _by_value
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.types import inferred, mapped
 from flintstream.engine.spark.worker import own_partition
@@ -147,15 +147,15 @@ def _frame(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSession)
     return spark.createDataFrame(rows, schema, verifySchema=False)
 
 
-def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[Surroundings, bytes]]:
-    surroundings = Surroundings.here()
-    return [(surroundings, cloudpickle.dumps(task)) for task in tasks]
+def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
+    surroundings = pickle.dumps(Surroundings.here().with_main(), 5)
+    return [(surroundings, _by_value.dumps(task)) for task in tasks]
 
 
-def _called(packed: tuple[Surroundings, bytes]) -> Any:
+def _called(packed: tuple[bytes, bytes]) -> Any:
     surroundings, task = packed
-    surroundings.enter()
-    return cloudpickle.loads(task)()
+    pickle.loads(surroundings).enter()
+    return pickle.loads(task)()
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,154 @@
+"""What goes by a name in ``__main__`` reaches processes that have another one."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import pickle
+import subprocess
+import sys
+import weakref
+
+import pytest
+
+from flintstream.common._by_value import TooLargeError, dumps
+
+SCRIPT = """
+import base64, enum, functools, sys, typing
+from flintstream.common._by_value import dumps
+
+@functools.lru_cache(maxsize=7, typed=True)
+def fibonacci(n):
+    "Numbers."
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+@functools.lru_cache
+def even(n): return True if n == 0 else odd(n - 1)
+
+@functools.lru_cache
+def odd(n): return False if n == 0 else even(n - 1)
+
+def maker(factor):
+    @functools.lru_cache
+    def times(n): return n * factor
+    return times
+
+@functools.singledispatch
+def kind(value): return "any"
+
+@kind.register
+def _(value: int): return "int"
+
+class WithCaches:
+    @functools.lru_cache
+    def method(self, n): return n + 1
+    @functools.cached_property
+    def once(self): return [1]
+    class Inner:
+        pass
+
+class Missing:
+    __slots__ = ("__weakref__", "text")
+    def __reduce__(self): return "MISSING"
+
+MISSING = Missing()
+MISSING.text = "none"
+
+class Bare:
+    __slots__ = ()
+    def __reduce__(self): return "BARE"
+
+BARE = Bare()
+UserId = typing.NewType("UserId", int)
+P = typing.ParamSpec("P")
+
+@enum.global_enum
+class Level(enum.Flag):
+    LOW = 1
+
+class ByName(enum.Enum):
+    ONE = 1
+    __reduce_ex__ = enum.pickle_by_global_name
+
+def sentinel(value=MISSING): return value is MISSING, value.text
+
+print(base64.b64encode(dumps(EXPRESSION, names=False)).decode())
+"""
+
+
+def elsewhere(expression, use):
+    """Pickle an expression in one process; return what its use as ``it`` prints in another one."""
+    one = SCRIPT.replace("EXPRESSION", expression)
+    data = run(one)
+    other = f"import base64, pickle; it = pickle.loads(base64.b64decode({data!r})); print(({use}))"
+    return run(other)
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("expression", "use", "shown"),
+    [
+        ("fibonacci", "it(30), it.__name__, it.__doc__", "(832040, 'fibonacci', 'Numbers.')"),
+        ("fibonacci", "it.cache_parameters()", "{'maxsize': 7, 'typed': True}"),
+        ("fibonacci", "it.__wrapped__.__globals__['fibonacci'] is it", "True"),
+        ("lambda: fibonacci(10)", "it()", "55"),
+        ("even", "it(10), it(11)", "(True, False)"),
+        ("[even, odd]", "it[0].__wrapped__.__globals__['odd'] is it[1]", "True"),
+        ("maker(3)", "it(5)", "15"),
+        ("kind", "it(1), it('a')", "('int', 'any')"),
+        ("WithCaches", "it().method(1), it().once", "(2, [1])"),
+        ("WithCaches.Inner", "it.__qualname__", "WithCaches.Inner"),
+        ("sentinel", "it()", "(True, 'none')"),
+        ("[MISSING, sentinel]", "it[1](it[0])", "(True, 'none')"),
+        ("BARE", "type(it).__name__", "Bare"),
+        ("UserId", "it(5), it.__name__, it.__supertype__", "(5, 'UserId', <class 'int'>)"),
+        ("P", "it", "~P"),
+        ("Level.LOW", "it.value", "1"),
+        ("ByName.ONE", "it.value", "1"),
+    ],
+)
+def test_it_works_in_another_process(expression, use, shown):
+    assert elsewhere(expression, use) == shown
+
+
+def test_what_two_pickles_have_is_one_object_where_it_arrives():
+    @functools.lru_cache
+    def cached(n):
+        return n
+
+    one, other = dumps(cached), dumps([cached])
+    assert pickle.loads(one) is cached
+    assert pickle.loads(other) == [cached]
+    gone = weakref.ref(cached)
+    del cached
+    assert gone() is None
+    assert pickle.loads(one)(5) == 5
+
+
+def test_what_other_modules_have_stays_a_name():
+    assert base64.b64encode in pickle.loads(dumps([base64.b64encode]))
+    assert b"_once" not in dumps(functools.lru_cache)
+    assert pickle.loads(dumps(pickle.DEFAULT_PROTOCOL)) == pickle.DEFAULT_PROTOCOL
+
+
+def test_a_pickle_ends_at_its_limit():
+    assert len(dumps(b"x" * 1000, 2000)) < 2000
+    with pytest.raises(TooLargeError, match="more than 1 MB"):
+        dumps(lambda data=b"x" * (1 << 20): data, 1 << 20)
+
+
+def test_a_state_is_taken_once():
+    taken = []
+
+    class Once:
+        def __reduce__(self):
+            taken.append(self)
+            return int, (1,)
+
+    assert pickle.loads(dumps(Once())) == 1
+    assert len(taken) == 1
