@@ -31,7 +31,7 @@ TABLE = Path(__file__).parents[2] / "src" / "flintstream" / "compat" / "_names.p
 
 ELSEWHERE = (
     *("abc", "typing", "enum", "io", "itertools", "threading", "logging", "datetime", "textwrap", "inspect"),
-    *("functools", "py4j.protocol", "py4j.java_gateway"),
+    *("functools", "py4j.protocol", "py4j.java_gateway", "flintstream.compat.home.window_hashes"),
 )
 """Modules that PyFlink imports names from; the first that has one is where it comes from."""
 
