@@ -59,7 +59,15 @@ def test_the_directory_of_savepoints_is_shown_as_flink_shows_it(directory, shown
     assert env._checkpoint_settings(batch=False).savepoint_directory == shown_as
 
 
-@pytest.mark.parametrize("directory", ["rel/a", "", "/"])
+def test_a_relative_directory_of_savepoints_starts_where_the_program_runs(tmp_path, monkeypatch):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    monkeypatch.chdir(tmp_path)
+    env.set_default_savepoint_directory("rel/a")
+    monkeypatch.chdir("/")
+    assert env._checkpoint_settings(batch=False).savepoint_directory == f"{tmp_path}/rel/a"
+
+
+@pytest.mark.parametrize("directory", ["", "/"])
 def test_a_directory_of_savepoints_that_is_none_is_refused(directory):
     env = StreamExecutionEnvironment.get_execution_environment()
     with pytest.raises(ValueError, match="the default directory of savepoints must"):

@@ -223,7 +223,7 @@ def test_a_directory_that_cannot_be_written_to_is_refused_at_once(tmp_path, monk
         ("execution.savepoint.path", None),
         ("execution.state-recovery.claim-mode", "MINE"),
         ("execution.savepoint-restore-mode", "MINE"),
-        ("state.savepoints.dir", "savepoints"),
+        ("state.savepoints.dir", "/"),
         ("state.changelog.periodic-materialize.interval", "0 ms"),
         ("state.backend.changelog.periodic-materialize.interval", "soon"),
         ("state.changelog.max-failures-allowed", "-1"),

@@ -74,10 +74,10 @@ class FaultTolerance:
         """Set where savepoints go that are asked for without a directory.
 
         Args:
-            directory: a URI, or an absolute local path.
+            directory: a URI, or a local path; a relative one starts where the program runs.
 
         Raises:
-            ValueError: It is neither.
+            ValueError: It is empty, or the root of a file system.
         """
         shown = check_savepoint_directory(directory, "the default directory of savepoints")
         self._configuration.set_string(SAVEPOINT_DIRECTORY, shown)

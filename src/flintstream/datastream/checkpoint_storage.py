@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cloudpickle
@@ -67,16 +68,18 @@ def check_directory(path: str, what: str) -> str:
 def check_savepoint_directory(path: str, what: str) -> str:
     """Return the URI or absolute local path in the form in which Flink shows it; ``what`` words the error.
 
+    A relative path starts where the program runs.
+
     Raises:
         TypeError: it is no text.
-        ValueError: it is relative, or the root of a file system.
+        ValueError: it is empty, or the root of a file system.
 
     >>> check_savepoint_directory("/data//savepoints/", "the directory")
     '/data/savepoints'
     """
-    if isinstance(path, str) and path.strip().startswith("/"):
-        return check_directory(f"file://{path.strip()}", what).removeprefix("file:")
-    return check_directory(path, what)
+    if not isinstance(path, str) or not path.strip() or _URI.fullmatch(path.strip()):
+        return check_directory(path, what)
+    return check_directory(f"file://{Path(path.strip()).absolute()}", what).removeprefix("file:")
 
 
 def _find_directory(configuration: Configuration, key: str) -> str | None:
