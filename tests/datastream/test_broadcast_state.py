@@ -262,15 +262,21 @@ def test_only_broadcast_records_may_change_broadcast_state(change, keyed):
         collect(stream.connect(env.from_collection([2]).broadcast(NAMES)).process(Changes()))
 
 
-def test_a_state_that_was_not_given_to_broadcast_is_unknown():
+def test_a_state_that_was_not_given_to_broadcast_is_a_new_one_with_a_warning(caplog):
     class Asks(Name):
+        other = MapStateDescriptor("other", Types.LONG(), Types.LONG())
+
         def process_element(self, value, ctx):
-            ctx.get_broadcast_state(MapStateDescriptor("other", Types.LONG(), Types.LONG()))
+            yield value, list(ctx.get_broadcast_state(self.other).items())
+
+        def process_broadcast_element(self, value, ctx):
+            ctx.get_broadcast_state(self.other).put(*value)
 
     env = make_env()
-    stream = env.from_collection([1]).connect(env.from_collection([(1, "one")]).broadcast(NAMES, SEEN)).process(Asks())
-    with pytest.raises(ValueError, match=r"no broadcast state 'other'; .* the states \['names', 'seen'\]"):
-        collect(stream)
+    rules = env.from_collection([(1, 10)]).broadcast(NAMES, SEEN)
+    assert collect(env.from_collection([1]).connect(rules).process(Asks())) == [(1, [(1, 10)])]
+    assert "not given the broadcast state 'other'" in caplog.text
+    assert "['names', 'seen']" in caplog.text
 
 
 def test_a_broadcast_record_has_no_key_whose_state_it_could_use():

@@ -338,6 +338,16 @@ class MapTypeInfo(TypeInformation):
     def __init__(self, key_type_info: TypeInformation, value_type_info: TypeInformation) -> None:
         self._key_type_info, self._value_type_info = _checked([key_type_info, value_type_info], "a MAP")
 
+    @property
+    def key_type(self) -> TypeInformation:
+        """The type of the keys."""
+        return self._key_type_info
+
+    @property
+    def value_type(self) -> TypeInformation:
+        """The type of the values."""
+        return self._value_type_info
+
     def _signature(self) -> tuple[object, ...]:
         return self._key_type_info, self._value_type_info
 

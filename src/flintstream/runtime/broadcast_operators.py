@@ -136,7 +136,7 @@ class BroadcastOperator(ProcessOperator):
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the states and the contexts that the function sees."""
         super().setup(context, output, side_outputs)
-        self.states = BroadcastStates(self.state_names, context.name)
+        self.states = BroadcastStates(self.state_names, context.warn)
         service = self.ctx.timer_service()
         self.read_only = ReadOnlyContext(service, self.states)
         self.broadcast = BroadcastContext(service, self.states)
@@ -171,7 +171,7 @@ class KeyedBroadcastOperator(KeyedProcessOperator):
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the states and the contexts that the function sees."""
         super().setup(context, output, side_outputs)
-        self.states = BroadcastStates(self.state_names, context.name)
+        self.states = BroadcastStates(self.state_names, context.warn)
         service = KeyedTimerService(self.state, self.timers)
         self.ctx: Any = KeyedReadOnlyContext(service, self.states, self.state)
         self.timer_ctx: Any = BroadcastOnTimerContext(service, self.states, self.state)

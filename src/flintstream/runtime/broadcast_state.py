@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flintstream.datastream.state import BroadcastState, MapStateDescriptor, ReadOnlyBroadcastState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class _Reading(ReadOnlyBroadcastState):  # type: ignore[type-arg]
@@ -86,31 +86,43 @@ class ReadOnlyState(_Reading):
 class BroadcastStates:
     """The broadcast states of one operator in one subtask."""
 
-    def __init__(self, names: Sequence[str], operator_name: str) -> None:
-        """Create an empty state for each name."""
-        self.operator_name = operator_name
-        self.entries: dict[str, dict[Any, Any]] = {name: {} for name in names}
-        self._writable = {name: WritableState(name, entries) for name, entries in self.entries.items()}
-        self._read_only = {name: ReadOnlyState(name, entries) for name, entries in self.entries.items()}
+    def __init__(self, names: Sequence[str], warn: Callable[[str], None]) -> None:
+        """Take the names that ``broadcast()`` was given. ``warn`` is told of others that the function asks for."""
+        self.given = tuple(names)
+        self.entries: dict[str, dict[Any, Any]] = {}
+        self._warn = warn
+        self._writable: dict[str, WritableState] = {}
+        self._read_only: dict[str, ReadOnlyState] = {}
 
     def writable(self, descriptor: Any) -> WritableState:
         """Return the state of a descriptor, to read and write."""
-        return self._writable[self._name(descriptor)]
+        name = self._name(descriptor)
+        found = self._writable.get(name)
+        if found is None:
+            found = self._writable[name] = WritableState(name, self._entries(name))
+        return found
 
     def read_only(self, descriptor: Any) -> ReadOnlyState:
         """Return the state of a descriptor, to read."""
-        return self._read_only[self._name(descriptor)]
+        name = self._name(descriptor)
+        found = self._read_only.get(name)
+        if found is None:
+            found = self._read_only[name] = ReadOnlyState(name, self._entries(name))
+        return found
 
     def _name(self, descriptor: Any) -> str:
         if not isinstance(descriptor, MapStateDescriptor):
             raise TypeError(f"get_broadcast_state() needs a MapStateDescriptor, but got {descriptor!r}")
-        name = descriptor.get_name()
-        if name not in self.entries:
-            raise ValueError(
-                f"operator '{self.operator_name}' has no broadcast state '{name}'; the stream was broadcast with the "
-                f"states {sorted(self.entries)}. Give broadcast() the descriptor, too",
-            )
+        name: str = descriptor.get_name()
         return name
+
+    def _entries(self, name: str) -> dict[Any, Any]:
+        if name not in self.given:
+            self._warn(
+                f"broadcast() was not given the broadcast state '{name}', which is a new one; it was given "
+                f"{sorted(self.given)}"
+            )
+        return self.entries.setdefault(name, {})
 
     def snapshot(self) -> dict[str, dict[Any, Any]]:
         """Return what is in the states that are not empty."""
@@ -118,6 +130,7 @@ class BroadcastStates:
 
     def restore(self, snapshot: dict[str, dict[Any, Any]]) -> None:
         """Replace what is in all states."""
-        for name, entries in self.entries.items():
+        for name in {*self.entries, *snapshot}:
+            entries = self.entries.setdefault(name, {})
             entries.clear()
             entries.update(snapshot.get(name, {}))

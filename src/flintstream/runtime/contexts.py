@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
+from flintstream.datastream._state.descriptors import taken_for
 from flintstream.datastream.functions import (
     CoProcessFunction,
     KeyedCoProcessFunction,
@@ -93,16 +94,17 @@ class StreamingRuntimeContext(RuntimeContext):
         return self._metrics
 
     def _keyed_state(self, descriptor: Any, wanted: type[StateDescriptor]) -> Any:
-        if not isinstance(descriptor, wanted):
+        found = taken_for(descriptor, wanted)
+        if found is None:
             raise TypeError(
                 f"this kind of state in operator '{self._operator}' needs a {wanted.__name__}, but got {descriptor!r}"
             )
         if self._state is None:
             raise Exception(  # noqa: TRY002 - the type PyFlink raises
                 "This state is only accessible by functions executed on a KeyedStream. "
-                f"Call key_by() before the operator '{self._operator}' to use the state '{descriptor.name}'",
+                f"Call key_by() before the operator '{self._operator}' to use the state '{found.name}'",
             )
-        return self._state.state(descriptor)
+        return self._state.state(found)
 
     def get_state(self, state_descriptor: Any) -> Any:
         """Return a value state of the current key."""

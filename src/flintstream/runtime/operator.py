@@ -104,6 +104,10 @@ class OperatorContext:
         ask = getattr(self.state, "next_cleanup", None)
         return None if ask is None else ask(now)
 
+    def warn(self, what: str) -> None:
+        """Have the user told ``what`` of this operator."""
+        self.warning = f"operator '{self.name}': {what}"
+
     def take_warning(self) -> str | None:
         """Return what the user is to be told, once."""
         warning, self.warning = self.warning, None

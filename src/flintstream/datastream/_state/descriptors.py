@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common.typeinfo import Types
+from flintstream.common.typeinfo import ListTypeInfo, MapTypeInfo, Types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +60,36 @@ class MapStateDescriptor(StateDescriptor):
     ) -> None:
         typed = key_type_info is not None and value_type_info is not None
         super().__init__(name, Types.MAP(key_type_info, value_type_info) if typed else None)  # type: ignore[arg-type]
+
+
+def taken_for(descriptor: Any, wanted: type[StateDescriptor]) -> StateDescriptor | None:
+    """Return a descriptor of the wanted kind; one of another kind counts where its type says the same, as in PyFlink.
+
+    None stands for a descriptor that cannot be meant.
+
+    >>> from flintstream.common import Types
+    >>> taken_for(ListStateDescriptor("words", Types.STRING()), ValueStateDescriptor).type_info
+    ListTypeInfo<String>
+    >>> taken_for(ValueStateDescriptor("word", Types.STRING()), ListStateDescriptor) is None
+    True
+    """
+    if isinstance(descriptor, wanted):
+        return descriptor
+    if not isinstance(descriptor, StateDescriptor):
+        return None
+    type_info = descriptor.type_info
+    made: StateDescriptor
+    if wanted is ValueStateDescriptor:
+        made = ValueStateDescriptor(descriptor.name, type_info)
+    elif wanted is ListStateDescriptor and isinstance(type_info, ListTypeInfo):
+        made = ListStateDescriptor(descriptor.name, type_info.elem_type)
+    elif wanted is MapStateDescriptor and isinstance(type_info, MapTypeInfo):
+        made = MapStateDescriptor(descriptor.name, type_info.key_type, type_info.value_type)
+    else:
+        return None
+    if descriptor.ttl_config is not None:
+        made.enable_time_to_live(descriptor.ttl_config)
+    return made
 
 
 class ReducingStateDescriptor(StateDescriptor):
