@@ -1,0 +1,128 @@
+"""Writes ``docs/compatibility.md`` from the list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.corpus.listing import Program
+
+PAGE = Path(__file__).parents[2] / "docs" / "compatibility.md"
+
+APART = {
+    "table": ("Programs of tables and SQL", "They use the Table API, which flintstream does not have."),
+    "broken": (
+        "Programs that PyFlink 2.3.0 does not run either",
+        "They use what newer versions of PyFlink no longer have, or have errors of their own.",
+    ),
+    "missing": (
+        "Programs that need what only their author has",
+        "They need services, data or trained models that are not public, or that cannot be reached from here.",
+    ),
+}
+
+HEAD = """# Public programs
+
+flintstream promises to run PyFlink DataStream programs as they are. This page shows how it does with {programs} public
+programs of {authors} authors. Nobody changed any of them for this.
+
+| | programs | ran unmodified before | run unmodified now |
+|---|---|---|---|
+| for PyFlink 2.3.0 | {counted} | {before} | {after} |
+| for earlier releases, with what PyFlink 2 no longer has | {older} | {older_before} | {older_after} |
+
+{rest} more are counted apart, each with its reason: {apart}.
+
+How a program is judged: it runs with `flintstream run` on Spark, within a time limit. One that ends must end without an
+error, and print what real PyFlink 2.3.0 printed where that was recorded ("the same"). One that runs forever must write
+records to its topics, files, tables or standard output, and go on without an error.
+
+The runner makes what a program reads: messages in a real Kafka broker, files, tables of a real database, arguments.
+Programs name the servers of their authors; the runner leads them to its own while they run, and changes no file.
+
+`tests/corpus` has the list and the runner. No program is part of this repository:
+
+    python -m tests.corpus FOLDER                 # FOLDER holds a checkout OWNER+NAME of each repository
+    python -m tests.corpus FOLDER --only kafka    # programs with this in their name
+    python -m tests.corpus                        # writes this page from the list
+
+"Before" is commit 3c3faaa.
+"""
+
+OLDER = (
+    "They use what PyFlink 2 or its connectors no longer have, such as `FlinkKafkaConsumer` and `read_text_file`. No "
+    "connector for Flink 2 has the class behind `FlinkKafkaConsumer`, and `JdbcSink` fails with those there are."
+)
+TITLES = ("author", "program", "needs", "before", "now", "PyFlink 2.3.0", "remark")
+
+
+def write(programs: list[Program], path: Path = PAGE) -> None:
+    """Write the page."""
+    counted = [program for program in programs if program.counted == "yes"]
+    older = [program for program in programs if program.counted == "older"]
+    apart = Counter(program.counted for program in programs if program.counted in APART)
+    text = HEAD.format(
+        programs=len(programs),
+        authors=len({program.author for program in programs}),
+        counted=len(counted),
+        before=_share(counted, "before"),
+        after=_share(counted, "after"),
+        older=len(older),
+        older_before=_share(older, "before"),
+        older_after=_share(older, "after"),
+        rest=sum(apart.values()),
+        apart=", ".join(f"{number} {_words(kind)}" for kind, number in sorted(apart.items())),
+    )
+    sections = [text, _section("Programs for PyFlink 2.3.0", "", counted)]
+    sections.append(_section("Programs for earlier releases", OLDER, older))
+    for kind, (title, sentence) in APART.items():
+        sections.append(_section(title, sentence, [program for program in programs if program.counted == kind]))
+    path.write_text("\n".join(sections), "utf-8")
+
+
+def _words(kind: str) -> str:
+    return {
+        "table": "need the Table API",
+        "broken": "do not run on PyFlink 2.3.0 either",
+        "missing": "need what only their author has",
+    }[kind]
+
+
+def _share(programs: list[Program], column: str) -> str:
+    ran = sum(getattr(program, column) == "runs" for program in programs)
+    return f"{ran} ({100 * ran // max(len(programs), 1)} %)"
+
+
+def _section(title: str, sentence: str, programs: list[Program]) -> str:
+    lines = [f"## {title}", ""]
+    if sentence:
+        lines += [sentence, ""]
+    apart = bool(programs) and programs[0].counted in APART
+    titles = ("author", "program", "reason") if apart else TITLES
+    lines += [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
+    for program in programs:
+        name = f"{program.repository.partition('/')[2]}: `{program.file}` ({program.commit[:7]})"
+        if apart:
+            lines.append(f"| {program.author} | {name} | {_cell(program.reason)} |")
+        else:
+            verdicts = [program.before or "not run", program.after or "not run", _of_pyflink(program)]
+            cells = [program.author, name, ", ".join(program.needs) or "nothing", *verdicts, _cell(_remark(program))]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _remark(program: Program) -> str:
+    error = "" if program.after == "runs" else program.error
+    return "; ".join(part for part in (program.reason, error) if part)
+
+
+def _of_pyflink(program: Program) -> str:
+    if program.pyflink == "runs" and program.output and program.after == "runs":
+        return "runs, the same"
+    return program.pyflink or "not run"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

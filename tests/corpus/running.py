@@ -1,0 +1,311 @@
+"""Runs one program as it is, and judges what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
+from tests.connectors.jdbc.servers import PASSWORD
+from tests.corpus.recipes import Filler, messages, text
+
+if TYPE_CHECKING:
+    from tests.connectors.jdbc.servers import Server
+    from tests.connectors.kafka.broker import Broker
+    from tests.corpus.listing import Program
+
+SHIM = Path(__file__).parent / "shim"
+LARGEST = 20 << 20
+"""Larger files of a repository are left out of the copy that a program runs in."""
+
+ROUND_SECONDS = 1.5
+"""Between two rounds of messages."""
+
+STEADY_SECONDS = 3.0
+"""How long an unbounded program must go on after its output is there."""
+
+END_SECONDS = 15.0
+
+FAILURE = re.compile(r"^(Traceback \(most recent call last\)|Error: |\S*(Error|Exception)\b: )", re.MULTILINE)
+LOGGED = re.compile(r"^\W*\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+SUBTASK = re.compile(r"^(\S+:)?\d+> ")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a program is started."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str]
+
+
+def flintstream(source: Path, engine: str) -> Way:
+    """Return the way over ``flintstream run`` of a source tree."""
+    command = [sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]"]
+    if engine != "spark":
+        command += ["-D", f"flintstream.engine={engine}"]
+    return Way("flintstream", command, {"PYTHONPATH": str(source)})
+
+
+def pyflink(python: str, jars: list[str]) -> Way:
+    """Return the way over a Python that has PyFlink."""
+    environment = {"CORPUS_PYFLINK": "1", "CORPUS_JARS": os.pathsep.join(jars), "PYTHONPATH": ""}
+    environment["PATH"] = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+    return Way("pyflink", [python], environment)
+
+
+@dataclass
+class Outcome:
+    """What came of a program."""
+
+    verdict: str
+    reason: str
+    output: str
+    errors: str
+    seconds: float
+
+    @property
+    def digest(self) -> str:
+        return digest(self.output)
+
+
+def digest(output: str) -> str:
+    """Return a digest of what a program printed, whatever the order and the subtask, and without what it logged."""
+    lines = sorted(SUBTASK.sub("", line) for line in output.splitlines() if line.strip() and not LOGGED.match(line))
+    return f"{len(lines)} {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]}" if lines else ""
+
+
+@dataclass
+class Servers:
+    """What a program finds on this machine."""
+
+    broker: Broker | None = None
+    database: Server | None = None
+    libraries: str = ""
+    """A directory of packages."""
+
+
+def run(program: Program, folder: Path, way: Way, servers: Servers) -> Outcome:
+    """Run a program in a copy of its repository, and judge it."""
+    with tempfile.TemporaryDirectory(prefix="corpus-", ignore_cleanup_errors=True) as place:
+        copy = Path(place, "repository")
+        shutil.copytree(program.checkout(folder), copy, ignore=_unwanted, symlinks=True)
+        script = copy / program.file
+        directory = script.parent if program.directory is None else copy / program.directory
+        filler = Filler()
+        made = _files(program, directory, filler)
+        if servers.broker is not None:
+            _topics(program, servers.broker)
+        if servers.database is not None:
+            _tables(program, servers.database)
+        try:
+            return _Run(program, way, servers, copy, directory, filler).outcome(script)
+        finally:
+            for path in made:
+                path.unlink(missing_ok=True)
+
+
+def _unwanted(directory: str, names: list[str]) -> list[str]:
+    unwanted = [".git"] if ".git" in names else []
+    for name in names:
+        path = Path(directory, name)
+        if path.is_file() and path.stat().st_size > LARGEST:
+            unwanted.append(name)
+    return unwanted
+
+
+def _files(program: Program, directory: Path, filler: Filler) -> list[Path]:
+    """Make the files; return those outside of the copy, which are to go."""
+    outside = []
+    for name, recipe in program.files.items():
+        path = directory / name
+        if path.is_absolute() and not path.is_relative_to(directory) and path.exists():
+            raise FileExistsError(f"{program.name} wants {path}, which is there already")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text(recipe, filler), "utf-8")
+        if Path(name).is_absolute():
+            outside.append(path)
+    return outside
+
+
+def _topics(program: Program, broker: Broker) -> None:
+    wanted = {*program.topics, *(name for name in program.written if ":" not in name and "*" not in name)}
+    admin = broker.admin()
+    there = set(admin.list_topics(timeout=10).topics)
+    for deleted in admin.delete_topics([*(wanted & there)]).values() if wanted & there else ():
+        deleted.result()
+    until = time.monotonic() + 20
+    while wanted & set(admin.list_topics(timeout=10).topics) and time.monotonic() < until:
+        time.sleep(0.2)
+    for name in wanted:
+        recipe = program.topics.get(name)
+        partitions = int(recipe.get("partitions", 1)) if isinstance(recipe, dict) else 1
+        while True:
+            try:
+                admin.create_topics([NewTopic(name, partitions, 1)])[name].result()
+                break
+            except Exception:  # still being deleted
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.5)
+
+
+def _tables(program: Program, database: Server) -> None:
+    for statement in filter(None, program.sql.split(";")):
+        name = statement.split("(")[0].split()[-1]
+        database.execute(f"DROP TABLE IF EXISTS {name}")
+        database.execute(statement)
+
+
+class _Run:
+    """One run of a program."""
+
+    def __init__(
+        self, program: Program, way: Way, servers: Servers, copy: Path, directory: Path, filler: Filler
+    ) -> None:
+        self.program = program
+        self.way = way
+        self.servers = servers
+        self.copy = copy
+        self.directory = directory
+        self.filler = filler
+        self.output = copy.parent / "output"
+        self.errors = copy.parent / "errors"
+
+    def outcome(self, script: Path) -> Outcome:
+        """Run the script, and judge it."""
+        began = time.monotonic()
+        with self.output.open("wb") as out, self.errors.open("wb") as err:
+            process = subprocess.Popen(  # noqa: S603
+                [*self.way.command, str(script), *self.program.args],
+                cwd=self.directory,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+            try:
+                code = self._watch(process)
+            finally:
+                _end(process)
+        seconds = time.monotonic() - began
+        complaints = self.errors.read_text("utf-8", "replace")
+        verdict, reason = self._judged(code, complaints)
+        return Outcome(verdict, reason, self._printed(), complaints, seconds)
+
+    def _environment(self) -> dict[str, str]:
+        own = [str(self.copy / path) for path in self.program.path]
+        paths = [str(SHIM), *own, self.way.environment["PYTHONPATH"], self.servers.libraries]
+        environment = {**os.environ, **self.way.environment, **self.program.env, "CORPUS": "1", "PYTHONUNBUFFERED": "1"}
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+        if self.servers.broker is not None:
+            environment["CORPUS_BROKER"] = self.servers.broker.servers
+        if self.servers.database is not None:
+            login = {"host": "127.0.0.1", "port": self.servers.database.port, "user": "me", "password": PASSWORD}
+            environment["CORPUS_DATABASE"] = json.dumps({**login, "name": "shop"})
+        return environment
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> int | None:
+        """Send messages until the program has ended, or has shown all that it is to show; return its exit code."""
+        until = time.monotonic() + self.program.seconds
+        broker = self.servers.broker
+        producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0}) if broker is not None else None
+        sent, steady = 0.0, None
+        while time.monotonic() < until:
+            code = process.poll()
+            if code is not None:
+                return code
+            now = time.monotonic()
+            if producer is not None and now - sent > ROUND_SECONDS:
+                sent = now
+                self._send(producer)
+            if not self.program.bounded:
+                if steady is None and not self._missing():
+                    steady = now
+                if steady is not None and now - steady > STEADY_SECONDS:
+                    return None
+            time.sleep(0.3)
+        return None
+
+    def _send(self, producer: Producer) -> None:
+        for topic, recipe in self.program.topics.items():
+            for key, value in messages(recipe, self.filler):
+                producer.produce(topic, value, key)
+        producer.flush(5)
+
+    def _printed(self) -> str:
+        return self.output.read_text("utf-8", "replace")
+
+    def _missing(self) -> str:
+        """Return what of the program's output is not there, in words."""
+        program, printed = self.program, self._printed()
+        if program.shows and not re.search(program.shows, printed, re.MULTILINE):
+            return f"nothing printed matches {program.shows}"
+        for name in program.written:
+            if not self._is_written(name):
+                return f"nothing was written to {name}"
+        if not program.shows and not program.written and not printed.strip():
+            return "nothing was printed"
+        return ""
+
+    def _is_written(self, name: str) -> bool:
+        if name.startswith("table:"):
+            assert self.servers.database is not None
+            return bool(self.servers.database.execute(f"TABLE {name.partition(':')[2]} LIMIT 1"))
+        if "*" not in name:
+            return self.servers.broker is not None and _has_records(self.servers.broker, name)
+        base, pattern = (Path("/"), name[1:]) if name.startswith("/") else (self.directory, name)
+        return any(path.is_file() and path.stat().st_size for path in base.glob(pattern))
+
+    def _judged(self, code: int | None, complaints: str) -> tuple[str, str]:
+        program, error = self.program, last_error(complaints)
+        if code not in {0, None}:
+            return "fails", error or last_error(self._printed()) or f"exit code {code}"
+        if code is None and program.bounded:
+            return "fails", f"did not end within {program.seconds} s"
+        missing = self._missing()
+        if missing:
+            return "fails", error or missing
+        if code == 0 and not program.bounded:
+            return "fails", error or "ended, though its input does not"
+        return "runs", ""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for number, seconds in ((signal.SIGINT, END_SECONDS), (signal.SIGKILL, END_SECONDS)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+    process.wait()
+
+
+def _has_records(broker: Broker, topic: str) -> bool:
+    consumer = Consumer({"bootstrap.servers": broker.servers, "group.id": "corpus", "log_level": 0})
+    try:
+        parts = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        return any(consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=10)[1] > 0 for part in parts)
+    finally:
+        consumer.close()
+
+
+def last_error(complaints: str) -> str:
+    """Return the line that says what went wrong."""
+    lines = [line.strip() for line in complaints.splitlines()]
+    found = [line for line in lines if FAILURE.match(line) and not line.startswith("Traceback")]
+    return found[-1][:300] if found else ""

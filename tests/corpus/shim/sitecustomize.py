@@ -1,0 +1,184 @@
+"""What a program of the corpus finds in place of its author's machines.
+
+Python imports this module at its start, in the program and in its workers, because the runner puts this directory on
+``PYTHONPATH``. No file of a program changes. Three things do:
+
+* Clients of Kafka connect to the broker of the runner, whatever servers the program names, and those of PostgreSQL and
+  MySQL to its database.
+* Names of hosts that are not this machine's lead to it, and other addresses are refused: nothing leaves the machine.
+* Under real PyFlink, the jars that the program names give way to those of the runner.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.util
+import ipaddress
+import json
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+BROKER = os.environ.get("CORPUS_BROKER", "")
+JARS = [path for path in os.environ.get("CORPUS_JARS", "").split(os.pathsep) if path]
+DATABASE = json.loads(os.environ.get("CORPUS_DATABASE") or "{}")
+SERVERS = "bootstrap.servers"
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a function with a module as soon as it has been imported."""
+
+    def __init__(self, hooks: dict[str, Callable[[ModuleType], None]]) -> None:
+        self.hooks = hooks
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        hook = self.hooks.pop(name, None)
+        if hook is None:
+            return None
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                load(module)
+                hook(module)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _local_broker(module: ModuleType) -> None:
+    """Have the classes of confluent_kafka connect to the runner's broker."""
+
+    def redirected(base: type) -> type:
+        class Redirected(base):
+            def __init__(self, *args: Any, **more: Any) -> None:
+                if args and isinstance(args[0], dict):
+                    args = (_servers(args[0]), *args[1:])
+                super().__init__(*args, **_servers(more))
+
+        Redirected.__name__ = base.__name__
+        Redirected.__qualname__ = base.__qualname__
+        return Redirected
+
+    for name in ("Producer", "Consumer", "AdminClient", "SerializingProducer", "DeserializingConsumer"):
+        if isinstance(getattr(module, name, None), type):
+            setattr(module, name, redirected(getattr(module, name)))
+
+
+def _servers(config: dict[Any, Any]) -> dict[Any, Any]:
+    for name in (SERVERS, "bootstrap_servers", "metadata.broker.list"):
+        if name in config:
+            config = {**config, name: BROKER}
+    return config
+
+
+def _kafka_python(module: ModuleType) -> None:
+    for name in ("KafkaProducer", "KafkaConsumer", "KafkaAdminClient"):
+        client = getattr(module, name, None)
+        if client is not None:
+            setattr(module, name, functools.partial(_made_with_servers, client))
+
+
+def _made_with_servers(client: Any, *args: Any, **more: Any) -> Any:
+    return client(*args, **{**more, "bootstrap_servers": BROKER})
+
+
+def _database(module: ModuleType) -> None:
+    """Have a driver connect to the runner's database."""
+    connect = module.connect
+
+    def to_the_runner(*_: Any, **given: Any) -> Any:
+        more = {name: value for name, value in given.items() if name not in {"dbname", "database", "db"}}
+        login = dict(DATABASE)
+        login["dbname" if module.__name__ == "psycopg" else "database"] = login.pop("name")
+        return connect(**{**more, **login})
+
+    module.connect = to_the_runner  # type: ignore[attr-defined]
+
+
+def _flink_kafka(module: ModuleType) -> None:
+    """Have PyFlink's builders and clients of Kafka take the runner's broker."""
+    for name in ("KafkaSourceBuilder", "KafkaSinkBuilder"):
+        builder = getattr(module, name)
+        given = builder.set_bootstrap_servers
+        builder.set_bootstrap_servers = functools.partialmethod(_with_broker, given)
+        for method in ("set_property", "set_properties"):
+            if hasattr(builder, method):
+                setattr(builder, method, functools.partialmethod(_property, getattr(builder, method)))
+
+
+def _with_broker(self: Any, method: Any, *_: Any, **__: Any) -> Any:
+    return method(self, BROKER)
+
+
+def _property(self: Any, method: Any, *args: Any, **more: Any) -> Any:
+    if args and args[0] == SERVERS:
+        args = (SERVERS, BROKER)
+    args = tuple(_servers(value) if isinstance(value, dict) else value for value in args)
+    return method(self, *args, **{k: _servers(v) if isinstance(v, dict) else v for k, v in more.items()})
+
+
+def _flink_jars(module: ModuleType) -> None:
+    """Have PyFlink take the runner's jars, and none that the program names."""
+    environment = module.StreamExecutionEnvironment
+    made = environment.get_execution_environment
+    add = environment.add_jars
+
+    def get_execution_environment(*args: Any, **more: Any) -> Any:
+        env = made(*args, **more)
+        add(env, *[f"file://{path}" for path in JARS])
+        return env
+
+    environment.get_execution_environment = staticmethod(get_execution_environment)
+    environment.add_jars = lambda *_: None
+    environment.add_classpaths = lambda *_: None
+
+
+def _stay_here() -> None:
+    """Refuse connections to other machines, and lead their names to this one."""
+    connect, connect_ex, resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+    def checked(address: Any) -> Any:
+        if isinstance(address, tuple) and not _is_here(_ip(address[0]), default=True):
+            raise ConnectionRefusedError(f"the corpus keeps its programs on this machine: {address[0]}")
+        return address
+
+    def getaddrinfo(host: Any, *args: Any, **more: Any) -> Any:
+        return resolve(host if not host or _ip(host) is not None else "127.0.0.1", *args, **more)
+
+    socket.socket.connect = lambda self, address: connect(self, checked(address))  # type: ignore[method-assign]
+    socket.socket.connect_ex = lambda self, address: connect_ex(self, checked(address))  # type: ignore[method-assign]
+    socket.getaddrinfo = getaddrinfo
+
+
+def _ip(host: Any) -> Any:
+    """Return an address, or None for a name."""
+    try:
+        return ipaddress.ip_address(host.decode() if isinstance(host, bytes) else host)
+    except ValueError:
+        return None
+
+
+def _is_here(address: Any, *, default: bool) -> bool:
+    return default if address is None else address.is_loopback or address.is_unspecified
+
+
+if os.environ.get("CORPUS"):
+    _stay_here()
+    hooks: dict[str, Callable[[ModuleType], None]] = {"kafka": _kafka_python}
+    if BROKER:
+        hooks["confluent_kafka"] = _local_broker
+    if DATABASE:
+        hooks.update({"psycopg": _database, "pymysql": _database})
+    if BROKER and JARS:
+        hooks["pyflink.datastream.connectors.kafka"] = _flink_kafka
+    if os.environ.get("CORPUS_PYFLINK"):
+        hooks["pyflink.datastream.stream_execution_environment"] = _flink_jars
+    sys.meta_path.insert(0, _AfterImport(hooks))
