@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 import time
 from pathlib import Path
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=int, default=0, help="write so many programs to found/")
     parser.add_argument("--record", type=Path, nargs="+", help="renew outcomes in found/, no more")
     options = parser.parse_args(arguments)
+    logging.getLogger("flintstream").setLevel(logging.ERROR)  # many programs have something to be warned of
 
     oracle = Oracle(options.venv) if options.oracle or options.record else None
     expect: Callable[[Program], Outcome] = oracle.run if oracle else lambda program: running.run(program, "spark")

@@ -1,8 +1,9 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
 """Makes the streams of a description, on real PyFlink and on flintstream alike."""
 
-from pyflink.common import Duration, Time, Types, WatermarkStrategy
-from pyflink.datastream import OutputTag
+from importlib import import_module
+
+from pyflink.common import Types
 from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink.datastream.window import (
     CountTrigger,
@@ -32,44 +33,79 @@ def build(env, program):
     return [streams[position] for position in program.results()]
 
 
+# Modules of PyFlink 2.3 that a name can be imported from; its own is the first.
+PLACES = {
+    "Duration": ("common", "common.time", "common.watermark_strategy", "datastream.checkpoint_config"),
+    "OutputTag": ("datastream", "datastream.data_stream", "datastream.output_tag", "datastream.window"),
+    "Time": ("common", "common.time", "datastream.async_data_stream", "datastream.state", "datastream.window"),
+    "WatermarkStrategy": (
+        "common",
+        "common.watermark_strategy",
+        "datastream.data_stream",
+        "datastream.stream_execution_environment",
+    ),
+}
+
+
+def imported(name, options):
+    """Return what a program imports from one of the modules that have it."""
+    places = PLACES[name]
+    return getattr(import_module(f"pyflink.{places[options.get('imports', 0) % len(places)]}"), name)
+
+
 def collection(env, inputs, options):
     form = options["form"]
-    records = [f.make(form, *record) for record in options["records"]]
+    loose = options.get("loose")
+    records = [f.make(form, key, number, time, loose) for key, number, time in options["records"]]
     return env.from_collection(records, f.type_of(form))
 
 
 def sequence(env, inputs, options):
     source = NumberSequenceSource(0, options["count"] - 1)
-    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    strategy = imported("WatermarkStrategy", options).no_watermarks()
+    if options.get("assigner"):
+        strategy = strategy.with_timestamp_assigner(f.UNUSABLE_ASSIGNERS[options["assigner"]]())
+    numbers = env.from_source(source, strategy, "numbers", Types.LONG())
     if options["single"]:
         numbers = numbers.set_parallelism(1)
     return numbers.map(f.FromIndex(options["form"], options["step"]), f.type_of(options["form"]))
 
 
 def stamp(env, inputs, options):
-    kind = options["strategy"]
+    kind, strategies, durations = (
+        options["strategy"],
+        *(imported(n, options) for n in ("WatermarkStrategy", "Duration")),
+    )
     if kind == "monotonous":
-        strategy = WatermarkStrategy.for_monotonous_timestamps()
+        strategy = strategies.for_monotonous_timestamps()
     elif kind == "bounded":
-        strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(20))
+        strategy = strategies.for_bounded_out_of_orderness(durations.of_millis(20))
     else:
-        strategy = WatermarkStrategy.no_watermarks()
+        strategy = strategies.no_watermarks()
     if options["idle"]:
         # PyFlink forgets the assigner when idleness is set after it.
-        strategy = strategy.with_idleness(Duration.of_minutes(10))
+        strategy = strategy.with_idleness(durations.of_minutes(10))
     return inputs[0].assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(f.TimeField()))
 
 
 def map_(env, inputs, options):
-    return inputs[0].map(f.Map(options["how"], options["form"]), f.type_of(options["form"]))
+    function = f.Map(options["how"], options["form"], options.get("loose"))
+    return inputs[0].map(written(function, "map", options), f.type_of(options["form"]))
+
+
+def written(function, method, options):
+    """Return an object of a class of PyFlink, or what the options say is in its place."""
+    how = options.get("written")
+    return f.written(how, getattr(function, method)) if how else function
 
 
 def flat_map(env, inputs, options):
-    return inputs[0].flat_map(f.FlatMap(options["how"], options["form"]), f.type_of(options["form"]))
+    function = f.FlatMap(options["how"], options["form"])
+    return inputs[0].flat_map(written(function, "flat_map", options), f.type_of(options["form"]))
 
 
 def filter_(env, inputs, options):
-    return inputs[0].filter(f.keep)
+    return inputs[0].filter(f.written(options.get("written"), f.keep))
 
 
 def holes(env, inputs, options):
@@ -87,7 +123,7 @@ def process(env, inputs, options):
 
 
 def new_tag(options):
-    return OutputTag("side", f.type_of(options["form"])) if options["side"] else None
+    return imported("OutputTag", options)("side", f.type_of(options["form"])) if options["side"] else None
 
 
 def with_side_output(stream, options):
@@ -98,13 +134,13 @@ def with_side_output(stream, options):
 
 
 def side(env, inputs, options):
-    return inputs[0].get_side_output(OutputTag("side", f.type_of(options["form"])))
+    return inputs[0].get_side_output(imported("OutputTag", options)("side", f.type_of(options["form"])))
 
 
 def partition(env, inputs, options):
     stream, how = inputs[0], options["how"]
     if how == "custom":
-        moved = stream.partition_custom(f.by_number, lambda record: record[1])
+        moved = stream.partition_custom(f.written(options.get("written"), f.by_number), lambda record: record[1])
     else:
         moved = getattr(stream, how)()
     return moved.map(f.same, f.type_of(options["form"]))
@@ -120,7 +156,7 @@ def keyed(stream, options):
     key_type = None
     if options["typed_key"]:
         key_type = {"key": Types.STRING, "parity": Types.LONG}[select]()
-    return stream.key_by(f.Select(select), key_type)
+    return stream.key_by(f.written(options.get("written"), f.Select(select)), key_type)
 
 
 def keyed_map(env, inputs, options):
@@ -133,7 +169,8 @@ def keyed_flat_map(env, inputs, options):
 
 
 def reduce(env, inputs, options):
-    return keyed(inputs[0], options).reduce(k.Reduce(options["how"], options["form"]))
+    function = k.Reduce(options["how"], options["form"])
+    return keyed(inputs[0], options).reduce(written(function, "reduce", options))
 
 
 def rolling(env, inputs, options):
@@ -154,26 +191,28 @@ def window(env, inputs, options):
         sizes = (size,) if slide is None else (size, slide)
         windows = stream.count_window(*sizes)
     else:
-        windows = (stream.window_all if every else stream.window)(assigner(kind, size, slide))
+        windows = (stream.window_all if every else stream.window)(
+            assigner(kind, size, slide, imported("Time", options))
+        )
     if kind == "global":
         trigger = CountTrigger.of(size)
         windows = windows.trigger(PurgingTrigger.of(trigger) if options["purge"] else trigger)
     if options["lateness"]:
         windows = windows.allowed_lateness(options["lateness"])
     if options["late"]:
-        windows = windows.side_output_late_data(OutputTag("side", f.type_of(options["input"])))
+        windows = windows.side_output_late_data(imported("OutputTag", options)("side", f.type_of(options["input"])))
     return result_of(windows, options, timed=timed, every=every)
 
 
-def assigner(kind, size, slide):
+def assigner(kind, size, slide, time):
     if kind == "global":
         return GlobalWindows.create()
     if kind == "tumbling":
         sizes = [size] if slide is None else [size, slide]
-        return TumblingEventTimeWindows.of(*map(Time.milliseconds, sizes))
+        return TumblingEventTimeWindows.of(*map(time.milliseconds, sizes))
     if kind == "sliding":
-        return SlidingEventTimeWindows.of(Time.milliseconds(size), Time.milliseconds(slide))
-    return EventTimeSessionWindows.with_gap(Time.milliseconds(size))
+        return SlidingEventTimeWindows.of(time.milliseconds(size), time.milliseconds(slide))
+    return EventTimeSessionWindows.with_gap(time.milliseconds(size))
 
 
 def result_of(windows, options, *, timed, every):

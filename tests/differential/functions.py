@@ -4,6 +4,9 @@
 Numbers stay below 1009. ``ordered`` functions tell the orders of the same records apart, the others must not.
 """
 
+from enum import Enum, IntEnum
+from functools import partial
+
 from pyflink.common import Row, Types
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import (
@@ -29,13 +32,63 @@ def type_of(form):
     return None
 
 
-def make(form, key, number, time):
-    """Return a record; a typed one has no None and a text as its key."""
+class Letter(str, Enum):  # noqa: UP042 - the text of a StrEnum is its value, that of this one is not
+    A, B, C, X, Y, Z = "abcxyz"
+
+
+Digit = IntEnum("Digit", ["D0", "D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9"], start=0)
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __str__(self):
+        return "not what it is"
+
+
+def make(form, key, number, time, loose=None):
+    """Return a record; a typed one has no None and a text as its key.
+
+    ``loose`` says in what way a typed one is not quite of its type.
+    """
     if form == UNTYPED:
         return key, number, time
     # No two keys become the same text.
     fields = key if isinstance(key, str) else f"#{key}", num(number), time
+    if loose in LOOSE_FIELDS:
+        fields = LOOSE_FIELDS[loose](*fields)
+    if loose == "list":
+        return list(fields)
+    if loose == "other":
+        return Row(*fields) if form == "TUPLE" else fields
     return fields if form == "TUPLE" else Row(*fields)
+
+
+LOOSE_FIELDS = {
+    "enum": lambda key, number, time: (Letter(key) if key in "abcxyz" else key, number, time),
+    "digit": lambda key, number, time: (key, Digit(number) if 0 <= number <= 9 else number, time),
+    "bool": lambda key, number, time: (key, bool(number) if number in {0, 1} else number, time),
+    "text": lambda key, number, time: (Text(key), number, time),
+}
+
+
+def written(how, function):
+    """Return a function as programs hand it over in the place of an object of a class of PyFlink."""
+    if how == "lambda":
+        return lambda *values: function(*values)  # noqa: PLW0108 - that it is a lambda is the point
+    if how == "partial":
+        return partial(function)
+    if how == "callable":
+        return Callable(function)
+    return function
+
+
+class Callable:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *values):
+        return self.function(*values)
 
 
 def num(number):
@@ -94,6 +147,25 @@ class TimeField(TimestampAssigner):
         return value[2]
 
 
+def fail(*values):
+    raise ValueError(f"no time in {values}")
+
+
+class NoTime(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return None
+
+
+UNUSABLE_ASSIGNERS = {
+    "none": NoTime,
+    "text": lambda: lambda value, record_timestamp: "now",
+    "generator": lambda: lambda value, record_timestamp: (time for time in (value,)),
+    "fails": lambda: fail,
+    "nothing": lambda: "no function",
+}
+"""What ``from_source`` is handed at times: PyFlink never looks at it."""
+
+
 # Functions without state
 
 
@@ -106,8 +178,8 @@ class FromIndex:
 
 
 class Map(MapFunction):
-    def __init__(self, how, form):
-        self.how, self.form = how, form
+    def __init__(self, how, form, loose=None):
+        self.how, self.form, self.loose = how, form, loose
 
     def map(self, value):
         key, number, time = value[0], value[1], value[2]
@@ -119,7 +191,7 @@ class Map(MapFunction):
             time += 13
         elif self.how == "null":
             number = None if num(number) % 2 else number
-        return make(self.form, key, number, time)
+        return make(self.form, key, number, time, self.loose)
 
 
 class FlatMap(FlatMapFunction):

@@ -20,7 +20,16 @@ MEMORIES = ("value", "list", "map", "reducing", "aggregating")
 MOVES = ("rebalance", "shuffle", "rescale", "broadcast", "forward", "custom")
 ALWAYS = ("map", "flat_map", "filter", "process", "holes", "stamp", "partition", "keyed_process")
 TWO_INPUTS = ("union", "co_map", "co_flat_map", "co_process", "keyed_broadcast")
+WRITTEN = (None, None, "lambda", "function", "partial", "callable")
+LOOSE = (None, None, "list", "other", "bool", "enum", "digit", "text")
+LOOSE_IN_COLLECTIONS = LOOSE[:5]
+"""PyFlink hands collections to Java, which cannot read pickled objects of a program's own classes."""
+ASSIGNERS = (None, None, "none", "text", "generator", "fails", "nothing")
 MOST_STEPS = 7
+
+
+IMPORTS = frozenset({"sequence", "stamp", "process", "side", "window", "keyed_process"})
+"""Steps that take a name which several modules have."""
 
 
 class Maker:
@@ -49,6 +58,8 @@ class Maker:
         if op == "stamp" and self.facts[inputs[0]].parallelism == 1:
             # Otherwise few streams would keep their order.
             parallelism = self.pick(1, 2, None) if self.program.parallelism > 1 else None
+        if op in IMPORTS:
+            options["imports"] = self.choose(range(5))
         if op == "without_holes":
             parallelism = self.program.steps[inputs[0]].parallelism
         step = Step(op, inputs, options, parallelism)
@@ -73,12 +84,23 @@ class Maker:
             if self.pick(True, False):
                 times.sort()
             rows = [[key, number, time] for (key, number), time in zip(records, times, strict=True)]
-            self.add("collection", form=form, records=rows)
+            self.add("collection", form=form, records=rows, loose=self.loose(form, LOOSE_IN_COLLECTIONS))
         else:
             count = self.pick(4, 7, 12, 1)
-            self.add("sequence", form=form, count=count, step=self.pick(10, 2, -6), single=self.pick(True, False))
+            self.add(
+                "sequence",
+                form=form,
+                count=count,
+                step=self.pick(10, 2, -6),
+                single=self.pick(True, False),
+                assigner=self.pick(*ASSIGNERS),
+            )
         if self.pick(True, True, True, False):
             self.add_step("stamp", len(self.facts) - 1, [])
+
+    def loose(self, form: str, ways: Sequence[str | None]) -> str | None:
+        """Draw in what way records are not quite of their type."""
+        return self.choose(ways) if form != UNTYPED else None
 
     def add_any_step(self) -> None:
         """Add a step on one of the streams, mostly on the last one."""
@@ -115,18 +137,20 @@ class Maker:
     def options_for(self, op: str, facts: Facts) -> dict[str, Any]:
         """Draw the options of a step."""
         pick = self.pick
-        if op in {"filter", "holes", "union"}:
+        if op in {"holes", "union"}:
             return {}
+        if op == "filter":
+            return {"written": pick(*WRITTEN)}
         if op == "stamp":
             return {"strategy": pick("monotonous", "bounded", "none"), "idle": pick(False, False, True)}
         if op == "partition":
-            return {"how": pick(*MOVES), "form": facts.form}
+            return {"how": pick(*MOVES), "form": facts.form, "written": pick(*WRITTEN)}
         form = pick(facts.form, *FORMS)
         if op == "map":
             hows = ["same", "shift", "rekey", "later", *["null"] * (form == UNTYPED)]
-            return {"how": pick(*hows), "form": form}
+            return {"how": pick(*hows), "form": form, "written": pick(*WRITTEN), "loose": self.loose(form, LOOSE)}
         if op == "flat_map":
-            return {"how": pick("same", "twice", "some"), "form": form}
+            return {"how": pick("same", "twice", "some"), "form": form, "written": pick(*WRITTEN)}
         if op == "process":
             # With functions in threads, PyFlink tells what a timer gave in the same chain the time of the last record.
             return {"form": form, "side": pick(False, True), "timestamps": facts.field == "unique"}
@@ -140,7 +164,7 @@ class Maker:
         select = self.pick(*selects)
         typed = facts.form != UNTYPED and select in {"key", "parity"}
         self.ordered = is_ordered(self.program, facts, select)
-        return {"select": select, "typed_key": typed and self.pick(True, False)}
+        return {"select": select, "typed_key": typed and self.pick(True, False), "written": self.pick(*WRITTEN)}
 
     def keyed_options(self, op: str, facts: Facts, form: str) -> dict[str, Any]:
         """Draw the options of a step on a keyed stream."""

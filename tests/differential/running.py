@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 import cloudpickle
@@ -42,7 +43,9 @@ def run_together(programs: Sequence[Program], engine: str) -> list[Outcome]:
     """Run programs of the same mode and parallelism in one job."""
     with ours.alias():
         env = ours.make_environment(engine, Run(programs[0].mode, programs[0].parallelism), CONFIG)
-        streams = [build.build(env, program) for program in programs]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "the TimestampAssigner of source")
+            streams = [build.build(env, program) for program in programs]
         # A sink with one subtask gets the records of each sender in their order.
         env.set_parallelism(1)
         collects = [[(ours.collector(stream), ours.collector(stream, "values")) for stream in some] for some in streams]

@@ -14,6 +14,7 @@ from tests.differential.description import Program, Step, from_json
 from tests.differential.generate import programs
 from tests.differential.shrink import reductions, shrink
 
+pytestmark = pytest.mark.filterwarnings("ignore:the TimestampAssigner of source")
 FOUND = sorted((Path(__file__).parent / "found").glob("*.json"))
 SEED = int(os.environ.get("DIFFERENTIAL_SEED", "0"))
 MORE = os.environ.get("DIFFERENTIAL_EXAMPLES")
@@ -91,6 +92,19 @@ def test_every_operation_is_tried():
     assert set(windows) == {"tumbling", "sliding", "session", "count", "global"}
     assert sum(variants.widened(program) is not None for program in made if program.parallelism == 1) > 20
     assert sum(variants.in_batch(program) is not None for program in made if program.mode == "STREAMING") > 20
+
+
+def test_programs_are_drawn_as_people_write_them():
+    made = generate.random_programs(300, 0)
+
+    def drawn(name, *ops):
+        return {step.options[name] for program in made for step in program.steps if step.op in ops}
+
+    assert drawn("assigner", "sequence") == set(generate.ASSIGNERS)
+    assert drawn("loose", "map", "collection") == set(generate.LOOSE)
+    assert drawn("imports", "stamp", "window") == set(range(5))
+    for op in ("map", "flat_map", "filter", "partition", "reduce"):
+        assert drawn("written", op) == set(generate.WRITTEN)
 
 
 def source(*records, form="TUPLE"):
