@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import types
+from typing import TypeVar
 
 import pytest
-from tests.parity.surface import TABLE, behind, counts, is_ours, source, surface, table_surface, value_of
+from tests.parity.surface import TABLE, behind, counts, is_ours, origin, source, surface, table_surface, value_of
 
 from flintstream.compat import pyflink
+from flintstream.compat._faces import MODULE, STAND_IN
 
 NAMES = [(module, name) for module, of in surface().items() for name in of]
 ALL = 1204
@@ -74,6 +76,16 @@ def test_the_table_of_names_is_up_to_date():
 def test_a_re_export_is_the_object_that_it_re_exports(module, name, same):
     expected = importlib.import_module(name) if same is None else getattr(importlib.import_module(same), name)
     assert value_of(module, name) is expected
+
+
+def test_a_name_is_the_same_object_wherever_it_is_imported_from():
+    found: dict[str, list[object]] = {}
+    for module, name in NAMES:
+        value = value_of(module, name)
+        if origin(module, name) not in {STAND_IN, MODULE} and not isinstance(value, TypeVar | types.ModuleType):
+            found.setdefault(name, []).append(value)
+    assert [name for name, values in found.items() if any(value != values[0] for value in values)] == []
+    assert len([values for values in found.values() if len(values) > 1]) > 100
 
 
 def test_type_variables_parametrise_classes():
