@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.errors import UnsupportedByDesignError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["Row", "RowKind"]
 
@@ -223,6 +223,12 @@ def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind =
     row._values = values  # noqa: SLF001
     row._row_kind = kind  # noqa: SLF001
     return row
+
+
+def _create_row(fields: Iterable[str] | None, values: Iterable[Any], row_kind: RowKind | None = None) -> Row:
+    """Return a row. It is what rows that PyFlink has pickled refer to."""
+    kind = _INSERT if row_kind is None else row_kind
+    return _make_row(None if fields is None else tuple(fields), list(values), kind)
 
 
 def _make_rows(fields: tuple[str, ...] | None, lists: list[list[Any]]) -> list[Row]:

@@ -6,7 +6,7 @@ PyFlink's module imports from elsewhere, ``Duration`` in ``pyflink.common.waterm
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from flintstream.compat._names import NAMES, WITHOUT_ALL
 from flintstream.compat._stand_ins import stand_in
 
-__all__ = ["MODULE", "STAND_IN", "TYPE_VARIABLE", "Face", "face_spec", "module_behind"]
+__all__ = ["MODULE", "STAND_IN", "TYPE_VARIABLE", "face_spec", "module_behind"]
 
 MIRRORED = ("common", "datastream", "metrics", "table")
 HOME = "flintstream.compat.home"
@@ -48,75 +48,49 @@ def _origins(module: str) -> dict[str, str]:
     return {name: origin for origin, names in NAMES.get(module, {}).items() for name in names.split()}
 
 
-class Face(ModuleType):
-    """A module of ``pyflink``."""
+def _fill(face: ModuleType, behind: ModuleType | None) -> None:
+    """Take over the names that a program may use, so that reading them costs what it costs in any module."""
+    mine = vars(face)
+    origins = _origins(face.__name__)
+    if behind is not None:
+        mine["__doc__"] = behind.__doc__
+        for name, value in vars(behind).items():
+            if name not in origins and not _is_private(name) and not isinstance(value, ModuleType):
+                mine[name] = value
+    everything = getattr(behind, "__all__", None)
+    if everything is not None or behind is None:
+        more = origins if behind is None or face.__name__ in WITHOUT_ALL.split() else ()
+        mine["__all__"] = [*(everything or ()), *(name for name in more if not name.startswith("_"))]
+    mine["__getattr__"] = partial(_find, face, behind)
+    mine["__dir__"] = partial(_names, face, behind)
 
-    __slots__ = ("_behind", "_shared")
-    _behind: ModuleType | None
-    _shared: frozenset[str]
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self._shared = frozenset()
-        self._behind = None
+def _find(face: ModuleType, behind: ModuleType | None, name: str) -> Any:
+    """Return what a face has not been asked for yet."""
+    origin = _origins(face.__name__).get(name)
+    value = _from_behind(face, behind, name) if origin is None else _resolve(face.__name__, name, origin)
+    if not _is_private(name):
+        vars(face)[name] = value
+    return value
 
-    def fill_face(self, behind: ModuleType | None) -> None:
-        """Take over the names that a program may use, so that reading them costs what it costs in any module."""
-        self._behind = behind
-        origins = _origins(self.__name__)
-        mine = vars(self)
-        if behind is not None:
-            mine["__doc__"] = behind.__doc__
-            shared = {
-                name: value
-                for name, value in vars(behind).items()
-                if name not in origins and not isinstance(value, ModuleType) and not _is_special(name)
-            }
-            self._shared = frozenset(shared)
-            mine.update({name: value for name, value in shared.items() if not _is_private(name)})
-        everything = getattr(behind, "__all__", None)
-        if everything is not None or behind is None:
-            more = origins if behind is None or self.__name__ in WITHOUT_ALL.split() else ()
-            mine["__all__"] = [*(everything or ()), *(name for name in more if not name.startswith("_"))]
 
-    def __getattr__(self, name: str) -> Any:
-        origin = _origins(self.__name__).get(name)
-        value = self._from_behind(name) if origin is None else _resolve(self.__name__, name, origin)
-        if not _is_private(name):
-            vars(self)[name] = value
-        return value
+def _from_behind(face: ModuleType, behind: ModuleType | None, name: str) -> Any:
+    if "__path__" in vars(face) and not name.startswith("_"):
+        try:
+            return import_module(f"{face.__name__}.{name}")
+        except ModuleNotFoundError:
+            pass
+    if behind is not None and not _is_special(name):
+        try:
+            return getattr(behind, name)
+        except AttributeError:
+            pass
+    raise AttributeError(f"module {face.__name__!r} has no attribute {name!r}", name=name, obj=face)
 
-    def _from_behind(self, name: str) -> Any:
-        if "__path__" in vars(self) and not name.startswith("_"):
-            try:
-                return import_module(f"{self.__name__}.{name}")
-            except ModuleNotFoundError:
-                pass
-        if self._behind is not None and not _is_special(name):
-            try:
-                return getattr(self._behind, name)
-            except AttributeError:
-                pass
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if not name.startswith("__") and name in self._shared:
-            setattr(self._behind, name, value)  # a test that replaces a name means the one that is used
-
-    def __delattr__(self, name: str) -> None:
-        shared = name in self._shared
-        if name in vars(self) or not shared:
-            super().__delattr__(name)
-        if shared:
-            delattr(self._behind, name)
-
-    def __dir__(self) -> list[str]:
-        behind = (name for name in dir(self._behind) if not _is_special(name)) if self._behind is not None else ()
-        return sorted({*vars(self), *behind, *_origins(self.__name__)})
-
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return import_module, (self.__name__,)
+def _names(face: ModuleType, behind: ModuleType | None) -> list[str]:
+    of_behind = (name for name in dir(behind) if not _is_special(name)) if behind is not None else ()
+    return sorted({*vars(face), *of_behind, *_origins(face.__name__)})
 
 
 def _is_private(name: str) -> bool:
@@ -144,11 +118,8 @@ class _FaceLoader(SourceFileLoader):
         super().__init__(name, path)
         self._behind = behind
 
-    def create_module(self, spec: ModuleSpec) -> Face:
-        return Face(spec.name)
-
-    def exec_module(self, module: Face) -> None:  # type: ignore[override]  # what create_module made
-        module.fill_face(None if self._behind is None else import_module(self._behind))
+    def exec_module(self, module: ModuleType) -> None:
+        _fill(module, None if self._behind is None else import_module(self._behind))
 
 
 def face_spec(name: str) -> ModuleSpec | None:

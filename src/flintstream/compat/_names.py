@@ -103,7 +103,6 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.common.types": {
         "enum": "Enum",
-        "nothing": "_create_row",
         "pyflink.java_gateway": "get_gateway",
         "typing": "List",
     },

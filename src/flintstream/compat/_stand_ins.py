@@ -15,6 +15,7 @@ _INTERNAL = "it is an internal of PyFlink"
 
 _MODULES = {
     "pyflink.table": "the Table API is not part of flintstream; use Spark SQL, and read what it writes with a source",
+    "pyflink.dataset": "the DataSet API is gone since PyFlink 1.14; use pyflink.datastream in BATCH mode",
     "pyflink.testing": "use flintstream.testing, whose CollectSink brings the records of a stream to a test",
     "pyflink.java_gateway": _NO_JVM,
     "pyflink.pyflink_gateway_server": _NO_JVM,
