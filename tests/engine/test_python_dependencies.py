@@ -154,3 +154,12 @@ def test_modules_beside_the_program_are_found_by_key_selectors_too(make_spark_en
         assert results(keyed.reduce(lambda a, b: a + b)) == [1, 2, 4, 6]
     finally:
         pyflink.uninstall()
+
+
+def test_the_inline_engine_is_fine_with_the_interpreter_that_it_has(make_inline_env):
+    env = make_inline_env()
+    env.set_python_executable(sys.executable)
+    assert results(env.from_collection([1, 2])) == [1, 2]
+    env.set_python_executable("another-python")
+    with pytest.raises(FlintstreamError, match=r"python\.executable.*inline engine"):
+        results(env.from_collection([1, 2]))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintstream.errors import FlintstreamError
@@ -22,7 +25,8 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
         from flintstream.engine.inline.engine import InlineEngine  # noqa: PLC0415
 
         for key in ("python.archives", "python.requirements", "python.executable"):
-            if configuration.get(key):
+            value = configuration.get(key)
+            if value and not (key == "python.executable" and _is_this_python(value)):
                 raise FlintstreamError(f"'{key}' needs workers of their own, which the inline engine has none of")
         return InlineEngine()
     if name == "spark":
@@ -30,3 +34,8 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
 
         return SparkEngine(configuration)
     raise FlintstreamError(f"there is no engine '{name}'; set 'flintstream.engine' to 'spark' or 'inline'")
+
+
+def _is_this_python(executable: str) -> bool:
+    found = shutil.which(executable)
+    return found is not None and Path(found).samefile(sys.executable)

@@ -75,7 +75,11 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "max.poll.interval.ms": ("1",),
     "max.request.size": ("0", "2147483647"),
     "metadata.max.age.ms": ("0", "9223372036854775807"),
-    "partitioner.class": ("org.apache.kafka.clients.producer.RoundRobinPartitioner",),
+    "metric.reporters": ("org.apache.flink.kafka.shaded.org.apache.kafka.common.metrics.JmxReporter",),
+    "partitioner.class": (
+        "org.apache.kafka.clients.producer.RoundRobinPartitioner",
+        "org.apache.flink.kafka.shaded.org.apache.kafka.clients.producer.internals.DefaultPartitioner",
+    ),
     "partitioner.ignore.keys": ("true",),
     "receive.buffer.bytes": ("-1",),
     "reconnect.backoff.max.ms": ("0", "20"),
@@ -230,6 +234,11 @@ def test_ways_to_log_in_are_translated():
         assert found.pop("sasl.mechanisms") == mechanism
         return found
 
+    shaded = "org.apache.flink.kafka.shaded.org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
+    assert librdkafka({"sasl.jaas.config": f"{shaded} username='u' \\\n password='p';"}) == {
+        "sasl.username": "u",
+        "sasl.password": "p",
+    }
     assert login("SCRAM-SHA-512", r'scram.ScramLoginModule required username="a\"b" password="p;w=1"') == {
         "sasl.username": 'a"b',
         "sasl.password": "p;w=1",

@@ -10,8 +10,10 @@ from tests.connectors.kafka.broker import send
 from tests.connectors.kafka.jobs import checkpointed, read, sink, source
 from tests.datastream.inline import make_env
 
+from flintstream.common.serialization import SimpleStringSchema
+from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.datastream.connectors.base import DeliveryGuarantee
-from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaTopicPartition
+from flintstream.datastream.connectors.kafka import FlinkKafkaConsumer, KafkaOffsetsInitializer, KafkaTopicPartition
 
 TEXTS = [f"text {number}" for number in range(200)]
 
@@ -43,3 +45,19 @@ def test_offsets_are_given_and_committed(mock, tmp_path):
     again = source(mock).set_partitions(only).set_group_id("of-given")
     again.set_starting_offsets(KafkaOffsetsInitializer.committed_offsets())
     assert read(make_env(), again.build()) == ["3"]
+
+
+@pytest.mark.filterwarnings("ignore:FlinkKafkaConsumer still works here:DeprecationWarning")
+@pytest.mark.parametrize("creates", [True, False])
+def test_the_older_consumer_has_brokers_create_its_topics_as_javas_does(mock, creates):
+    properties = {"bootstrap.servers": mock.servers, "allow.auto.create.topics": str(creates).lower()}
+    consumer = FlinkKafkaConsumer(f"new-{creates}", SimpleStringSchema(), properties)
+    enumerator = consumer.create_enumerator(1)
+    try:
+        if creates:
+            assert len(enumerator.discover()) == 4
+        else:
+            with pytest.raises(KafkaConnectorError, match="there is no topic 'new-False'"):
+                enumerator.discover()
+    finally:
+        enumerator.close()

@@ -18,6 +18,9 @@ EARLIEST, LATEST = -2, -1
 """What Kafka's protocol has in the place of a time."""
 
 
+CREATION_SECONDS = 5.0
+"""How long a new topic may take to have partitions."""
+
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """Topics of Kafka itself, which no pattern is meant for."""
 
@@ -100,6 +103,8 @@ class Subscription:
     topics: tuple[str, ...] = ()
     pattern: str | None = None
     partitions: frozenset[Partition] = frozenset()
+    creates: bool = False
+    """Whether a topic that is not there is asked for by its name, which has a broker create it that does so."""
 
     def find(self, consumer: Any) -> list[Partition]:
         """Ask the brokers which partitions there are.
@@ -116,6 +121,8 @@ class Subscription:
             return _all(there, sorted(topic for topic in there if matches(topic) and topic not in INTERNAL))
         wanted = [*self.topics, *(topic for topic, _ in sorted(self.partitions))]
         for topic in wanted:
+            if topic not in there and self.creates:
+                there.update(_created(consumer, topic))
             if topic not in there:
                 raise KafkaConnectorError(f"there is no topic '{topic}'; topics there are: {_some(there)}")
         for topic, number in sorted(self.partitions):
@@ -128,6 +135,21 @@ class Subscription:
         if self.pattern is not None:
             return re.fullmatch(self.pattern, partition[0]) is not None
         return partition[0] in self.topics or partition in self.partitions
+
+
+def _created(consumer: Any, topic: str) -> dict[str, list[int]]:
+    """Return the partitions of a topic that comes up now; nothing if it does not."""
+
+    def ask() -> list[int]:
+        found = consumer.list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
+        if found.error is not None:
+            raise library().KafkaException(found.error)
+        return sorted(found.partitions)
+
+    try:
+        return {topic: patiently(f"create topic '{topic}'", ask, CREATION_SECONDS, consumer)}
+    except KafkaConnectorError:
+        return {}
 
 
 def _all(there: Mapping[str, Sequence[int]], topics: Iterable[str]) -> list[Partition]:

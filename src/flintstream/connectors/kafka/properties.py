@@ -172,6 +172,9 @@ MISSED = frozenset({
 })  # fmt: skip
 """Names of Java classes without which a program gives the same results; their user is told that they do not run."""
 
+SHADED = "org.apache.flink.kafka.shaded."
+"""What names of Kafka's classes begin with where they come in Flink's own jar."""
+
 JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 """The reporter that Java's clients have unless they are told otherwise."""
 
@@ -309,7 +312,7 @@ def _translated(key: str, value: str) -> dict[str, Any]:
         _log.debug("the Kafka property '%s' has no effect here", key)
         return {}
     if key in MISSED:
-        if value.strip() not in {"", JMX_REPORTER}:
+        if value.strip().removeprefix(SHADED) not in {"", JMX_REPORTER}:
             _log.warning("the Kafka property '%s' names what only Java has, and has no effect here: %s", key, value)
         return {}
     if key in ADVICE:
@@ -321,7 +324,8 @@ def _translated(key: str, value: str) -> dict[str, Any]:
 
 
 def _of_class(key: str, value: str) -> dict[str, Any]:
-    known = KNOWN_CLASSES.get(value.strip().rpartition(".")[2]) if value.startswith("org.apache.kafka.") else None
+    own = value.strip().removeprefix(SHADED)
+    known = KNOWN_CLASSES.get(own.rpartition(".")[2]) if own.startswith("org.apache.kafka.") else None
     if known is not None:
         return known
     if not value.strip():

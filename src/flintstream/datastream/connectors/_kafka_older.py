@@ -24,6 +24,7 @@ from flintstream.datastream.connectors._kafka_source import (
     auto_commit_ms,
     check_servers,
     checked_properties,
+    flag,
     number,
 )
 from flintstream.errors import PlanError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream.connectors._kafka_offsets import KafkaTopicPartition
 
+CREATES = "allow.auto.create.topics"
 RESET = "auto.offset.reset"
 OLD_DISCOVERY = "flink.partition-discovery.interval-millis"
 
@@ -107,9 +109,10 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
         check_servers(own, "FlinkKafkaConsumer")
         check_consumer(own)
         ends = type(deserialization_schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream
+        creates = flag(own, CREATES, default=True)
         source = KafkaInput(
-            properties=own,
-            subscription=Subscription(topics=names),
+            properties={**own, CREATES: str(creates).lower()},
+            subscription=Subscription(topics=names, creates=creates),
             deserializer=ValueDeserializer(deserialization_schema),
             start=_group_offsets(own),
             discovery_ms=number(own, OLD_DISCOVERY, -1),
