@@ -16,15 +16,10 @@ from pyflink.datastream.window import (
 from tests.differential import functions as f
 from tests.differential import keyed_functions as k
 from tests.differential.facts import TIMED
-from tests.differential.imports import drawn, modules_of
-
-NAMES = [name for name in list(globals()) if len(modules_of(name)) > 1]
-"""What other modules of PyFlink have, too."""
 
 
 def build(env, program):
     """Return the streams of the results, in the order of ``program.results()``."""
-    globals().update(drawn(NAMES, repr(program)))
     streams: list = []
     for step in program.steps:
         if step.op == "stamp":
