@@ -90,7 +90,7 @@ def convert(type_info: TypeInformation, value: object) -> object:
         (Types.SQL_DATE(), dt.datetime(2020, 2, 3, 5), dt.date(2020, 2, 3)),
         (Types.SQL_TIME(), dt.time(1, 2, 3, 456789), dt.time(1, 2, 3, 456000)),
         (Types.SQL_TIME(), dt.time(1, 2, 3, tzinfo=dt.UTC), dt.time(1, 2, 3)),
-        (Types.SQL_TIMESTAMP(), dt.datetime(2020, 2, 3, 4, 5, 6, 123456), dt.datetime(2020, 2, 3, 4, 5, 6, 123000)),
+        (Types.SQL_TIMESTAMP(), dt.datetime(2020, 2, 3, 4, 5, 6, 123456), dt.datetime(2020, 2, 3, 4, 5, 6, 123456)),
         (Types.SQL_TIMESTAMP(), dt.datetime(2020, 2, 3, 4, tzinfo=dt.UTC), dt.datetime(2020, 2, 3, 4)),
         (Types.INSTANT(), Instant(1, 123456789), Instant(1, 123456789)),
         (Types.TUPLE([Types.INT(), Types.FLOAT()]), (1, 0.1), (1, 0.10000000149011612)),

@@ -169,7 +169,7 @@ MOMENT = dt.datetime(2020, 2, 3, 4, 5, 6, 7000)
         (Types.PICKLED_BYTE_ARRAY(), (1, "x"), "(1, 'x')"),
         (Types.PICKLED_BYTE_ARRAY(), None, "None"),
         (ExternalTypeInfo(Types.DOUBLE()), 1e10, "1.0E10"),
-        (LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME), MOMENT, "2020-02-03T04:05:06.007000"),
+        (LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME), MOMENT, "2020-02-03T04:05:06.007"),
     ],
 )
 def test_both_texts_of_a_value_are_those_of_java(type_info: TypeInformation, value: object, text: str):

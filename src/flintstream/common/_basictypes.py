@@ -8,7 +8,15 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import Inline, Scope, leaf, mismatch
-from flintstream.common._javatext import double_text, float_text, instant_text, narrow, plain_text, timestamp_text
+from flintstream.common._javatext import (
+    clock_text,
+    double_text,
+    float_text,
+    instant_text,
+    narrow,
+    plain_text,
+    timestamp_text,
+)
 from flintstream.common._typebase import TypeInformation
 from flintstream.common.time import Instant
 
@@ -341,7 +349,7 @@ class TimeTypeInfo(SqlTimeTypeInfo):
 
 
 class TimestampTypeInfo(SqlTimeTypeInfo):
-    """The type of :class:`datetime.datetime`, to the millisecond; one with a time zone becomes UTC."""
+    """The type of :class:`datetime.datetime`; one with a time zone becomes UTC."""
 
     def __repr__(self) -> str:
         return "TimestampTypeInfo"
@@ -351,8 +359,7 @@ class TimestampTypeInfo(SqlTimeTypeInfo):
             return None
         if not isinstance(value, dt.datetime):
             raise mismatch(self, value)
-        local = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
-        return local if local.microsecond % 1000 == 0 else local.replace(microsecond=local.microsecond // 1000 * 1000)
+        return value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
 
     def stringify(self, value: Any) -> str:
         """See :meth:`TypeInformation.stringify`."""
@@ -395,4 +402,6 @@ class LocalTimeTypeInfo(TypeInformation):
 
     def stringify(self, value: Any) -> str:
         """See :meth:`TypeInformation.stringify`."""
-        return "null" if value is None else str(value.isoformat())
+        if isinstance(value, dt.datetime):
+            return f"{value.date().isoformat()}T{clock_text(value)}"
+        return clock_text(value) if isinstance(value, dt.time) else super().stringify(value)

@@ -164,7 +164,7 @@ class RowTypeInfo(TypeInformation):
         if isinstance(value, (tuple, list)):
             return value
         fields = value if isinstance(value, Mapping) else _attributes(value)
-        if fields is None or (names and not any(name in fields for name in names)):
+        if fields is None or (fields and names and not any(name in fields for name in names)):
             raise mismatch(self, value)
         return [fields.get(name) for name in names]
 

@@ -6,7 +6,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, time
 
     from flintstream.common.time import Instant
 
@@ -80,6 +80,19 @@ def timestamp_text(value: datetime) -> str:
     """
     fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
     return f"{value.year:04d}-{value:%m-%d %H:%M:%S}.{fraction}"
+
+
+def clock_text(value: time | datetime) -> str:
+    """Return what ``java.time.LocalTime.toString`` gives: seconds and 3 or 6 digits of a fraction if there are any.
+
+    >>> from datetime import time
+    >>> clock_text(time(1, 2)), clock_text(time(1, 2, 3)), clock_text(time(1, 2, 3, 4000))
+    ('01:02', '01:02:03', '01:02:03.004')
+    """
+    text = f"{value:%H:%M:%S.%f}"
+    if value.microsecond:
+        return text.removesuffix("000")
+    return text[:8] if value.second else text[:5]
 
 
 def instant_text(value: Instant) -> str:

@@ -139,7 +139,7 @@ class Types:
 
     @staticmethod
     def SQL_TIMESTAMP() -> TypeInformation:
-        """``datetime.datetime``, to the millisecond, or None."""
+        """``datetime.datetime`` or None."""
         return SqlTimeTypeInfo.TIMESTAMP()
 
     @staticmethod

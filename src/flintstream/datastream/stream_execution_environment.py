@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.settings import STATE_DIRECTORY
+from flintstream.common._collected import collected
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
@@ -248,12 +249,14 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
         """Create a stream of the elements of a collection, in order, in one subtask.
 
+        Numbers and booleans become texts where ``type_info`` has ``STRING``.
+
         Raises:
             TypeError: An element does not fit ``type_info``; the message shows it.
         """
         elements = list(collection)
         declared = as_type(type_info)
-        converter = declared.converter() if declared is not None else None
+        converter = collected(declared).converter() if declared is not None else None
         if converter is not None:
             for position, element in enumerate(elements):
                 try:
