@@ -25,8 +25,10 @@ from benchmarks.workloads import WORKLOADS
 from flintstream.common._conversion import GENERATED
 from flintstream.compat.pyflink import install
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
+from flintstream.coordinator import coordinator
 from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.runtime import source_operator
+from flintstream.runtime import block_size, source_operator
+from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,9 +116,12 @@ def instructions(workload: Workload, records: int) -> int:
         env.set_parallelism(2)
         program: Any = importlib.import_module(f"benchmarks.workloads.{run.package}.pyflink")
         program.build(env, run).sink_to(Nowhere())
-        # Blocks grow to their full size, however slow this machine and the counting are
+        # One epoch, in which blocks grow to their full size, however slow this machine and the counting are
         with (
-            patch.object(source_operator, "FAST_BATCH_SECONDS", math.inf),
+            patch.object(block_size, "FAST_SECONDS", math.inf),
+            patch.object(block_size, "SLOW_RECORDS_PER_SECOND", 0),
+            patch.object(Watch, "begin", lambda _: None),
+            patch.object(coordinator, "FIRST_RECORDS", None),
             patch.object(source_operator, "POLL_SECONDS", 0),
             counting() as counter,
         ):

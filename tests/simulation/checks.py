@@ -143,6 +143,9 @@ def _read(subtasks: list[Subtask], completed: Completed, name: str, world: SimWo
                 raise Violation(f"split {split.split_id} of {name} was restored twice")
             seen.add(split.split_id)
             ends[int(split.split_id)] = split.position
+    for _, operator in _operators(subtasks, name):
+        for split_id, waiting, _ in operator.pending:  # read, but nobody has seen them yet
+            ends[int(split_id)] -= len(waiting)
     return [r for end, split in zip(ends, world.inputs[name], strict=True) for r in split[:end]]
 
 

@@ -284,12 +284,28 @@ def _appends_that_repeat() -> list[Replacement]:
     return [(Table, "changes", mutated)]
 
 
+def _input_forgotten() -> list[Replacement]:
+    leave = Subtask._leave
+
+    def leave_unseen(self: Any, *args: Any) -> None:
+        leave(self, *args)
+        self.left.clear()
+
+    return [(Subtask, "_leave", leave_unseen)]
+
+
+def _pending_forgotten() -> list[Replacement]:
+    return [(SourceOperator, "snapshot", lambda self: (self.splits, self.finished))]
+
+
 MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "sinks commit before the metadata is written": _early_commits,
     "the metadata is written before the state": _early_metadata,
     "files are neither synced nor renamed": _no_sync,
     "directories are not synced": _sync_but_no_directory,
     "a cached subtask of an old version is used": _stale_cache,
+    "input that had to wait is forgotten": _input_forgotten,
+    "what a source has read and not emitted is not part of its state": _pending_forgotten,
     "a base is restored without its changes": lambda: _catching_up(lambda handles: handles[:1]),
     "changes are applied in the wrong order": lambda: _catching_up(lambda handles: handles[::-1]),
     "the changes of several epochs are merged in the wrong order": _merged_backwards,

@@ -121,8 +121,10 @@ class ThirdField(TimestampAssigner):
 
 
 def may_fail(value: object) -> None:
-    """Fail as a user's function does, once in a while."""
+    """Fail as a user's function does, once in a while, or take its time."""
     world = the_world()
+    if world.rng.random() < 0.02:
+        world.now += 100
     if "user" in world.rates and world.fault("user", value):
         raise UserFailure(f"the user's function fails at {value}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
 from flintstream.coordinator.restart import FixedDelay, NoRestart
 from flintstream.runtime import subtask_state
 from flintstream.runtime.plan import JobSettings
+from flintstream.runtime.watch import Watch
 from flintstream.state.settings import StateSettings
 
 if TYPE_CHECKING:
@@ -326,6 +328,8 @@ def _age(completed: Completed) -> tuple[int, int]:
 
 def prepare() -> None:
     """Make this process one that simulates; there is no way back."""
+    import_module("flintstream.runtime.materialize")  # else it would be loaded later, with the time of this machine
     make_virtual()
+    Watch.begin = lambda _: None  # type: ignore[method-assign]  # the time of its thread is that of the machine
     vars(recovery)["file_store"] = store_of
     logging.getLogger("flintstream").setLevel(logging.CRITICAL)

@@ -32,6 +32,32 @@ class Dealt:
         self.next = 0
         """The subtask whose turn it is."""
 
+    def add(self, subtask: int, records: Sequence[Any]) -> None:
+        """Take what a subtask has."""
+        self.parts[subtask] = [*self.parts[subtask], *records] if self.parts[subtask] else records
+
+    def take_some(self) -> list[Any]:
+        """Return what is in order although subtasks have left some of their input; keep what comes after that.
+
+        >>> dealt = Dealt(2)
+        >>> dealt.parts = [["a", "c", "e"], ["b"]]
+        >>> dealt.take_some()
+        ['a', 'b', 'c']
+        >>> dealt.add(1, ["d"])
+        >>> dealt.take()
+        ['d', 'e']
+        """
+        turns = [(self.next + turn) % self.parallelism for turn in range(self.parallelism)]
+        rounds = min(map(len, self.parts))
+        last = next(turn for turn, subtask in enumerate(turns) if len(self.parts[subtask]) == rounds)
+        kept: list[Sequence[Any]] = [()] * self.parallelism
+        for turn, subtask in enumerate(turns):
+            part, count = self.parts[subtask], rounds + (turn < last)
+            self.parts[subtask], kept[subtask] = part[:count], part[count:]
+        records = self.take()
+        self.parts = kept
+        return records
+
     def take(self) -> list[Any]:
         """Return all of it in the order of before.
 
@@ -84,17 +110,17 @@ class Commits:
         self.owed = False
         """A completed checkpoint contains something that could not be committed."""
 
-    def add(self, reports: Iterable[Report]) -> None:
+    def add(self, reports: Iterable[Report], *, left: bool = False) -> None:
         """Take what was prepared in an epoch; commit what does not wait for a checkpoint."""
         for report in reports:
             for node, prepared in report.committables.items():
                 if node in self.dealt:
-                    self.dealt[node].parts[report.subtask] = prepared
+                    self.dealt[node].add(report.subtask, prepared)
                 else:
                     self.pending.setdefault(node, []).extend(prepared)
         for node, dealt in self.dealt.items():
             if any(dealt.parts):
-                self.pending.setdefault(node, []).extend(dealt.take())
+                self.pending.setdefault(node, []).extend(dealt.take_some() if left else dealt.take())
         for node in sorted((n for n in self.pending if n not in self.waiting), key=self.side_outputs.__getitem__):
             self._commit(node)
 

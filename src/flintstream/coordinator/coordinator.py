@@ -7,7 +7,7 @@ import logging
 import pickle
 import uuid
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from flintstream.coordinator.commits import Commits
 from flintstream.coordinator.job import Clock, Progress, SubtaskProgress
 from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.metrics import JobMetrics
-from flintstream.coordinator.pace import SHORTEST_MS, Pace
+from flintstream.coordinator.pace import FIRST_RECORDS, SHORTEST_MS, Pace
 from flintstream.coordinator.recovery import all_checkpoints, load, restore_plan, with_hint, with_key_groups_of
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError, JobFailedError, UserCodeError
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -83,13 +83,19 @@ class Coordinator:
         self.restarting = False
         self.savepoints: Queue[SavepointRequest] = Queue()
         self.chain_of = {node.id: chain for chain in self.plan.chains for node in chain.nodes}
+        self.levels = {chain.id: chain.level for chain in self.plan.chains}
         self.uids = {node.id: node.uid for chain in self.plan.chains for node in chain.nodes}
         self.warned: set[int] = set()
         """Nodes of which the user was told something."""
         self.obsolete: set[str] = set()
         """Blobs of the state log that no later epoch needs."""
         longest = self.plan.settings.max_epoch_ms
-        self.pace = Pace(longest if self.plan.bounded else min(longest, UNBOUNDED_EPOCH_MS))
+        exchanges = not self.plan.batch and any(chain.inputs for chain in self.plan.chains)
+        self.pace = Pace(
+            longest if self.plan.bounded else min(longest, UNBOUNDED_EPOCH_MS), FIRST_RECORDS if exchanges else None
+        )
+        self.left: list[Item] = []
+        """What subtasks had no time for in the last epoch."""
         self.metrics = JobMetrics({node.id: node.name for chain in self.plan.chains for node in chain.nodes})
         native = self.plan.settings.state.backend == "rocksdb"
         self.checkpoints = Checkpoints(job.checkpoints, self.plan, self.clock.now_ms(), native=native)
@@ -196,6 +202,7 @@ class Coordinator:
         self.enumerators: dict[int, SplitEnumerator] = {}
         self.restore: Restore | None = None
         self.unsaved = False
+        self.left = []
         self.run_id = uuid.uuid4().hex[:12]
         self.progress_of: dict[int, list[Any]] = {}
         self.epochs_before = self.progress.epochs
@@ -291,7 +298,7 @@ class Coordinator:
     def _seconds_to_wait(self) -> float:
         """Return how long there is nothing to do: until a timer is due, or an enumerator should be asked again."""
         reports = [state.report for state in self.states.values() if state.report is not None and not state.finished]
-        if any(report.more or report.unread for report in reports):
+        if self.left or any(report.more or report.unread for report in reports):
             return 0
         if all(enumerator.is_finished() for enumerator in self.enumerators.values()):
             return 0
@@ -303,11 +310,12 @@ class Coordinator:
         return min(POLL_SECONDS, max(0.0, min(due, default=MAX_TIMESTAMP) / 1000))
 
     def _run_epoch(self, splits: dict[int, list[Any]]) -> None:
-        savepoint = None if self.savepoints.empty() else self.savepoints.get()
+        # What is left is in flight: checkpoints wait until it is not.
+        savepoint = None if self.left or self.savepoints.empty() else self.savepoints.get()
         try:
             started, warm = self.clock.now_ms(), self.progress.epochs > self.epochs_before
             request, limit = self._snapshot_request(savepoint)
-            reports = self._reports(self._instructions(splits, request, limit, savepoint))
+            reports = self._reports([*self._instructions(splits, request, limit, savepoint), *self.left])
             if warm:  # the first epoch also starts the workers
                 self.pace.observe(self.clock.now_ms() - started)
             self._take_over(reports)
@@ -344,7 +352,7 @@ class Coordinator:
             return self.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
         due = self.checkpoints.due_in(now)
         limit = self.pace.limit_ms
-        if due is None:
+        if due is None or self.left:
             return None, limit
         until_due = max(due if limit is None else min(due, limit), SHORTEST_MS)
         # An epoch that is likely to last until then takes the checkpoint at its end; a shorter one would be too early.
@@ -433,6 +441,7 @@ class Coordinator:
                     savepoint=savepoint is not None,
                     commit=commit,
                     max_epoch_ms=limit,
+                    max_records=0 if self.left else self.pace.limit_records,
                     drain=savepoint is not None and savepoint.drain,
                     slowest=slowest,
                     new_splits=dealt.get((chain.id, subtask), {}),
@@ -449,7 +458,9 @@ class Coordinator:
             kept = {handle.name for handle in report.handles} if not report.finished else set()
             before = state.report.handles if state.report is not None else ()
             self.obsolete.update(handle.name for handle in (*before, *report.handles) if handle.name not in kept)
-            state.report = report
+            state.report = replace(report, left=()) if report.left else report
+        self.left = [item for report in reports for item in report.left]
+        self._learn(reports)
         self.unsaved = True
         unread = frozenset().union(*(report.unread for report in reports))
         for node, enumerator in self.enumerators.items():
@@ -463,8 +474,19 @@ class Coordinator:
             for node, progress in self.progress_of.items():
                 self.enumerators[node].epoch_read(progress)
             self.progress_of = {}
-        self.commits.add(reports)
+        self.commits.add(reports, left=bool(self.left))
         self._tell(reports)
+
+    def _learn(self, reports: list[Report]) -> None:
+        """Let the pace know how sources, and what follows them, get on."""
+        spent: dict[int, float] = {}
+        read = 0
+        for report in reports:
+            level = self.levels[report.chain]
+            spent[level] = max(spent.get(level, 0.0), report.spent_ms)
+            read = max(read, sum(report.records.get(node, 0) for node in self.job.sources))
+        slow = any(report.slow for report in reports)
+        self.pace.learn(read, sum(spent.values()), slow=slow, left=bool(self.left))
 
     def _delete_obsolete(self) -> None:
         """Delete what no later epoch needs, nor any checkpoint."""

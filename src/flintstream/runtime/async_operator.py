@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 import weakref
 from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import shorten
+from flintstream.runtime.block_size import next_size
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators import CollectingOperator
 from flintstream.runtime.snapshot import ATOMS, snapshot
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
 
 Results = list[tuple[int, list[Any]]]
 """Position of a record in its block, and its results."""
-
-BLOCKS_AHEAD = 4
-"""A block may start while this many times ``capacity`` records before it are unfinished."""
 
 STOP_SECONDS = 5.0
 """How long the end of a task waits for the event loop to stop."""
@@ -80,6 +79,8 @@ class AsyncOperator(CollectingOperator):
         self.strategy = strategy
         self.ordered = ordered
         self.waiting = 0
+        self.size = 1
+        """How many records are started and finished together."""
 
     def open(self) -> None:
         """Open the user's function and start the event loop."""
@@ -88,7 +89,8 @@ class AsyncOperator(CollectingOperator):
         self.retry_result = predicate.result_predicate()
         self.retry_error = predicate.exception_predicate()
         self.slots = asyncio.Semaphore(self.capacity)
-        self.blocks: list[tuple[list[Any], list[int] | None, Future[Results]]] = []
+        self.blocks: list[tuple[list[Any], list[int] | None, Future[Results], float]] = []
+        """Records, their timestamps, what is to become of them, and when they were started."""
         self.events = EventLoop(f"{self.context.name} {self.context.subtask + 1}")
 
     def close(self) -> None:
@@ -98,15 +100,20 @@ class AsyncOperator(CollectingOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Start a block; hand on what is finished."""
-        future = asyncio.run_coroutine_threadsafe(self._block(values), self.events.loop)
-        self.blocks.append((values, timestamps, future))
-        self.waiting += len(values)
-        while self.waiting > BLOCKS_AHEAD * self.capacity or self._some_block_is_ready():
-            self._finish_block()
+        start = 0
+        while start < len(values):
+            end = start + self.size
+            part = values[start:end]
+            future = asyncio.run_coroutine_threadsafe(self._block(part), self.events.loop)
+            self.blocks.append((part, None if timestamps is None else timestamps[start:end], future, time.monotonic()))
+            self.waiting += len(part)
+            start = end
+            while self.waiting > self.capacity or self._some_block_is_ready():
+                self._finish_block()
 
     def _some_block_is_ready(self) -> bool:
         candidates = self.blocks[:1] if self.ordered else self.blocks
-        return any(future.done() for _, _, future in candidates)
+        return any(block[2].done() for block in candidates)
 
     def process_watermark(self, timestamp: int) -> None:
         """Finish the records before the watermark, then pass it on."""
@@ -128,9 +135,9 @@ class AsyncOperator(CollectingOperator):
 
     def _finish_block(self) -> None:
         if not self.ordered:
-            wait([future for _, _, future in self.blocks], return_when=FIRST_COMPLETED)
+            wait([block[2] for block in self.blocks], return_when=FIRST_COMPLETED)
             self.blocks.sort(key=lambda block: not block[2].done())
-        values, timestamps, future = self.blocks.pop(0)
+        values, timestamps, future, started = self.blocks.pop(0)
         self.waiting -= len(values)
         try:
             finished = future.result()
@@ -139,6 +146,7 @@ class AsyncOperator(CollectingOperator):
             if not isinstance(error, Exception):
                 raise
             raise self.failure(error, []) from error
+        self.size = next_size(self.size, len(values), time.monotonic() - started)
         results: list[Any] = []
         stamps: list[int] = []
         for position, produced in finished:

@@ -26,6 +26,31 @@ class Block(NamedTuple):
     marks: list[tuple[int, int]]
     plain_keys: bool
 
+    def cut(self, records: int) -> tuple[Block, Block | None]:
+        """Return the first ``records`` with the marks up to their end, and what is left.
+
+        >>> Block(["a", "b", "c"], None, [(1, 10), (3, 20)], True).cut(2)
+        (Block(values=['a', 'b'], timestamps=None, marks=[(1, 10)], plain_keys=True), \
+Block(values=['c'], timestamps=None, marks=[(1, 20)], plain_keys=True))
+        """
+        values, timestamps, marks, plain_keys = self
+        if records >= len(values):
+            return self, None
+        return (
+            Block(
+                values[:records],
+                None if timestamps is None else timestamps[:records],
+                [mark for mark in marks if mark[0] <= records],
+                plain_keys,
+            ),
+            Block(
+                values[records:],
+                None if timestamps is None else timestamps[records:],
+                [(position - records, mark) for position, mark in marks if position > records],
+                plain_keys,
+            ),
+        )
+
 
 def pack(values: list[Any], timestamps: list[int] | None, marks: list[tuple[int, int]], *, plain_keys: bool) -> bytes:
     """Return a block as bytes.

@@ -63,7 +63,7 @@ def process_block(
     append, frozen = results.append, operator.frozen
     stamps: list[int] = []
     push = stamps.append
-    operator.cursor = cursor = iter(values)
+    operator.cursor = operator.watch.cursor = cursor = iter(values)
     try:
         for value, timestamp in zip(cursor, repeat(MIN_TIMESTAMP) if timestamps is None else timestamps, strict=False):
             ctx._timestamp = timestamp  # noqa: SLF001 - ours

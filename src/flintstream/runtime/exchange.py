@@ -48,10 +48,13 @@ class InputGate:
         """Start empty."""
         self.items: list[Item | tuple[Item, int, int]] = []
         self.held = 0
+        self.size = 0
+        """Payload bytes of the items that were not handed out yet."""
         self.spill: Any = None
 
     def add(self, item: Item) -> None:
         """Hold an item, in a temporary file once there is too much to keep in memory."""
+        self.size += len(item.payload)
         if self.held < SPILL_BYTES:
             self.held += len(item.payload)
             self.items.append(item)
@@ -100,7 +103,9 @@ class InputGate:
         while heap:
             name = heap[0][-1]
             queue = channels[name]
-            yield self._load(queue.pop())
+            item = self._load(queue.pop())
+            self.size -= len(item.payload)
+            yield item
             if queue:
                 heapq.heapreplace(heap, turn(name))
             else:

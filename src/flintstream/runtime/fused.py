@@ -97,10 +97,13 @@ class FusedLoop:
         """Stand for ``operators``; they are wired up, and stay responsible for all else than records."""
         self.operators = operators
         self.channels: list[LocalChannel] = [operator.output for operator in operators[:-1]]
+        self.watch = operators[0].watch
         last = operators[-1]
         self.output = last.output
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.kinds = tuple(operator.kind for operator in operators)
+        self.mapped = next((stage for stage, kind in enumerate(self.kinds) if kind != MAP), len(operators))
+        """To so many functions after the first one go as many records as to that."""
         self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, snapshot)
         self.plain = compiled(self.kinds, keepers, stamped=False)
         self.stamped = compiled(self.kinds, keepers, stamped=True)
@@ -110,15 +113,18 @@ class FusedLoop:
         calls = [getattr(operator.function, operator.kind) for operator in self.operators]
         results: list[Any] = []
         stamps: list[int] | None = None
+        self.watch.cursor = cursor = iter(values)
         try:
             if timestamps is None:
-                counts = self.plain.run(values, len(values), results.append, *self.helpers, *calls)
+                counts = self.plain.run(cursor, len(values), results.append, *self.helpers, *calls)
             else:
                 stamps = []
-                pairs = zip(values, timestamps, strict=True)
+                pairs = zip(cursor, timestamps, strict=False)
                 counts = self.stamped.run(pairs, len(values), results.append, stamps.append, *self.helpers, *calls)
         except Exception as error:
             raise self._failure(error) from error
+        if self.watch.rest:
+            counts = [n - len(self.watch.rest) if stage < self.mapped else n for stage, n in enumerate(counts)]
         for channel, count in zip(self.channels, counts, strict=True):
             channel.records += count
             channel.target.records += count

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
 from flintstream.runtime.snapshot import ATOMS, frozen_kinds
+from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,12 +142,15 @@ class Operator:
 
     context: OperatorContext
     output: Output
+    watch: Watch
+    """Where it shows the loop that it is in."""
     side_outputs: Mapping[str, Output]
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Receive the surroundings; called once before anything else."""
         self.context = context
         self.output = output
+        self.watch = Watch()
         self.side_outputs = side_outputs
         self.frozen = ATOMS if side_outputs else frozen_kinds(self.declared_type)
 

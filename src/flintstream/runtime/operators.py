@@ -46,7 +46,14 @@ class FunctionOperator(Operator):
         """Give an exception the operator's name and the record at the cursor."""
         if isinstance(error, OperatorFailure):
             return error
-        return OperatorFailure(self.context.name, self.context.subtask, error, current_record(values, self.cursor))
+        begun = values[: len(values) - len(self.watch.rest)]
+        return OperatorFailure(self.context.name, self.context.subtask, error, current_record(begun, self.cursor))
+
+    def emit_each(self, results: list[Any], timestamps: list[int] | None) -> None:
+        """Emit one result for each record that was processed."""
+        if self.watch.rest and timestamps is not None:
+            timestamps = timestamps[: len(results)]
+        self.output.emit(results, timestamps)
 
 
 class MapOperator(FunctionOperator):
@@ -67,7 +74,7 @@ class MapOperator(FunctionOperator):
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Map a block."""
         call, frozen = self.function.map, self.frozen
-        self.cursor = cursor = iter(values)
+        self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if self.keeps_results:
                 results = [r if type(r := call(value)) in frozen else snapshot(r) for value in cursor]
@@ -75,7 +82,7 @@ class MapOperator(FunctionOperator):
                 results = [call(value) for value in cursor]
         except Exception as error:
             raise self.failure(error, values) from error
-        self.output.emit(results, timestamps)
+        self.emit_each(results, timestamps)
 
 
 class FilterOperator(FunctionOperator):
@@ -86,14 +93,14 @@ class FilterOperator(FunctionOperator):
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Filter a block."""
         keep = self.function.filter
-        self.cursor = cursor = iter(values)
+        self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 kept, stamps = [value for value in cursor if keep(value)], None
             else:
                 flags = [keep(value) for value in cursor]
-                kept = [value for value, flag in zip(values, flags, strict=True) if flag]
-                stamps = [timestamp for timestamp, flag in zip(timestamps, flags, strict=True) if flag]
+                kept = [value for value, flag in zip(values, flags, strict=False) if flag]
+                stamps = [timestamp for timestamp, flag in zip(timestamps, flags, strict=False) if flag]
         except Exception as error:
             raise self.failure(error, values) from error
         if kept:
@@ -153,7 +160,7 @@ class FlatMapOperator(CollectingOperator):
         results: list[Any] = []
         append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
-        self.cursor = cursor = iter(values)
+        self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 for value in cursor:
@@ -185,7 +192,7 @@ class ProcessOperator(CollectingOperator):
         results: list[Any] = []
         append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
-        self.cursor = cursor = iter(values)
+        self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001 - ours
@@ -246,7 +253,7 @@ class KeyedProcessOperator(CollectingOperator):
         results: list[Any] = []
         append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
-        self.cursor = cursor = iter(values)
+        self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001

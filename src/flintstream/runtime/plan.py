@@ -122,6 +122,18 @@ class JobPlan:
         """All chains, in the order of their supersteps."""
         return tuple(chain for step in self.supersteps for chain in step.chains)
 
+    def sources_of_broadcasts(self) -> frozenset[int]:
+        """Return the nodes whose records are broadcast sooner or later."""
+        exchanges = [edge for chain in self.chains for edge in chain.outputs]
+        pairs = [(edge.source, edge.target) for edge in exchanges]
+        pairs += [(edge.source, edge.target) for chain in self.chains for edge in chain.local_edges]
+        found = {edge.source for edge in exchanges if edge.priority == 0}
+        size = -1
+        while size < len(found):
+            size = len(found)
+            found.update(source for source, target in pairs if target in found)
+        return frozenset(found)
+
     @property
     def bounded(self) -> bool:
         """Whether every source ends by itself."""

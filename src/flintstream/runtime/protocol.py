@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import ChainState, StatePiece
+    from flintstream.runtime.exchange import Item
     from flintstream.runtime.failure import FailureReport
 
 INSTRUCTION = -1
@@ -106,6 +107,10 @@ class Instruction:
     """What sinks prepare at the end of this epoch will be committed before the next one."""
     max_epoch_ms: int | None = None
     """When to end the epoch, if earlier than otherwise."""
+    max_records: int | None = None
+    """How many records a source emits in this epoch, if not as many as it can: 0 while what it has read before keeps
+    those that follow busy.
+    """
     drain: bool = False
     """End the input now, as if the sources were used up."""
     new_splits: dict[int, list[Any]] = field(default_factory=dict)
@@ -150,6 +155,12 @@ class Report:
     """What was written for the checkpoint, None when none was asked for; some of it when that failed."""
     state_ms: int = 0
     """How long it took to write what changed, and the checkpoint if there was one."""
+    left: tuple[Item, ...] = ()
+    """Input that there was no time for: the subtask wants it back in the next epoch."""
+    spent_ms: float = 0
+    """How long a subtask with input from others took for it."""
+    slow: bool = False
+    """That was long for so few records."""
     snapshot_error: str = ""
     """Why the state could not be written for the checkpoint."""
     failure: FailureReport | None = None

@@ -42,7 +42,7 @@ class ReduceOperator(FunctionOperator):
             key = lambda value: freeze_key(plain(value))  # noqa: E731
         results: list[Any] = []
         append = results.append
-        self.cursor = cursor = iter(values)
+        self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             for value in cursor:
                 state.key = key(value)
@@ -53,7 +53,7 @@ class ReduceOperator(FunctionOperator):
         except Exception as error:
             raise self.failure(error, values) from error
         if not self.context.batch:
-            self.output.emit(results, timestamps)
+            self.emit_each(results, timestamps)
 
     def end_key(self) -> None:
         """BATCH: all records of the current key are in; emit its value, drop its state."""

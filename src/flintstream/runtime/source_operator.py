@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
+from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
-from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.snapshot import snapshot_block
 
 if TYPE_CHECKING:
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
     from flintstream.connectors.source import Source
     from flintstream.runtime.plan import JobSettings
-
-FAST_BATCH_SECONDS = 0.01
-SLOW_BATCH_SECONDS = 0.05
-"""A batch that takes less doubles the next one, one that takes more halves it."""
 
 POLL_SECONDS = 0.005
 
@@ -45,14 +41,23 @@ class InputOperator(Operator, ABC):
         self.records = 0
         """Records of the last epoch."""
 
+    def drain(self) -> None:
+        """Read nothing any more."""
+        self.splits.clear()
+
     @abstractmethod
     def run(
-        self, settings: JobSettings, *, last: bool, ahead: Callable[[str], bool] = lambda _: False
+        self,
+        settings: JobSettings,
+        *,
+        last: bool,
+        ahead: Callable[[str], bool] = lambda _: False,
+        most: int | None = None,
     ) -> Iterator[None]:
         """Emit records until there are no more or the epoch is over; yields when something can be sent.
 
         ``last`` tells that no further splits will come, ``ahead`` whether the split of this name waits for others: it
-        has more until the epoch ends.
+        has more until the epoch ends. ``most`` is how many records to emit in this epoch.
         """
 
     def progress(self) -> object | None:
@@ -70,7 +75,12 @@ class SourceOperator(InputOperator):
         super().__init__()
         self.source = source
         self.converter = converter
+        self.size = 1
+        """Of the next block."""
         self.fetch = Fetch(size=1)
+        self.pending: list[tuple[str, list[Any], list[int] | None]] = []
+        """By split, what the reader has given and an epoch had no time for."""
+        self.drained = False
         self.reads = ""
         """The split whose records are being emitted."""
         self.watermarks: dict[str, int] = {}
@@ -95,12 +105,45 @@ class SourceOperator(InputOperator):
         """Close the reader."""
         self.reader.close()
 
+    def drain(self) -> None:
+        """Emit only what was read already, however long that takes."""
+        super().drain()
+        self.drained = True
+
     def run(
-        self, settings: JobSettings, *, last: bool, ahead: Callable[[str], bool] = lambda _: False
+        self,
+        settings: JobSettings,
+        *,
+        last: bool,
+        ahead: Callable[[str], bool] = lambda _: False,
+        most: int | None = None,
     ) -> Iterator[None]:
-        """Read until the splits are used up or the epoch is over; yields after each batch."""
-        started, cpu_started = time.monotonic(), time.process_time()
+        """Read until the splits are used up or the epoch is over; yields after each block."""
         self.more, self.records = False, 0
+        over = self._end_of_epoch(settings, most)
+        pending, self.pending = self.pending, []
+        for batch in pending:
+            if self.pending:
+                self.pending.append(batch)
+            else:
+                yield from self._emit(*batch, over, most)
+        if self.pending or (most == 0 and self.splits and not self.drained):
+            self.more = True
+        else:
+            yield from self._read(settings, ahead, over, most)
+        if last and not self.splits and not self.pending and not self.finished:
+            self.finished = True
+            self.output.emit_watermark(MAX_TIMESTAMP)
+            yield
+
+    def _read(
+        self,
+        settings: JobSettings,
+        ahead: Callable[[str], bool],
+        over: Callable[[], bool],
+        most: int | None,
+    ) -> Iterator[None]:
+        started = time.monotonic()
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
         readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
         turn = 0
@@ -114,6 +157,7 @@ class SourceOperator(InputOperator):
             if not self.context.batch and ahead(split.split_id):
                 self._pause(*readings.pop(turn))
                 continue
+            self.fetch.size = self._room(most)
             records = self._next(reading)
             if records is True:
                 readings.pop(turn)
@@ -133,23 +177,17 @@ class SourceOperator(InputOperator):
                         time.sleep(POLL_SECONDS)
                 continue
             idle_round = False
-            self.reads = split.split_id
-            for values, timestamps in self._blocks(records):
-                block_started = time.monotonic()
-                self.output.emit(values, timestamps)
-                yield
-                self._adapt(time.monotonic() - block_started)
-            if not self.context.batch and self._epoch_is_over(started, cpu_started, settings, bounded=bounded):
+            if isinstance(records, SourceWatermark):
+                self._advance(split.split_id, records.timestamp)
+            else:
+                yield from self._emit(split.split_id, *self._converted(records), over, most)
+            if over():
                 self.more = True
                 break
             if not bounded:
                 turn += 1
         for _, reading in readings:
             reading.close()
-        if last and not self.splits and not self.finished:
-            self.finished = True
-            self.output.emit_watermark(MAX_TIMESTAMP)
-            yield
 
     def _pause(self, split: Any, reading: Generator[Any, None, bool]) -> None:
         """Leave a split to later epochs."""
@@ -173,56 +211,80 @@ class SourceOperator(InputOperator):
         except Exception as error:
             raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
 
-    def _blocks(
-        self, records: list[Any] | Timestamped | SourceWatermark
-    ) -> Iterator[tuple[list[Any], list[int] | None]]:
-        """Cut a batch into blocks of the size that suits what follows, however many records the reader gave."""
-        if isinstance(records, SourceWatermark):
-            self._advance(self.reads, records.timestamp)
-            return
+    def _converted(self, records: list[Any] | Timestamped) -> tuple[list[Any], list[int] | None]:
+        """Return what the reader gave as values of the declared type, and their timestamps."""
         values, timestamps = (
             (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
         )
-        self.records += len(values)
-        if self.converter is not None:
-            values = convert_block(self.converter, values, iter(values))
+        return (values if self.converter is None else convert_block(self.converter, values, iter(values))), timestamps
+
+    def _emit(
+        self,
+        name: str,
+        values: list[Any],
+        timestamps: list[int] | None,
+        over: Callable[[], bool],
+        most: int | None,
+    ) -> Iterator[None]:
+        """Emit a batch in blocks of the size that suits what follows, however many records the reader gave."""
+        self.reads = name
         start = 0
         while start < len(values):
-            end = start + self.fetch.size
+            end = start + self._room(most)
             block = values[start:end] if self.reader.gives_away else snapshot_block(values[start:end])
-            yield block, None if timestamps is None else timestamps[start:end]
-            start = end
+            began = time.monotonic()
+            self.output.emit(block, None if timestamps is None else timestamps[start:end])
+            done = len(block) - self.watch.taken()
+            self.records += done
+            yield
+            if self.singles > 0:
+                self.singles -= 1
+            else:
+                self.size = next_size(self.size, done, time.monotonic() - began)
+            start += done
+            if start < len(values) and over():
+                rest = values[start:] if self.reader.gives_away else snapshot_block(values[start:])
+                self.pending.append((name, rest, None if timestamps is None else timestamps[start:]))
+                return
 
-    def _adapt(self, seconds: float) -> None:
-        if self.singles > 0:
-            self.singles -= 1
-        elif seconds < FAST_BATCH_SECONDS:
-            self.fetch.size = min(self.fetch.size * 2, RECORDS_PER_BLOCK)
-        elif seconds > SLOW_BATCH_SECONDS:
-            self.fetch.size = max(self.fetch.size // 2, 1)
+    def _room(self, most: int | None) -> int:
+        """Return how many records the next block may have."""
+        return self.size if most is None else max(1, min(self.size, most - self.records))
 
-    @staticmethod
-    def _epoch_is_over(started: float, cpu_started: float, settings: JobSettings, *, bounded: bool) -> bool:
-        """Tell whether to let what was read go on its way.
+    def _end_of_epoch(self, settings: JobSettings, most: int | None) -> Callable[[], bool]:
+        """Return what tells whether to let what was read go on its way.
 
         While there is work, longer epochs cost less; while this process only waits, for the source or in a user's
-        function, records should not wait with it.
+        function, and where a function takes its time, records should not wait with it.
         """
-        elapsed = time.monotonic() - started
+        started, cpu_started = time.monotonic(), time.process_time()
+        bounded = self.source.get_boundedness() is Boundedness.BOUNDED
         longest = settings.max_epoch_ms if bounded else min(settings.max_epoch_ms, UNBOUNDED_EPOCH_MS)
-        if elapsed * 1000 >= longest:
-            return True
-        if elapsed * 1000 < settings.idle_epoch_ms:
-            return False
-        return time.process_time() - cpu_started < elapsed * BUSY_SHARE
+
+        def over() -> bool:
+            if self.context.batch or self.drained:
+                return False
+            if most is not None and self.records >= most:
+                return True
+            elapsed = time.monotonic() - started
+            if elapsed * 1000 >= longest:
+                return True
+            if elapsed * 1000 >= LONGEST_WAIT_MS and is_slow(self.records, elapsed):
+                return True
+            if elapsed * 1000 < settings.idle_epoch_ms:
+                return False
+            return time.process_time() - cpu_started < elapsed * BUSY_SHARE
+
+        return over
 
     def snapshot(self) -> object | None:
-        """Return the splits with their positions."""
-        return (self.splits, self.finished)
+        """Return the splits with their positions, and what was read of them and not emitted yet."""
+        return (self.splits, self.finished, self.pending) if self.pending else (self.splits, self.finished)
 
     def restore(self, state: Any) -> None:
-        """Take back the splits with their positions."""
-        self.splits, self.finished = state
+        """Take back what :meth:`snapshot` returned."""
+        self.splits, self.finished, *rest = state
+        self.pending = [(name, values, timestamps) for name, values, timestamps in rest[0]] if rest else []
 
     def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
         """Take back the splits; a source that had ended says so once more, as whoever follows waits for that."""
@@ -231,5 +293,6 @@ class SourceOperator(InputOperator):
 
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
         """Deal the splits anew."""
-        splits = [split for own, _ in states for split in own]
-        return (splits[subtask::parallelism], False)
+        splits = [split for own, *_ in states for split in own]
+        pending = [batch for _, _, *rest in states for batches in rest for batch in batches]
+        return (splits[subtask::parallelism], False, pending[subtask::parallelism])

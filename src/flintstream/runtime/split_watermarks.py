@@ -62,6 +62,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         generator = self.generators[name] = TimestampsAndWatermarksOperator(self.strategy, self.source_name)
         self.valve.watermarks[name] = MIN_TIMESTAMP
         generator.setup(self.context, _SplitOutput(self.output, self.valve, name), {})
+        generator.watch = self.watch
         return generator
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -70,6 +71,12 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         name = NO_SPLIT if self.source is None else self.source.reads
         # A split may have ended with this block.
         (self.generators.get(name) or self._add(name)).process(values, timestamps)
+
+    def may_be_cut(self) -> bool:
+        """Tell whether the next function may leave the rest of a block."""
+        generator = TimestampsAndWatermarksOperator(self.strategy)
+        generator.setup(self.context, self.output, {})
+        return generator.may_be_cut()
 
     def on_processing_time(self, now: int) -> None:
         """Emit the periodic watermarks that are due."""

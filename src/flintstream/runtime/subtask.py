@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
 from flintstream.errors import CorruptCheckpointError
-from flintstream.runtime.blocks import unpack
+from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
+from flintstream.runtime.blocks import pack, unpack
 from flintstream.runtime.co_operators import CoProcessOperator
 from flintstream.runtime.exchange import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
@@ -29,7 +30,7 @@ from flintstream.runtime.split_watermarks import SplitWatermarksOperator
 from flintstream.runtime.subtask_state import SubtaskState
 from flintstream.runtime.typed import typed_outputs
 from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator, Valve
-from flintstream.runtime.wiring import Fan, NodeInput, create_context
+from flintstream.runtime.wiring import Fan, NodeInput, create_context, watch_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +50,12 @@ TURN_SECONDS = 0.1
 SINGLES = 128
 """So many records of connected sources come in turn, one by one, as they do in PyFlink."""
 
+MOST_LEFT_BYTES = 8 << 20
+"""What a subtask leaves for the next epoch has to go through the driver."""
+
+SLOW_EPOCH_SECONDS = 0.1
+"""Whether functions are slow cannot be told from less time: it may have gone into something else."""
+
 
 class Subtask:
     """A chain's operators in one task. Lives on in the worker between epochs as a cache of itself."""
@@ -67,6 +74,15 @@ class Subtask:
         self.exchanges: list[ExchangeOutput] = []
         self.inputs: dict[tuple[int, int], NodeInput] = {}
         self.flows: dict[int, Flow] = {}
+        self.block_size = 1
+        """Records of an exchange that go through the chain before there is a look at the time."""
+        self.fed = 0
+        """Records that came through exchanges in this epoch."""
+        self.spent = 0.0
+        """Seconds that this epoch took, without recovery and reports."""
+        self.left: list[Item] = []
+        """What of them has to wait for the next epoch."""
+        self.broadcasts = job.sources_of_broadcasts()
         self._wire()
         self.selectors: dict[int, Callable[[Any], Any]] = {}
         self._join_splits()
@@ -123,6 +139,19 @@ class Subtask:
             sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
             operator.setup(context, *typed_outputs(node, context, main, sides))
         fuse(chain, self.operators, self.inputs)
+        if not self.job.batch:
+            self._watch_blocks()
+
+    def _watch_blocks(self) -> None:
+        """Have the functions watched that exchanges and sources give blocks to."""
+        local = [self.operators[edge.target] for edge in self.chain.local_edges]
+        exchanged = [self.operators[edge.target] for edge in self.chain.inputs]
+        for exchange in self.chain.inputs:
+            target = self.inputs[exchange.target, exchange.input]
+            watch_block(target, target, [], local)
+        for operator in self.operators.values():
+            if isinstance(operator, SourceOperator):
+                watch_block(operator, operator.output, [], local + exchanged)
 
     def _loaded(self, node: NodePlan) -> Operator:
         try:
@@ -176,12 +205,14 @@ class Subtask:
             source = self.operators[node]
             assert isinstance(source, InputOperator)  # noqa: S101
             source.splits.extend(splits)
+        self.fed, self.left, began = 0, [], time.monotonic()
         for _ in self._consume(instruction, gate):
             yield from self.outbox
             self.outbox.clear()
         if not self.finished:
             self._tick()
         committables = self._end_epoch(commit=instruction.commit)
+        self.spent = time.monotonic() - began
         for end in self.exchanges:
             end.flush()
         yield from self.outbox
@@ -193,7 +224,7 @@ class Subtask:
             yield from self._consume_batch(gate)
         else:
             self._tick()  # what has become due since the last epoch comes before the records of this one
-            yield from self._consume_streaming(gate)
+            yield from self._consume_streaming(gate, instruction)
         sources = [(n, o) for n, o in self.operators.items() if isinstance(o, InputOperator)]
         runs = [(source, self._read(number, source, instruction)) for number, source in sources]
         while runs:
@@ -219,12 +250,14 @@ class Subtask:
         if instruction.max_epoch_ms is not None:
             intervals.append(instruction.max_epoch_ms)
         if instruction.drain:
-            source.splits.clear()
+            source.drain()
         source.records = 0
         return source.run(
             replace(settings, max_epoch_ms=min([settings.max_epoch_ms, *intervals])),
             last=instruction.drain or number in instruction.no_more_splits,
             ahead=lambda split: any(operator.is_ahead(instruction.slowest, split) for operator in aligned),
+            # What is broadcast in an epoch has to be there before its events.
+            most=None if number in self.broadcasts and instruction.max_records else instruction.max_records,
         )
 
     def _aligned(self) -> list[tuple[int, TimestampsAndWatermarksOperator]]:
@@ -244,24 +277,54 @@ class Subtask:
                 watermarks[alignment.group] = min(own, watermarks.get(alignment.group, own))
         return watermarks
 
-    def _consume_streaming(self, gate: InputGate) -> Iterator[None]:
+    def _consume_streaming(self, gate: InputGate, instruction: Instruction) -> Iterator[None]:
+        """Feed what crossed exchanges; what would keep results of slow functions for too long is left.
+
+        A checkpoint has nothing that is in flight, so that an epoch with one consumes all.
+        """
+        longest = min(LONGEST_WAIT_MS, self.job.settings.max_epoch_ms) / 1000
+        may_leave = instruction.snapshot is None and not instruction.drain
+        started = time.monotonic()
         watermarks: dict[tuple[int, int], int] = {}
         targets = {edge.id: self.inputs[edge.target, edge.input] for edge in self.chain.inputs}
         for edge in self.chain.inputs:
             valve = targets[edge.id].valve
             watermarks.update({c: w for c, w in valve.watermarks.items() if isinstance(c, tuple) and c[0] == edge.id})
         broadcast = frozenset(edge.id for edge in self.chain.inputs if edge.priority == 0)
-        for item in gate.streaming(watermarks, broadcast):
-            block = unpack(item.payload)
+        items = gate.streaming(watermarks, broadcast)
+        for item in items:
+            whole: Block | None = unpack(item.payload)
             channel = (item.edge, item.channel)
-            self._feed(targets[item.edge], channel, block)
-            watermarks[channel] = targets[item.edge].valve.watermarks[channel]
-            self._tick()
-            yield
+            while whole is not None:
+                block, rest = whole.cut(self.block_size)
+                began = time.monotonic()
+                done = self._feed(targets[item.edge], channel, block)
+                whole = rest if done == len(block.values) else whole.cut(done)[1]
+                watermarks[channel] = targets[item.edge].valve.watermarks[channel]
+                self._tick()
+                ended = time.monotonic()
+                self.fed += done
+                self.block_size = next_size(self.block_size, done, ended - began)
+                yield
+                elapsed = ended - started
+                if may_leave and elapsed >= longest and is_slow(self.fed, elapsed) and gate.size <= MOST_LEFT_BYTES:
+                    self._leave(item, whole, items)
+                    return
+
+    def _leave(self, item: Item, rest: Block | None, items: Iterator[Item]) -> None:
+        """Keep the rest of an item and all that follow for the next epoch, before whatever comes then."""
+        left = [*items]
+        if rest is not None:
+            payload = pack(rest.values, rest.timestamps, rest.marks, plain_keys=rest.plain_keys)
+            left.insert(0, item._replace(payload=payload))
+        self.left = [one._replace(sequence=number - len(left)) for number, one in enumerate(left)]
 
     @staticmethod
-    def _feed(target: NodeInput, channel: Any, block: Block) -> None:
-        """Give the records and the marks between them to a node, in order."""
+    def _feed(target: NodeInput, channel: Any, block: Block) -> int:
+        """Give the records and the marks between them to a node, in order; return how many it has processed.
+
+        That may be fewer when it takes its time: then the others, and the marks after them, are to come again.
+        """
         values, timestamps, marks, plain_keys = block
         if not plain_keys:
             target.freeze_keys()
@@ -270,6 +333,8 @@ class Subtask:
         for position, mark in marks:
             if position > start:
                 target.process(values[start:position], None if timestamps is None else timestamps[start:position])
+                if target.watch.rest:
+                    return _processed(target, position, len(values))
                 start = position
             if mark > ACTIVE and mark != IDLE:
                 target.valve.watermark(channel, mark)
@@ -279,6 +344,7 @@ class Subtask:
             target.process(values, timestamps)
         elif start < len(values):
             target.process(values[start:], None if timestamps is None else timestamps[start:])
+        return _processed(target, len(values), len(values)) if target.watch.rest else len(values)
 
     def _consume_batch(self, gate: InputGate) -> Iterator[None]:
         edges = {edge.id: edge for edge in self.chain.inputs}
@@ -460,6 +526,9 @@ class Subtask:
             warnings={n: told for n, o in self.operators.items() if (told := o.context.take_warning()) is not None},
             pieces=pieces,
             state_ms=state_ms,
+            left=tuple(self.left),
+            spent_ms=self.spent * 1000 if self.chain.inputs else 0,
+            slow=self.spent > SLOW_EPOCH_SECONDS and self.fed > 0 and is_slow(self.fed, self.spent),
             snapshot_error=snapshot_error,
         )
 
@@ -477,3 +546,10 @@ class Subtask:
             # What was written comes back all the same, to be deleted.
             return tuple(pieces), f"subtask {self.index} of '{self.chain.name}': {type(error).__name__}: {error}"
         return tuple(pieces), ""
+
+
+def _processed(target: NodeInput, given: int, records: int) -> int:
+    """Return how many records of a block were processed when a node was given some of them, and left a few."""
+    done = given - target.watch.taken()
+    target.records -= records - done
+    return done

@@ -187,13 +187,20 @@ class TimestampsAndWatermarksOperator(Operator):
         elif self.bounded_delay is None:
             self._process_custom(values, timestamps)
         else:
-            self.max_timestamp = max(self.max_timestamp, highest)
             self.output.emit(values, timestamps)
-            self.unmarked += len(values)
+            passed = len(values) - len(self.watch.rest)
+            if passed < len(values):
+                highest = MIN_TIMESTAMP if timestamps is None else max(timestamps[:passed], default=MIN_TIMESTAMP)
+            self.max_timestamp = max(self.max_timestamp, highest)
+            self.unmarked += passed
         now = wall_clock()
         if self.unmarked >= self.most_unmarked:
             self.next_emit = min(self.next_emit, now)
         self.on_processing_time(now)
+
+    def may_be_cut(self) -> bool:
+        """Tell whether the next function may leave the rest of a block: a user's generator has seen all of it."""
+        return self.silent or self.bounded_delay is not None
 
     def _assigned(
         self, assign: Callable[[Any, int], int], values: list[Any], timestamps: list[int] | None

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.runtime.fused import FusedLoop
 from flintstream.runtime.keys import key_group
 from flintstream.runtime.operator import OperatorContext
+from flintstream.runtime.operators import FunctionOperator
 from flintstream.runtime.snapshot import snapshot_block
+from flintstream.runtime.typed import ConvertingOutput
+from flintstream.runtime.watch import Watch
+from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
 
 if TYPE_CHECKING:
     from flintstream.runtime.operator import Operator, Output
@@ -24,6 +29,8 @@ class NodeInput:
         self.valve = valve
         self.records = 0
         self.keyed = keyed
+        self.watch = Watch()
+        """Of what takes blocks that come through an exchange."""
 
     def freeze_keys(self) -> None:
         """From now on, keys are not hashable as they are."""
@@ -106,6 +113,39 @@ class Fan:
         """Send an idleness change to every consumer."""
         for output in self.marks:
             output.emit_idle(idle)
+
+
+def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list[Operator]) -> None:
+    """Have the function watched that blocks from ``entry`` come to first; ``entry`` takes back what it leaves.
+
+    Before it there may be an operator that generates watermarks, which is fast. What gets blocks from elsewhere, too,
+    is left alone: ``feeders`` has an operator once for each edge that leads to it, but for exchanges to the first.
+
+    Args:
+        entry: What has blocks: a source, or the input behind an exchange.
+        output: Where it puts them.
+        path: The edges on the way there.
+        feeders: See above.
+    """
+    while isinstance(output, ConvertingOutput):
+        output = output.output
+    if isinstance(output, LocalChannel):
+        path, target = [*path, output], output.target
+    elif isinstance(output, NodeInput):
+        target = output
+    else:
+        return
+    processor: Any = target.process.__self__  # type: ignore[attr-defined]
+    if sum(operator is target.operator for operator in feeders) > (1 if path else 0):
+        return
+    if isinstance(processor, TimestampsAndWatermarksOperator):
+        if processor.may_be_cut():
+            watch_block(entry, processor.output, path, feeders)
+            processor.watch = entry.watch
+    elif isinstance(processor, FunctionOperator | FusedLoop) and entry.watch is not processor.watch:
+        entry.watch = processor.watch
+        entry.watch.path = path
+        entry.watch.begin()
 
 
 def create_context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int) -> OperatorContext:

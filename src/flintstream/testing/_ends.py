@@ -73,6 +73,7 @@ class Input(InputOperator):
         *,
         last: bool,
         ahead: Callable[[str], bool] = lambda _: False,  # noqa: ARG002
+        most: int | None = None,  # noqa: ARG002
     ) -> Iterator[None]:
         """Emit what there is; ``last`` tells that this was all."""
         events = list(self.mailbox)
