@@ -41,9 +41,9 @@ def env():
 
 
 def test_lines_are_records_however_they_arrive(env):
-    with server([b"to be\r\nor", b" not\n\ngr\xc3", b"\xbc\xc3\x9fe\nthe rest"]) as port:
+    with server([b"to be\r\nor", b" not\n\ngr\xc3", b"\xbc\xc3\x9fe\nthe rest\r"]) as port:
         lines = DataStream(env._j_stream_execution_environment.socketTextStream("127.0.0.1", port))
-        assert collect(lines.map(str.upper)) == ["TO BE", "OR NOT", "", "GRÜSSE", "THE REST"]
+        assert collect(lines.map(str.upper)) == ["TO BE", "OR NOT", "", "GRÜSSE", "THE REST\r"]
 
 
 def test_a_delimiter_parts_records_and_belongs_to_none(env):

@@ -80,11 +80,9 @@ class SocketText(SourceFunction):
                 if not received:
                     break
                 *records, rest = (rest + decode(received)).split(self.delimiter)
-                self._emit(ctx, records)
+                with ctx.get_checkpoint_lock():
+                    for record in records:
+                        ctx.collect(record.removesuffix("\r") if self.delimiter == "\n" else record)
         rest += decode(b"", final=True)
-        self._emit(ctx, [rest] if rest else [])
-
-    def _emit(self, ctx: Any, records: list[str]) -> None:
-        with ctx.get_checkpoint_lock():
-            for record in records:
-                ctx.collect(record.removesuffix("\r") if self.delimiter == "\n" else record)
+        if rest:  # what no delimiter ends is a record as it is
+            ctx.collect(rest)
