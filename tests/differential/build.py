@@ -1,8 +1,9 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
 """Makes the streams of a description, on real PyFlink and on flintstream alike."""
 
-from pyflink.common import Duration, Time, Types, WatermarkStrategy
-from pyflink.datastream import OutputTag
+from importlib import import_module
+
+from pyflink.common import Types
 from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink.datastream.window import (
     CountTrigger,
@@ -32,6 +33,26 @@ def build(env, program):
     return [streams[position] for position in program.results()]
 
 
+# Modules of PyFlink 2.3 that a name can be imported from; its own is the first.
+PLACES = {
+    "Duration": ("common", "common.time", "common.watermark_strategy", "datastream.checkpoint_config"),
+    "OutputTag": ("datastream", "datastream.data_stream", "datastream.output_tag", "datastream.window"),
+    "Time": ("common", "common.time", "datastream.async_data_stream", "datastream.state", "datastream.window"),
+    "WatermarkStrategy": (
+        "common",
+        "common.watermark_strategy",
+        "datastream.data_stream",
+        "datastream.stream_execution_environment",
+    ),
+}
+
+
+def imported(name, options):
+    """Return what a program imports from one of the modules that have it."""
+    places = PLACES[name]
+    return getattr(import_module(f"pyflink.{places[options.get('imports', 0) % len(places)]}"), name)
+
+
 def collection(env, inputs, options):
     form = options["form"]
     loose = options.get("loose")
@@ -41,7 +62,7 @@ def collection(env, inputs, options):
 
 def sequence(env, inputs, options):
     source = NumberSequenceSource(0, options["count"] - 1)
-    strategy = WatermarkStrategy.no_watermarks()
+    strategy = imported("WatermarkStrategy", options).no_watermarks()
     if options.get("assigner"):
         strategy = strategy.with_timestamp_assigner(f.UNUSABLE_ASSIGNERS[options["assigner"]]())
     numbers = env.from_source(source, strategy, "numbers", Types.LONG())
@@ -51,16 +72,19 @@ def sequence(env, inputs, options):
 
 
 def stamp(env, inputs, options):
-    kind = options["strategy"]
+    kind, strategies, durations = (
+        options["strategy"],
+        *(imported(n, options) for n in ("WatermarkStrategy", "Duration")),
+    )
     if kind == "monotonous":
-        strategy = WatermarkStrategy.for_monotonous_timestamps()
+        strategy = strategies.for_monotonous_timestamps()
     elif kind == "bounded":
-        strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(20))
+        strategy = strategies.for_bounded_out_of_orderness(durations.of_millis(20))
     else:
-        strategy = WatermarkStrategy.no_watermarks()
+        strategy = strategies.no_watermarks()
     if options["idle"]:
         # PyFlink forgets the assigner when idleness is set after it.
-        strategy = strategy.with_idleness(Duration.of_minutes(10))
+        strategy = strategy.with_idleness(durations.of_minutes(10))
     return inputs[0].assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(f.TimeField()))
 
 
@@ -99,7 +123,7 @@ def process(env, inputs, options):
 
 
 def new_tag(options):
-    return OutputTag("side", f.type_of(options["form"])) if options["side"] else None
+    return imported("OutputTag", options)("side", f.type_of(options["form"])) if options["side"] else None
 
 
 def with_side_output(stream, options):
@@ -110,7 +134,7 @@ def with_side_output(stream, options):
 
 
 def side(env, inputs, options):
-    return inputs[0].get_side_output(OutputTag("side", f.type_of(options["form"])))
+    return inputs[0].get_side_output(imported("OutputTag", options)("side", f.type_of(options["form"])))
 
 
 def partition(env, inputs, options):
@@ -167,26 +191,28 @@ def window(env, inputs, options):
         sizes = (size,) if slide is None else (size, slide)
         windows = stream.count_window(*sizes)
     else:
-        windows = (stream.window_all if every else stream.window)(assigner(kind, size, slide))
+        windows = (stream.window_all if every else stream.window)(
+            assigner(kind, size, slide, imported("Time", options))
+        )
     if kind == "global":
         trigger = CountTrigger.of(size)
         windows = windows.trigger(PurgingTrigger.of(trigger) if options["purge"] else trigger)
     if options["lateness"]:
         windows = windows.allowed_lateness(options["lateness"])
     if options["late"]:
-        windows = windows.side_output_late_data(OutputTag("side", f.type_of(options["input"])))
+        windows = windows.side_output_late_data(imported("OutputTag", options)("side", f.type_of(options["input"])))
     return result_of(windows, options, timed=timed, every=every)
 
 
-def assigner(kind, size, slide):
+def assigner(kind, size, slide, time):
     if kind == "global":
         return GlobalWindows.create()
     if kind == "tumbling":
         sizes = [size] if slide is None else [size, slide]
-        return TumblingEventTimeWindows.of(*map(Time.milliseconds, sizes))
+        return TumblingEventTimeWindows.of(*map(time.milliseconds, sizes))
     if kind == "sliding":
-        return SlidingEventTimeWindows.of(Time.milliseconds(size), Time.milliseconds(slide))
-    return EventTimeSessionWindows.with_gap(Time.milliseconds(size))
+        return SlidingEventTimeWindows.of(time.milliseconds(size), time.milliseconds(slide))
+    return EventTimeSessionWindows.with_gap(time.milliseconds(size))
 
 
 def result_of(windows, options, *, timed, every):

@@ -28,6 +28,10 @@ ASSIGNERS = (None, None, "none", "text", "generator", "fails", "nothing")
 MOST_STEPS = 7
 
 
+IMPORTS = frozenset({"sequence", "stamp", "process", "side", "window", "keyed_process"})
+"""Steps that take a name which several modules have."""
+
+
 class Maker:
     """A program in the making."""
 
@@ -54,6 +58,8 @@ class Maker:
         if op == "stamp" and self.facts[inputs[0]].parallelism == 1:
             # Otherwise few streams would keep their order.
             parallelism = self.pick(1, 2, None) if self.program.parallelism > 1 else None
+        if op in IMPORTS:
+            options["imports"] = self.choose(range(5))
         if op == "without_holes":
             parallelism = self.program.steps[inputs[0]].parallelism
         step = Step(op, inputs, options, parallelism)

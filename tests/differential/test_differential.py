@@ -102,6 +102,7 @@ def test_programs_are_drawn_as_people_write_them():
 
     assert drawn("assigner", "sequence") == set(generate.ASSIGNERS)
     assert drawn("loose", "map", "collection") == set(generate.LOOSE)
+    assert drawn("imports", "stamp", "window") == set(range(5))
     for op in ("map", "flat_map", "filter", "partition", "reduce"):
         assert drawn("written", op) == set(generate.WRITTEN)
 
