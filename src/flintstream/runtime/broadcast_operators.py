@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Timed:
-    """What all contexts here have."""
+    """What all contexts here have, as they have it in PyFlink."""
 
     def __init__(self, service: TimerService, states: BroadcastStates) -> None:
         self._timestamp = MIN_TIMESTAMP
@@ -33,6 +33,10 @@ class _Timed:
     def timestamp(self) -> int:
         """Return the record's timestamp in ms, Long.MIN_VALUE when it has none."""
         return self._timestamp
+
+    def timer_service(self) -> TimerService:
+        """Return what tells the time; only a record with a key may register timers."""
+        return self._service
 
     def current_processing_time(self) -> int:
         """Return the worker's time in ms since the epoch."""
@@ -89,10 +93,6 @@ class KeyedReadOnlyContext(_Reading, KeyedBroadcastProcessFunction.ReadOnlyConte
         super().__init__(service, states)
         self._keyed_state = keyed_state
 
-    def timer_service(self) -> TimerService:
-        """Return what tells the time and registers timers."""
-        return self._service
-
     def get_current_key(self) -> Any:
         """Return the key of the record or timer."""
         return thaw_key(self._keyed_state.key)
@@ -115,7 +115,7 @@ class _NoKey:
 
     def __hash__(self) -> NoReturn:
         raise Exception(  # noqa: TRY002 - what PyFlink raises for keyed state out of place
-            "a broadcast record has no key, so process_broadcast_element() cannot use keyed state directly; "
+            "a broadcast record has no key, so process_broadcast_element() can use neither keyed state nor timers; "
             "use ctx.apply_to_keyed_state(descriptor, function) to visit the state of all keys",
         )
 

@@ -68,6 +68,10 @@ class WritableState(_Reading, BroadcastState):  # type: ignore[type-arg]
         """Remove all map keys."""
         self._entries.clear()
 
+    def to_read_only_broadcast_state(self) -> ReadOnlyState:
+        """Return the same state for reading."""
+        return ReadOnlyState(self._name, self._entries)
+
 
 class ReadOnlyState(_Reading):
     """Broadcast state as ``process_element`` and ``on_timer`` see it. Whatever would change it raises."""

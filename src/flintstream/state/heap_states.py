@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 from flintstream.state.backend import Change
+from flintstream.state.internal import InternalBag, InternalMap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -118,6 +119,21 @@ class _HeapState:
 
     def _configure(self, descriptor: Any) -> None:
         """Take from the descriptor what this kind of state needs."""
+
+    @property
+    def name(self) -> str:
+        """The name that the descriptor gives it."""
+        return self._table.info.name
+
+    @property
+    def namespace(self) -> Any:
+        """The window that it belongs to now; None for state of a key alone."""
+        scope: object = self._scope
+        return None if scope is self._backend else self._scope.key[1]
+
+    def get_internal_state(self) -> Any:
+        """Return a face of this state with the methods of PyFlink's internal one."""
+        return InternalMap(self) if self._table.info.kind == "map" else InternalBag(self)
 
     def clear(self) -> None:
         """Remove the value of the current key."""
