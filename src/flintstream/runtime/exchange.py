@@ -111,15 +111,15 @@ class InputGate:
             else:
                 heapq.heappop(heap)
 
-    def batch(self, priority: dict[int, int]) -> Iterator[Item]:
-        """Hand out the items by ``priority`` of their edge, then bucket, edge, channel and sequence."""
+    def batch(self, priority: dict[int, int], *, by_bucket: bool = True) -> Iterator[Item]:
+        """Hand out the items by ``priority`` of their edge, then bucket, if wanted, edge, channel and sequence."""
         items = self.items
         self.items = []
         header = self._header
         items.sort(
             key=lambda held: (
-                priority[header(held).edge], header(held).bucket, header(held).edge, header(held).channel,
-                header(held).sequence,
+                priority[header(held).edge], by_bucket and header(held).bucket, header(held).edge,
+                header(held).channel, header(held).sequence,
             ),
         )  # fmt: skip
         for held in items:

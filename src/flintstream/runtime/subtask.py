@@ -18,6 +18,7 @@ from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.flow import Flow
 from flintstream.runtime.frozen import thaw_operator, thawed
 from flintstream.runtime.fused import fuse
+from flintstream.runtime.key_order import SORTED_BYTES, merged, sorted_keys
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.outputs import exchange_output
@@ -83,6 +84,8 @@ class Subtask:
         self.left: list[Item] = []
         """What of them has to wait for the next epoch."""
         self.broadcasts = job.sources_of_broadcasts()
+        self.last_input: int | None = None
+        """In BATCH mode, the keyed input whose turn was the last one."""
         self._wire()
         self.selectors: dict[int, Callable[[Any], Any]] = {}
         self._join_splits()
@@ -350,8 +353,9 @@ class Subtask:
         edges = {edge.id: edge for edge in self.chain.inputs}
         keyed: dict[Any, tuple[list[int], list[Any], list[int]]] = {}
         bucket: tuple[int, int] | None = None
+        few = gate.held <= SORTED_BYTES
         priority = {edge.id: edge.priority for edge in self.chain.inputs}
-        for item in gate.batch(priority):
+        for item in gate.batch(priority, by_bucket=not few):
             edge = edges[item.edge]
             block = unpack(item.payload)
             target = self.inputs[edge.target, edge.input]
@@ -363,12 +367,12 @@ class Subtask:
                     target.process(block.values, block.timestamps)
                 yield
                 continue
-            if bucket is not None and bucket != (edge.target, item.bucket):
-                yield from self._run_keys(bucket[0], keyed)
-            bucket = (edge.target, item.bucket)
+            if bucket is not None and bucket != (edge.target, few or item.bucket):
+                yield from self._run_keys(bucket[0], keyed, few=few)
+            bucket = (edge.target, few or item.bucket)
             self._sort_in(keyed, edge, block)
         if bucket is not None:
-            yield from self._run_keys(bucket[0], keyed)
+            yield from self._run_keys(bucket[0], keyed, few=few)
         self._end_batch()
         yield
 
@@ -386,15 +390,23 @@ class Subtask:
             entry[1].append(value)
             entry[2].append(edge.input)
 
-    def _run_keys(self, node: int, keyed: dict[Any, tuple[list[int], list[Any], list[int]]]) -> Iterator[None]:
+    def _run_keys(
+        self, node: int, keyed: dict[Any, tuple[list[int], list[Any], list[int]]], *, few: bool
+    ) -> Iterator[None]:
         """Run the keys of one bucket one after the other, the records of each in the order of their timestamps."""
         operator: Any = self.operators[node]
-        for key, (stamps, values, numbers) in keyed.items():
+        typed = any(getattr(e.partitioner, "key_converter", None) for e in self.chain.inputs if e.target == node)
+        if self.last_input is None:  # the input that has less begins: it is the first to be sorted in PyFlink, too
+            numbers = [number for entry in keyed.values() for number in entry[2]]
+            self.last_input = int(2 * sum(numbers) >= len(numbers))
+        for key in sorted_keys(keyed, typed=typed) if few else keyed:
+            stamps, values, numbers = keyed[key]
             if any(number != numbers[0] for number in numbers) or stamps != sorted(stamps):
-                order = sorted(range(len(stamps)), key=stamps.__getitem__)
-                stamps = [stamps[i] for i in order]  # noqa: PLW2901
-                values = [values[i] for i in order]  # noqa: PLW2901
-                numbers = [numbers[i] for i in order]  # noqa: PLW2901
+                order = merged(stamps, numbers, self.last_input)
+                stamps = [stamps[i] for i in order]
+                values = [values[i] for i in order]
+                numbers = [numbers[i] for i in order]
+            self.last_input = numbers[-1]
             timestamps = None if stamps[-1] == MIN_TIMESTAMP else stamps
             start = 0
             while start < len(values):
