@@ -7,6 +7,7 @@ type too.
 
 from __future__ import annotations
 
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ __all__ = [
     "UnpicklableError",
     "UnsupportedByDesignError",
     "UserCodeError",
+    "as_exception",
+    "expect_no_interrupt",
+    "is_interrupt",
     "optional_module",
     "shorten",
 ]
@@ -45,6 +49,42 @@ def shorten(value: object, limit: int = 120) -> str:
     except Exception as error:  # noqa: BLE001 - a broken __repr__ must not hide the error that is being reported
         text = f"<{type(value).__name__}, whose __repr__ raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def as_exception(error: BaseException) -> Exception:
+    """Return what a failure of user code is raised as, with the original as its ``__cause__`` if that is another.
+
+    An exception that is no ``Exception`` would pass for something else where the job was started: for Ctrl-C, for the
+    end of the program or of an iteration, for a cancelled task.
+
+    >>> as_exception(KeyboardInterrupt()), as_exception(ValueError("x"))
+    (RuntimeError('the function raised KeyboardInterrupt'), ValueError('x'))
+    """
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    if isinstance(error, SystemExit):
+        told = RuntimeError(f"the function called sys.exit({error.code!r})")
+    else:
+        message = f": {error}" if str(error) else ""
+        told = RuntimeError(f"the function raised {type(error).__name__}{message}")
+    told.__cause__ = error
+    for note in getattr(error, "__notes__", ()):
+        told.add_note(note)
+    return told.with_traceback(error.__traceback__)
+
+
+_process = {"interruptible": True}
+
+
+def expect_no_interrupt() -> None:
+    """Say that no Ctrl-C ever reaches this process, as it is a worker: what looks like one comes from user code."""
+    _process["interruptible"] = False
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Tell whether an exception is Ctrl-C, which comes to the main thread, rather than a failure of user code."""
+    main = threading.current_thread() is threading.main_thread()
+    return isinstance(error, KeyboardInterrupt) and main and _process["interruptible"]
 
 
 class FlintstreamError(Exception):

@@ -17,7 +17,7 @@ if os.environ.get("PYTHONHASHSEED") != "0":  # a seed must repeat: sets of texts
 from tests.simulation import fleet
 from tests.simulation.mutations import MUTATIONS, mutated
 from tests.simulation.runner import prepare, simulate
-from tests.simulation.world import Violation
+from tests.simulation.world import Crash, Violation
 
 
 def find_mutations(names: list[str], seeds: range) -> int:
@@ -41,7 +41,7 @@ def failure(seed: int, *, verbose: bool = False) -> BaseException | None:
     """Return how a seed fails, None if it does not."""
     try:
         simulate(seed, print if verbose else None)
-    except (Violation, Exception) as error:  # noqa: BLE001 - any error is a finding
+    except (Crash, Violation, Exception) as error:  # noqa: BLE001 - any error is a finding
         return error
     return None
 

@@ -41,11 +41,11 @@ RATES: dict[str, tuple[float, ...]] = {
 MOST_FAULTS = 10
 
 
-class Crash(BaseException):
-    """The driver's process is gone. No handler of errors may stop it, so it is none."""
+class Crash(KeyboardInterrupt):
+    """The driver's process is gone. No handler of errors may stop it, as none stops Ctrl-C."""
 
 
-class Violation(BaseException):
+class Violation(KeyboardInterrupt):
     """An invariant does not hold. No handler of errors may stop it either."""
 
 

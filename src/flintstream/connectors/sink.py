@@ -28,6 +28,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from flintstream.errors import as_exception, is_interrupt
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -250,9 +252,11 @@ class TwoPhaseCommitter(Committer):
         for committable in committables:
             try:
                 outcome = self.commit_one(committable)
-            except Exception as error:  # noqa: BLE001 - whatever the other system raises
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
                 _log.warning("%s: %s: %s", type(self).__name__, type(error).__name__, error)
-                self.failure = error
+                self.failure = as_exception(error)
                 outcome = Outcome.RETRY_LATER
             if outcome is Outcome.RETRY_LATER:
                 later.append(committable)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
 from flintstream.errors import CheckpointError, CommitError, JobCancelledError
+from flintstream.runtime.failure import noted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -145,7 +146,9 @@ class Commits:
         """
         committer = self.committers[node]
         if committer is not None:
-            left, attempt = committer.commit(self.pending[node]), 1
+            where = f"the committer of operator '{self.names[node]}'"
+            with noted(where):
+                left, attempt = committer.commit(self.pending[node]), 1
             while left:
                 delay = committer.retry.delay_after(attempt)
                 if delay is None:
@@ -156,7 +159,8 @@ class Commits:
                     ) from committer.failure
                 if not self.wait(delay / 1000):
                     raise JobCancelledError(f"the job was cancelled while sink '{self.names[node]}' had yet to commit")
-                left, attempt = committer.commit(left), attempt + 1
+                with noted(where):
+                    left, attempt = committer.commit(left), attempt + 1
         del self.pending[node]
 
     def close(self) -> None:

@@ -16,12 +16,21 @@ from flintstream.checkpoint import codec
 from flintstream.coordinator import program
 from flintstream.coordinator.checkpoints import Checkpoints, Contents
 from flintstream.coordinator.commits import Commits
+from flintstream.coordinator.enumerators import NamedEnumerator
 from flintstream.coordinator.job import Clock, Progress, SubtaskProgress
 from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.coordinator.pace import FIRST_RECORDS, SHORTEST_MS, Pace
 from flintstream.coordinator.recovery import all_checkpoints, load, restore_plan, with_hint, with_key_groups_of
-from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError, JobFailedError, UserCodeError
+from flintstream.errors import (
+    CheckpointError,
+    CorruptCheckpointError,
+    JobCancelledError,
+    JobFailedError,
+    UserCodeError,
+    as_exception,
+    is_interrupt,
+)
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.protocol import SHARED, Instruction, Report
 from flintstream.runtime.source_operator import UNBOUNDED_EPOCH_MS
@@ -148,11 +157,14 @@ class Coordinator:
         while True:
             try:
                 self._attempt()
-            except Exception as error:
+            except BaseException as raised:
+                if is_interrupt(raised):
+                    raise
+                error = as_exception(raised)  # of the user's code that runs here: enumerators, committers
                 self.refuse_savepoints(error)
                 if self.cancelled or isinstance(error, JobCancelledError):
                     self.checkpoints.end(finished=False, cancelled=True, owed=self.commits.owed)
-                    raise
+                    raise error  # noqa: B904 - with what it comes from, if anything
                 latest = self.checkpoints.latest
                 if isinstance(error, CorruptCheckpointError) and latest is not None:
                     self.checkpoints.end(finished=False, cancelled=False, owed=True)
@@ -160,7 +172,7 @@ class Coordinator:
                 delay = self.job.restart.delay_ms(self.clock.now_ms())
                 if delay is None:
                     self.checkpoints.end(finished=False, cancelled=False, owed=self.commits.owed)
-                    raise
+                    raise error  # noqa: B904 - as above
                 self._restart(error, delay)
             else:
                 self.refuse_savepoints(CheckpointError("the job has finished"))
@@ -218,9 +230,9 @@ class Coordinator:
         allow = self.job.checkpoints.allow_non_restored
         with contextlib.ExitStack() as stack:
             for node, source in self.job.sources.items():
-                enumerator = source.create_enumerator(self.chain_of[node].parallelism)
-                stack.callback(enumerator.close)
-                self.enumerators[node] = enumerator
+                named = NamedEnumerator(source, self.chain_of[node].parallelism, self.commits.names[node])
+                stack.callback(named.close)
+                self.enumerators[node] = named
             latest = self.checkpoints.latest
             if latest is not None:
                 self.restore = restore_plan(latest, self.plan, self.job.checkpoints)
@@ -324,7 +336,7 @@ class Coordinator:
             elif request is not None:
                 self._complete_checkpoint(request, reports)
             self._delete_obsolete()  # only now: the checkpoint may refer to what the next epoch does not need any more
-        except Exception as error:
+        except BaseException as error:
             if savepoint is not None and not savepoint.result.done():
                 savepoint.result.set_exception(CheckpointError(f"the savepoint failed: {error}"))
             raise
@@ -526,7 +538,6 @@ def raise_failure(failure: FailureReport) -> None:
     explained.args = (f"{failure.where()}\n{failure.user_traceback.rstrip()}",)
     if error is None:
         raise JobFailedError(f"{failure.where()}: {failure.summary}\n{failure.full_traceback}") from explained
-    if isinstance(error, StopIteration):  # whoever iterates over the results would take it for their end
-        error = RuntimeError("the function raised StopIteration")
+    explained.__cause__ = error.__cause__
     error.add_note(f"in {failure.where()}")
     raise error from explained

@@ -173,7 +173,7 @@ class _Gauge(Metric):
         try:
             value = self._read()
             value = value.item() if hasattr(value, "item") else value  # NumPy's scalars
-        except Exception as error:  # noqa: BLE001 - a failing report must not fail the job
+        except BaseException as error:  # noqa: BLE001 - a failing report must not fail the job
             return Gauged([None], f"{type(error).__name__}: {error}")
         if value is not None and not isinstance(value, bool | int | float | str):
             return Gauged([None], f"it must return a number or a text, but returned {value!r:.100}")

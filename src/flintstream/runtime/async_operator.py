@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TYPE_CHECKING, Any
 
-from flintstream.errors import shorten
+from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.block_size import next_size
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators import CollectingOperator
 from flintstream.runtime.snapshot import ATOMS, snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Coroutine, Iterator
 
     from flintstream.datastream.functions import AsyncFunction, AsyncRetryStrategy
 
@@ -41,11 +41,27 @@ class EventLoop:
             started.set_result((asyncio.get_running_loop(), stop))
             await stop.wait()
 
-        self.thread = threading.Thread(target=lambda: asyncio.run(serve()), name=name, daemon=True)
+        def run() -> None:
+            try:
+                asyncio.run(serve())
+            except BaseException as error:  # noqa: BLE001 - whoever waits for results raises it
+                failures.append(error)
+
+        self.failures = failures = list[BaseException]()
+        """What has ended the loop: a task that the user's function started has tried to end the process."""
+        self.thread = threading.Thread(target=run, name=name, daemon=True)
         self.thread.start()
         self.loop, stop = started.result()
         # A task that fails elsewhere is dropped without being closed: then the loop ends with this object
         self.end = weakref.finalize(self, _stop, self.loop, stop)
+
+    def submit(self, work: Coroutine[Any, Any, Results]) -> Future[Results]:
+        """Start some work."""
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self.loop)
+        except RuntimeError as error:  # the loop is closed
+            work.close()
+            raise next(iter(self.failures), error) from None
 
     def stop(self) -> None:
         """Cancel what still runs and end the loop."""
@@ -104,7 +120,10 @@ class AsyncOperator(CollectingOperator):
         while start < len(values):
             end = start + self.size
             part = values[start:end]
-            future = asyncio.run_coroutine_threadsafe(self._block(part), self.events.loop)
+            try:
+                future = self.events.submit(self._block(part))
+            except BaseException as error:
+                raise self.failure(error, []) from error
             self.blocks.append((part, None if timestamps is None else timestamps[start:end], future, time.monotonic()))
             self.waiting += len(part)
             start = end
@@ -143,9 +162,9 @@ class AsyncOperator(CollectingOperator):
             finished = future.result()
         except BaseException as error:
             self.events.stop()
-            if not isinstance(error, Exception):
+            if is_interrupt(error):
                 raise
-            raise self.failure(error, []) from error
+            raise self.failure(next(iter(self.events.failures), error), []) from error
         self.size = next_size(self.size, len(values), time.monotonic() - started)
         results: list[Any] = []
         stamps: list[int] = []
@@ -173,6 +192,8 @@ class AsyncOperator(CollectingOperator):
 
     async def _work(self, todo: Iterator[tuple[int, Any]], finished: Results) -> None:
         """Take the next record of the block until there is none."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
         while True:
             async with self.slots:
                 position, value = next(todo, (-1, None))
@@ -180,7 +201,9 @@ class AsyncOperator(CollectingOperator):
                     return
                 try:
                     produced = self._checked(await self._record(value))
-                except Exception as error:
+                except BaseException as error:
+                    if task.cancelling() or not self.events.loop.is_running():  # another record's failure, or the end
+                        raise
                     raise OperatorFailure(self.context.name, self.context.subtask, error, shorten(value)) from error
                 finished.append((position, produced))
 

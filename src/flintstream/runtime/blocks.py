@@ -66,7 +66,7 @@ def pack(values: list[Any], timestamps: list[int] | None, marks: list[tuple[int,
         # That goes by two of many: should another be deep, it takes longer, and if it contains itself, it fails.
         try:
             return _dump_flat(block)
-        except Exception:  # noqa: BLE001, S110 - the other way tells what is wrong, if anything is
+        except BaseException:  # noqa: BLE001, S110 - the other way tells what is wrong, if anything is
             pass
     return dumps(block)
 

@@ -72,7 +72,7 @@ def process_block(
                 for result in produced:
                     append(result if type(result) in frozen else snapshot(result))
                     push(timestamp)
-    except Exception as error:
+    except BaseException as error:
         raise operator.failure(error, values) from error
     operator.send(results, None if timestamps is None else stamps)
 

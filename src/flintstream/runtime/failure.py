@@ -11,13 +11,14 @@ import operator
 import os
 import pickle
 import traceback
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
 from flintstream.common._conversion import GENERATED
-from flintstream.errors import shorten
+from flintstream.errors import as_exception, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,18 +62,19 @@ class FailureReport:
     def of(cls, failure: OperatorFailure) -> FailureReport:
         """Describe a failure."""
         error = failure.error
+        told = as_exception(error)
         try:
             pickled = cloudpickle.dumps(error)
             pickle.loads(pickled)
-        except Exception:  # noqa: BLE001 - any error of a user's __reduce__
+        except BaseException:  # noqa: BLE001 - any error of a user's __reduce__
             pickled = None
         return cls(
             operator_name=failure.operator_name,
             subtask=failure.subtask,
             record=failure.record,
-            summary="".join(traceback.format_exception_only(type(error), error)).strip(),
+            summary="".join(traceback.format_exception_only(told)).strip(),
             user_traceback=_user_frames(error),
-            full_traceback="".join(traceback.format_exception(type(error), error, error.__traceback__)),
+            full_traceback="".join(traceback.format_exception(error)),
             pickled=pickled,
         )
 
@@ -81,15 +83,27 @@ class FailureReport:
         record = f" while processing {self.record}" if self.record is not None else ""
         return f"operator '{self.operator_name}', subtask {self.subtask + 1}{record}"
 
-    def exception(self) -> BaseException | None:
-        """Return the user's exception, or None when it cannot be unpickled here."""
+    def exception(self) -> Exception | None:
+        """Return the user's exception, or what stands for it; None when it cannot be unpickled here."""
         if self.pickled is None:
             return None
         try:
             error = pickle.loads(self.pickled)
-        except Exception:  # noqa: BLE001
+        except BaseException:  # noqa: BLE001 - the same of __setstate__
             return None
-        return error if isinstance(error, BaseException) else None
+        return as_exception(error) if isinstance(error, BaseException) else None
+
+
+@contextmanager
+def noted(where: str) -> Iterator[None]:
+    """Add to an exception of user code in the driver where it was raised."""
+    try:
+        yield
+    except BaseException as error:
+        note = f"in {where}"
+        if note not in getattr(error, "__notes__", ()):  # the same object may be raised again
+            error.add_note(note)
+        raise
 
 
 def _user_frames(error: BaseException) -> str:

@@ -23,7 +23,7 @@ class Frozen:
         """
         try:
             return pickle.loads(self.payload)
-        except Exception as error:
+        except BaseException as error:
             error.add_note(f"raised when a task unpickled {self.what}")
             raise
 

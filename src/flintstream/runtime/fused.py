@@ -121,7 +121,7 @@ class FusedLoop:
                 stamps = []
                 pairs = zip(cursor, timestamps, strict=False)
                 counts = self.stamped.run(pairs, len(values), results.append, stamps.append, *self.helpers, *calls)
-        except Exception as error:
+        except BaseException as error:
             raise self._failure(error) from error
         if self.watch.rest:
             counts = [n - len(self.watch.rest) if stage < self.mapped else n for stage, n in enumerate(counts)]

@@ -32,14 +32,14 @@ class FunctionOperator(Operator):
         """Open the user's function."""
         try:
             self.function.open(self.context.runtime_context)
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, []) from error
 
     def close(self) -> None:
         """Close the user's function."""
         try:
             self.function.close()
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, []) from error
 
     def failure(self, error: BaseException, values: list[Any]) -> OperatorFailure:
@@ -80,7 +80,7 @@ class MapOperator(FunctionOperator):
                 results = [r if type(r := call(value)) in frozen else snapshot(r) for value in cursor]
             else:
                 results = [call(value) for value in cursor]
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, values) from error
         self.emit_each(results, timestamps)
 
@@ -101,7 +101,7 @@ class FilterOperator(FunctionOperator):
                 flags = [keep(value) for value in cursor]
                 kept = [value for value, flag in zip(values, flags, strict=False) if flag]
                 stamps = [timestamp for timestamp, flag in zip(timestamps, flags, strict=False) if flag]
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, values) from error
         if kept:
             self.output.emit(kept, stamps)
@@ -171,7 +171,7 @@ class FlatMapOperator(CollectingOperator):
                 for value, timestamp in zip(cursor, timestamps, strict=False):
                     n = self.gather(call(value), results)
                     stamps += [timestamp] * n
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, values) from error
         self.send(results, stamps)
 
@@ -208,7 +208,7 @@ class ProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         stamps += [timestamp] * self.gather(produced, results)
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, values) from error
         self.send(results, stamps)
 
@@ -274,7 +274,7 @@ class KeyedProcessOperator(CollectingOperator):
                         for result in produced:
                             append(result if type(result) in frozen else snapshot(result))
                             push(timestamp)
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, values) from error
         self.send(results, stamps)
 
@@ -306,7 +306,7 @@ class KeyedProcessOperator(CollectingOperator):
                 produced = call(timestamp, ctx)
                 if produced:
                     stamps += [timestamp] * self.gather(produced, results)
-        except Exception as error:
+        except BaseException as error:
             failure = self.failure(error, [])
             failure.record = f"the {domain}-time timer {timestamp} of key {thaw_key(key)!r}"
             raise failure from error
@@ -335,7 +335,7 @@ class ProjectOperator(Operator):
         cursor = iter(values)
         try:
             results = [tuple([value[i] for i in fields]) for value in cursor]
-        except Exception as error:
+        except BaseException as error:
             raise OperatorFailure(
                 self.context.name, self.context.subtask, error, current_record(values, cursor)
             ) from error

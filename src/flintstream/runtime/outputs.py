@@ -111,7 +111,7 @@ class ExchangeOutput:
         """Turn one buffer into an item; its lists are emptied in place, as routes hold their ``append``."""
         try:
             payload = pack(buffer.values, buffer.timestamps, buffer.marks, plain_keys=self.plain_keys)
-        except Exception as error:
+        except BaseException as error:
             self._blame(buffer.values, error)
             raise
         edge = self.edge
@@ -124,12 +124,12 @@ class ExchangeOutput:
         if buffer.timestamps is not None:
             buffer.timestamps.clear()
 
-    def _blame(self, values: list[Any], error: Exception) -> None:
+    def _blame(self, values: list[Any], error: BaseException) -> None:
         """Name the record that cannot be pickled."""
         for value in values:
             try:
                 dumps(value)
-            except Exception as failed:  # noqa: BLE001
+            except BaseException as failed:  # noqa: BLE001
                 culprit = failed
                 if isinstance(value, GeneratorType):
                     culprit = TypeError(f"{failed}: a function that yields belongs into flat_map() or process()")
@@ -229,7 +229,7 @@ class CustomOutput(ExchangeOutput):
                         f"the partitioner returned {target}, but there are subtasks 0 to {n - 1}",
                     )
                 self.buffers[target].extend([value], None if timestamps is None else timestamps[i : i + 1])
-        except Exception as error:
+        except BaseException as error:
             raise OperatorFailure(self.name, self.channel, error, current_record(values, cursor)) from error
 
 
@@ -298,16 +298,16 @@ class KeyedOutput(ExchangeOutput):
             self.routes.clear()
             self.stamped_routes.clear()
             self.route(values[position:], None if timestamps is None else timestamps[position:])
-        except Exception as error:
+        except BaseException as error:
             raise self._selector_failed(error, values, cursor) from error
 
-    def _selector_failed(self, error: Exception, values: list[Any], cursor: Iterator[Any]) -> OperatorFailure:
+    def _selector_failed(self, error: BaseException, values: list[Any], cursor: Iterator[Any]) -> OperatorFailure:
         return OperatorFailure(f"{self.name} -> key_by", self.channel, error, current_record(values, cursor))
 
     def _is_unhashable(self, value: Any) -> bool:
         try:
             key = self.selector(value)
-        except Exception:  # noqa: BLE001 - then the selector is what failed
+        except BaseException:  # noqa: BLE001 - then the selector is what failed
             return False
         try:
             hash(key)
@@ -375,7 +375,7 @@ def exchange_output(edge: ExchangeEdge, channel: int, outbox: list[Item], name: 
             return KeyedOutput(edge, channel, outbox, name, batch=batch)
         if isinstance(partitioner, CustomPartitioner):
             return CustomOutput(edge, channel, outbox, name)
-    except Exception as error:
+    except BaseException as error:
         where = f"{name} -> key_by" if isinstance(partitioner, KeyGroupPartitioner) else name
         raise OperatorFailure(where, channel, error, None) from error
     kinds: dict[type, type[ExchangeOutput]] = {

@@ -50,7 +50,7 @@ class ReduceOperator(FunctionOperator):
                 after = value if before is None else call(before, value)
                 update(after)
                 append(after if type(after) in ATOMS else snapshot(after))
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, values) from error
         if not self.context.batch:
             self.emit_each(results, timestamps)

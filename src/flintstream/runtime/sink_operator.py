@@ -45,8 +45,8 @@ class SinkOperator(Operator):
         """Open the writer: even one that gets no records has a state, by which what it leaves behind is found."""
         try:
             self._open_writer()
-        except Exception as error:
-            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+        except BaseException as error:
+            raise self._failure(error) from error
 
     def _open_writer(self) -> SinkWriter:
         own = self.context
@@ -76,15 +76,18 @@ class SinkOperator(Operator):
         """Write a block."""
         try:
             (self.writer or self._open_writer()).write(values, timestamps)
-        except Exception as error:
+        except BaseException as error:
             record = shorten(values[0]) if len(values) == 1 else None
-            raise OperatorFailure(self.context.name, self.context.subtask, error, record) from error
+            raise self._failure(error, record) from error
 
     def process_watermark(self, timestamp: int) -> None:
         """Tell the writer, now or as soon as there is one."""
         self.watermark = timestamp
         if self.writer is not None:
-            self.writer.on_watermark(timestamp)
+            try:
+                self.writer.on_watermark(timestamp)
+            except BaseException as error:
+                raise self._failure(error) from error
 
     def restore_watermark(self, timestamp: int) -> None:
         """Tell the writer again."""
@@ -102,8 +105,8 @@ class SinkOperator(Operator):
             self.due = writer.next_prepare_commit()
             if self.saving:
                 writer.sync()
-        except Exception as error:
-            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+        except BaseException as error:
+            raise self._failure(error) from error
         return prepared
 
     def next_processing_time(self) -> int | None:
@@ -112,7 +115,12 @@ class SinkOperator(Operator):
 
     def snapshot(self) -> object | None:
         """Return the writer's state."""
-        return self.restored if self.writer is None else self.writer.snapshot()
+        if self.writer is None:
+            return self.restored
+        try:
+            return self.writer.snapshot()
+        except BaseException as error:
+            raise self._failure(error) from error
 
     def restore(self, state: object) -> None:
         """Keep the writer's state until it is opened; a writer of an older epoch is dropped."""
@@ -128,4 +136,10 @@ class SinkOperator(Operator):
         """Close the writer."""
         writer, self.writer = self.writer, None
         if writer is not None:
-            writer.close()
+            try:
+                writer.close()
+            except BaseException as error:
+                raise self._failure(error) from error
+
+    def _failure(self, error: BaseException, record: str | None = None) -> OperatorFailure:
+        return OperatorFailure(self.context.name, self.context.subtask, error, record)

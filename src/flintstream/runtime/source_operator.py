@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
 from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
-from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
 from flintstream.runtime.snapshot import snapshot_block
 
@@ -94,16 +94,25 @@ class SourceOperator(InputOperator):
         try:
             self.reader = self.source.create_reader()
             self.reader.open(self.context.runtime_context)
-        except Exception as error:
-            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+        except BaseException as error:
+            raise self._failure(error) from error
 
     def progress(self) -> object | None:
         """Return what the reader says of its splits."""
-        return self.reader.progress(self.splits)
+        try:
+            return self.reader.progress(self.splits)
+        except BaseException as error:
+            raise self._failure(error) from error
 
     def close(self) -> None:
         """Close the reader."""
-        self.reader.close()
+        try:
+            self.reader.close()
+        except BaseException as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: BaseException, record: str | None = None) -> OperatorFailure:
+        return OperatorFailure(self.context.name, self.context.subtask, error, record)
 
     def drain(self) -> None:
         """Emit only what was read already, however long that takes."""
@@ -208,15 +217,21 @@ class SourceOperator(InputOperator):
             return next(reading)
         except StopIteration as stop:
             return bool(stop.value)
-        except Exception as error:
-            raise OperatorFailure(self.context.name, self.context.subtask, error, None) from error
+        except BaseException as error:
+            raise self._failure(error) from error
 
     def _converted(self, records: list[Any] | Timestamped) -> tuple[list[Any], list[int] | None]:
         """Return what the reader gave as values of the declared type, and their timestamps."""
         values, timestamps = (
             (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
         )
-        return (values if self.converter is None else convert_block(self.converter, values, iter(values))), timestamps
+        if self.converter is not None:
+            cursor = iter(values)
+            try:
+                values = convert_block(self.converter, values, cursor)
+            except BaseException as error:
+                raise self._failure(error, current_record(values, cursor)) from error
+        return values, timestamps
 
     def _emit(
         self,

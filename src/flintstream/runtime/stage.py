@@ -6,7 +6,7 @@ import pickle
 from typing import TYPE_CHECKING
 
 from flintstream.common._pickling import dumps
-from flintstream.errors import JobFailedError
+from flintstream.errors import JobFailedError, is_interrupt
 from flintstream.runtime.blocks import unpack
 from flintstream.runtime.exchange import InputGate, Item
 from flintstream.runtime.failure import FailureReport, OperatorFailure
@@ -17,7 +17,7 @@ from flintstream.runtime.subtask import Subtask
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.plan import ChainPlan, JobPlan
     from flintstream.runtime.protocol import Instruction, StateHandle
     from flintstream.runtime.statelog import StateLog
 
@@ -64,33 +64,57 @@ class JobRuntime:
             raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had ended already")
 
     def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
-        name = (instruction.chain, instruction.subtask)
-        # Out of the cache while it runs: an attempt that fails must leave nothing behind that a retry could mistake
-        # for valid.
-        subtask = self.subtasks.pop(name, None)
         chain = self.chains[instruction.chain]
         try:
-            if subtask is None or (instruction.version is None and subtask.version is not None):
-                if subtask is not None:
-                    subtask.release()
-                subtask = Subtask(self.plan, chain, instruction.subtask, self.log)
-            for produced in subtask.run(instruction, gate):
-                yield self._report_item(produced) if isinstance(produced, Report) else produced
-        except (OperatorFailure, SystemExit) as error:
-            failure = _failure_of(error, chain.name, instruction.subtask)
-            report = Report(chain.id, instruction.subtask, "", failure=FailureReport.of(failure))
-            yield self._report_item(report)
-            if subtask is not None:
-                subtask.release()
+            subtask = self._take(chain, instruction)
+        except BaseException as error:  # noqa: BLE001 - it is reported, or raised again
+            yield self._failed(error, chain, instruction)
             return
-        except BaseException:
-            if subtask is not None:
+        run = subtask.run(instruction, gate)
+        while True:
+            try:
+                produced = next(run, None)
+            except BaseException as error:  # noqa: BLE001 - as above
                 subtask.release()
-            raise
+                yield self._failed(error, chain, instruction)
+                return
+            if produced is None:
+                break
+            try:
+                yield self._report_item(produced) if isinstance(produced, Report) else produced
+            except BaseException:  # nobody wants the rest
+                subtask.release()
+                raise
         if subtask.finished:
             subtask.release()
         else:
-            self.subtasks[name] = subtask
+            self.subtasks[instruction.chain, instruction.subtask] = subtask
+
+    def _take(self, chain: ChainPlan, instruction: Instruction) -> Subtask:
+        """Return a subtask to run.
+
+        It leaves the cache while it runs: an attempt that fails must leave nothing behind that a retry could mistake
+        for valid.
+        """
+        subtask = self.subtasks.pop((instruction.chain, instruction.subtask), None)
+        if subtask is not None:
+            if instruction.version is not None or subtask.version is None:
+                return subtask
+            subtask.release()
+        return Subtask(self.plan, chain, instruction.subtask, self.log)
+
+    def _failed(self, error: BaseException, chain: ChainPlan, instruction: Instruction) -> Item:
+        """Report what has made a subtask fail; raise what is to fail the task, so that another attempt may mend it."""
+        cause = error.error if isinstance(error, OperatorFailure) else error
+        if is_interrupt(cause):
+            raise cause
+        if not isinstance(error, OperatorFailure):
+            if isinstance(error, OSError):
+                raise error
+            error = OperatorFailure(chain.name, instruction.subtask, error, None)
+        return self._report_item(
+            Report(chain.id, instruction.subtask, "", failure=FailureReport.of(error)),
+        )
 
     def close(self) -> None:
         """Let go of everything; the job has ended, or starts again."""
@@ -108,14 +132,6 @@ class JobRuntime:
 
     def _report_item(self, report: Report) -> Item:
         return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, dumps(report))
-
-
-def _failure_of(error: OperatorFailure | SystemExit, chain: str, subtask: int) -> OperatorFailure:
-    """Return what made a subtask fail; a function that ends the process would take the whole job with it."""
-    if isinstance(error, OperatorFailure):
-        return error
-    told = RuntimeError(f"the function called sys.exit({error.code!r})").with_traceback(error.__traceback__)
-    return OperatorFailure(chain, subtask, told, None)
 
 
 def instruction_item(level: int, instruction: Instruction) -> Item:

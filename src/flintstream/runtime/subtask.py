@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.errors import CorruptCheckpointError
+from flintstream.errors import CorruptCheckpointError, is_interrupt
 from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
 from flintstream.runtime.blocks import pack, unpack
 from flintstream.runtime.co_operators import CoProcessOperator
@@ -159,7 +158,7 @@ class Subtask:
     def _loaded(self, node: NodePlan) -> Operator:
         try:
             operator: Operator = thaw_operator(node.operator)
-        except Exception as error:
+        except BaseException as error:
             raise OperatorFailure(node.name, self.index, error, None) from error
         operator.declared_type = node.output_type
         return operator
@@ -296,7 +295,7 @@ class Subtask:
         broadcast = frozenset(edge.id for edge in self.chain.inputs if edge.priority == 0)
         items = gate.streaming(watermarks, broadcast)
         for item in items:
-            whole: Block | None = unpack(item.payload)
+            whole: Block | None = self._unpacked(item, targets[item.edge])
             channel = (item.edge, item.channel)
             while whole is not None:
                 block, rest = whole.cut(self.block_size)
@@ -321,6 +320,12 @@ class Subtask:
             payload = pack(rest.values, rest.timestamps, rest.marks, plain_keys=rest.plain_keys)
             left.insert(0, item._replace(payload=payload))
         self.left = [one._replace(sequence=number - len(left)) for number, one in enumerate(left)]
+
+    def _unpacked(self, item: Item, target: NodeInput) -> Block:
+        try:
+            return unpack(item.payload)
+        except BaseException as error:
+            raise OperatorFailure(target.operator.context.name, self.index, error, None) from error
 
     @staticmethod
     def _feed(target: NodeInput, channel: Any, block: Block) -> int:
@@ -357,8 +362,8 @@ class Subtask:
         priority = {edge.id: edge.priority for edge in self.chain.inputs}
         for item in gate.batch(priority, by_bucket=not few):
             edge = edges[item.edge]
-            block = unpack(item.payload)
             target = self.inputs[edge.target, edge.input]
+            block = self._unpacked(item, target)
             target.records += len(block.values)
             if not block.plain_keys:
                 target.freeze_keys()
@@ -474,8 +479,11 @@ class Subtask:
         """Let go of what backends and sinks hold outside of memory; this object is not used any more."""
         for operator in self.operators.values():
             if isinstance(operator, SinkOperator):
-                with contextlib.suppress(Exception):  # whatever made the epoch fail has been told already
+                try:
                     operator.close()
+                except OperatorFailure as failure:  # whatever made the epoch fail has been told already
+                    if is_interrupt(failure.error):
+                        raise failure.error from None
             if operator.context.state is not None:
                 operator.context.state.close()
 

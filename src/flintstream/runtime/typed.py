@@ -32,11 +32,17 @@ class ConvertingOutput:
         cursor = iter(values)
         try:
             values = convert_block(self.converter, values, cursor)
-        except Exception as error:
-            explained = type(error)(f"{error} (declared output type: {self.text})")
+        except BaseException as error:
             record = current_record(values, cursor)
-            raise OperatorFailure(self.context.name, self.context.subtask, explained, record) from error
+            raise OperatorFailure(self.context.name, self.context.subtask, self._explained(error), record) from error
         self.output.emit(values, timestamps)
+
+    def _explained(self, error: BaseException) -> BaseException:
+        text = f"{error} (declared output type: {self.text})"
+        try:
+            return type(error)(text)
+        except Exception:  # noqa: BLE001 - one that takes other arguments
+            return error
 
 
 def typed_outputs(

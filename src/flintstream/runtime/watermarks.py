@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
+from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, whole_ms
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
@@ -216,7 +217,7 @@ class TimestampsAndWatermarksOperator(Operator):
             whole = type(total) is int is type(highest)
             if whole and highest <= MAX_TIMESTAMP and (total >= 0 or min(assigned) >= MIN_TIMESTAMP):
                 return assigned, highest
-        except Exception as error:
+        except BaseException as error:
             if len(assigned) < len(values):  # else all were assigned, but not all are numbers
                 if self.source_name is None:
                     raise self._failure(error, current_record(values, cursor)) from error
@@ -231,17 +232,19 @@ class TimestampsAndWatermarksOperator(Operator):
         for value, timestamp in zip(values, assigned, strict=True):
             try:
                 whole.append(whole_ms(timestamp, "the result of a TimestampAssigner"))
-            except Exception as error:
+            except BaseException as error:
                 if self.source_name is None:
                     raise self._failure(error, current_record([value], iter(()))) from error
                 return self._drop_assigner(error, timestamps)
         return whole, max(whole)
 
-    def _failure(self, error: Exception, record: str | None) -> OperatorFailure:
+    def _failure(self, error: BaseException, record: str | None) -> OperatorFailure:
         return OperatorFailure(self.context.name, self.context.subtask, error, record)
 
-    def _drop_assigner(self, error: Exception, timestamps: list[int] | None) -> tuple[list[int] | None, int]:
+    def _drop_assigner(self, error: BaseException, timestamps: list[int] | None) -> tuple[list[int] | None, int]:
         """Go on with the timestamps of the source: for this block, and for all that follow."""
+        if is_interrupt(error):
+            raise error
         self.assign, self.dropped_assigner = None, True
         self.context.warning = (
             f"the TimestampAssigner of source '{self.source_name}' is ignored, as in PyFlink, because it fails: "
@@ -257,10 +260,8 @@ class TimestampsAndWatermarksOperator(Operator):
         for i, (value, timestamp) in enumerate(zip(values, stamps, strict=True)):
             try:
                 on_event(value, timestamp, collected)
-            except Exception as error:
-                raise OperatorFailure(
-                    self.context.name, self.context.subtask, error, current_record([value], iter(()))
-                ) from error
+            except BaseException as error:
+                raise self._failure(error, current_record([value], iter(()))) from error
             if collected.watermark is not None:
                 end = i + 1
                 self.output.emit(values[start:end], None if timestamps is None else timestamps[start:end])
@@ -288,7 +289,10 @@ class TimestampsAndWatermarksOperator(Operator):
             if self.max_timestamp > MIN_TIMESTAMP:
                 self.collected.emit_watermark(self.max_timestamp - self.bounded_delay - 1)
         else:
-            self.generator.on_periodic_emit(self.collected)
+            try:
+                self.generator.on_periodic_emit(self.collected)
+            except BaseException as error:
+                raise self._failure(error, None) from error
         self._flush_collected()
         if self.idle_timeout is not None and now - self.last_record >= self.idle_timeout:
             self._set_idle(idle=True)

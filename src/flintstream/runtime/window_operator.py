@@ -162,7 +162,7 @@ class WindowOperator(CollectingOperator):
         try:
             for function in self._functions():
                 function.open(self.context.runtime_context)
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, []) from error
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ class WindowOperator(CollectingOperator):
         try:
             for function in self._functions():
                 function.close()
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, []) from error
 
     # -- records -----------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class WindowOperator(CollectingOperator):
             else:
                 for value, timestamp in zip(cursor, timestamps, strict=False):
                     self.add(key(value), value, timestamp)
-        except Exception as error:
+        except BaseException as error:
             raise self.failure(error, values) from error
         self.flush(stamped=timestamps is not None)
 
@@ -326,7 +326,7 @@ class WindowOperator(CollectingOperator):
         try:
             for timestamp, key, window in due:
                 on_time(timestamp, key, window, event)
-        except Exception as error:
+        except BaseException as error:
             failure = self.failure(error, [])
             domain = "event" if event else "processing"
             failure.record = f"the {domain}-time timer {timestamp} of key {key!r} and window {window!r}"

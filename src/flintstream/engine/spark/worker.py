@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.dependencies import enter
+from flintstream.errors import expect_no_interrupt
 from flintstream.runtime.exchange import Item
 from flintstream.runtime.stage import JobRuntime
 from flintstream.runtime.statelog import DirectoryStateLog
@@ -47,6 +48,7 @@ def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
             _runtimes.popitem(last=False)[1][1].close()
         with open(os.path.join(state_directory, PLAN), "rb") as file:  # noqa: PTH118, PTH123
             enter()
+            expect_no_interrupt()
             pickle.load(file).enter()
             plan = pickle.load(file)
         gc.set_threshold(*GC_THRESHOLDS)

@@ -1,0 +1,63 @@
+"""Split enumerators: user code that runs in the driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.source import SplitEnumerator
+from flintstream.runtime.failure import noted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.connectors.source import Source, SourceSplit
+
+
+class NamedEnumerator(SplitEnumerator):
+    """An enumerator whose exceptions tell which operator it belongs to."""
+
+    def __init__(self, source: Source, parallelism: int, operator: str) -> None:
+        """Create the enumerator of a source."""
+        self._where = f"the split enumerator of operator '{operator}'"
+        with noted(self._where):
+            self._own = source.create_enumerator(parallelism)
+
+    def start(self, *, checkpoints: bool, batch: bool) -> None:
+        """Begin."""
+        with noted(self._where):
+            self._own.start(checkpoints=checkpoints, batch=batch)
+
+    def discover(self) -> Sequence[SourceSplit]:
+        """Return new splits."""
+        with noted(self._where):
+            return list(self._own.discover())
+
+    def is_finished(self) -> bool:
+        """Tell whether there will be no more."""
+        with noted(self._where):
+            return self._own.is_finished()
+
+    def snapshot(self) -> object:
+        """Return the state."""
+        with noted(self._where):
+            return self._own.snapshot()
+
+    def restore(self, state: object) -> None:
+        """Take the state back."""
+        with noted(self._where):
+            self._own.restore(state)
+
+    def epoch_ended(self, *, all_read: bool) -> None:
+        """Hear that an epoch has ended."""
+        with noted(self._where):
+            self._own.epoch_ended(all_read=all_read)
+
+    def checkpoint_completed(self, progress: Sequence[Any]) -> None:
+        """Hear that a checkpoint is complete."""
+        with noted(self._where):
+            self._own.checkpoint_completed(progress)
+
+    def close(self) -> None:
+        """Close."""
+        with noted(self._where):
+            self._own.close()
