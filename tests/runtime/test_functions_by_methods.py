@@ -7,7 +7,7 @@ from tests.datastream.inline import by_second_field, collect, make_env
 
 from flintstream.common import Time, Types
 from flintstream.datastream.functions import AllWindowFunction, ProcessWindowFunction, WindowFunction
-from flintstream.datastream.window import TumblingEventTimeWindows
+from flintstream.datastream.window import GlobalWindows, TumblingEventTimeWindows
 
 RECORDS = [("a", 1), ("b", 2), ("a", 3)]
 
@@ -63,6 +63,22 @@ def test_a_window_function_of_another_kind_is_called_by_the_operation(mode):
 def test_an_object_with_the_methods_is_a_window_function():
     stream = by_second_field(make_env(), RECORDS).window_all(seconds())
     assert collect(stream.process(WithoutBase(), Types.INT())) == [3]
+
+
+class Nothing(WindowFunction):
+    def apply(self, key, window, inputs):
+        raise AssertionError("process() does not call apply()")
+
+
+def test_a_window_function_without_the_method_matters_when_a_window_fires():
+    stream = by_second_field(make_env(), RECORDS)
+    with pytest.warns(UserWarning, match=r"process\(\) needs a ProcessAllWindowFunction, but got Nothing"):
+        never = stream.window_all(GlobalWindows.create()).process(Nothing(), Types.INT())
+    assert collect(never) == []
+    with pytest.warns(UserWarning, match="has no method process"):
+        fires = stream.window_all(seconds()).process(Nothing(), Types.INT())
+    with pytest.raises(TypeError, match=r"calls a method process\(\), which Nothing does not have"):
+        collect(fires)
 
 
 @pytest.mark.parametrize("wrong", [AllWindowFunction, object(), lambda key, context, elements: [], Processing])

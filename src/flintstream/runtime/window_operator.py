@@ -58,6 +58,18 @@ def purely_counting(assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, An
     )
 
 
+def _method(function: Any, name: str) -> Callable[..., Any]:
+    """Return a method of a window function. One of another kind may lack it, which matters when it is called."""
+    found = getattr(function, name, None)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+
+    def missing(*_: Any) -> Any:
+        raise TypeError(f"{name}() of windows calls a method {name}(), which {type(function).__name__} does not have")
+
+    return missing
+
+
 class WindowOperator(CollectingOperator):
     """``window(...)`` followed by ``reduce``, ``aggregate``, ``apply`` or ``process``."""
 
@@ -138,16 +150,16 @@ class WindowOperator(CollectingOperator):
         if function is None:
             return lambda key, window, contents: contents  # noqa: ARG005
         if issubclass(kind, WindowFunction):
-            apply = function.apply
+            apply = _method(function, "apply")
             return lambda key, window, contents: apply(thaw_key(key), window, contents)
         if issubclass(kind, ProcessWindowFunction):
-            process = function.process
+            process = _method(function, "process")
             return lambda key, window, contents: process(thaw_key(key), ctx, contents)  # noqa: ARG005
         if issubclass(kind, AllWindowFunction):
-            apply_all = function.apply
+            apply_all = _method(function, "apply")
             return lambda key, window, contents: apply_all(window, contents)  # noqa: ARG005
         if issubclass(kind, ProcessAllWindowFunction):
-            process_all = function.process
+            process_all = _method(function, "process")
             return lambda key, window, contents: process_all(ctx, contents)  # noqa: ARG005
         raise TypeError(f"{type(function).__name__} is not a window function")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream._streams.functions import as_function
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
 
 WINDOW_STATE_NAME = "window-contents"
+WINDOW_FUNCTIONS = (WindowFunction, ProcessWindowFunction, AllWindowFunction, ProcessAllWindowFunction)
 
 
 class _Windowed:
@@ -132,10 +134,16 @@ class _Windowed:
 
     def _whole(self, function: Any, output_type: TypeInformation | None, operation: str, wanted: type) -> DataStream:
         if not isinstance(function, wanted):
-            # As in PyFlink, what has the methods will do: a WindowFunction with a method process(), for example.
+            # As in PyFlink, what has the methods will do, and a window function of another kind until it is called.
             missing = [name for name in ("open", "close", operation) if not callable(getattr(function, name, None))]
-            if missing or isinstance(function, type):
+            if isinstance(function, type) or (missing and not isinstance(function, WINDOW_FUNCTIONS)):
                 raise TypeError(f"{operation}() needs a {wanted.__name__}, but got {type(function).__name__}")
+            if missing:
+                warnings.warn(
+                    f"{operation}() needs a {wanted.__name__}, but got {type(function).__name__}, which has no method "
+                    f"{operation}(): the job fails when a window fires",
+                    stacklevel=3,
+                )
         descriptor = ListStateDescriptor(WINDOW_STATE_NAME, self.get_input_type())
         return self._windowed(descriptor, function, output_type, None, wanted)
 
