@@ -10,6 +10,7 @@ import sys
 import weakref
 
 import pytest
+from confluent_kafka import Producer
 
 from flintstream.common._by_value import TooLargeError, dumps
 
@@ -152,3 +153,11 @@ def test_a_state_is_taken_once():
 
     assert pickle.loads(dumps(Once())) == 1
     assert len(taken) == 1
+
+
+def test_a_class_of_compiled_code_is_found_by_its_name_though_its_module_has_a_shorter_one():
+    code = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()))"
+    pickled = dumps({"made": Producer})
+    run = subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True, check=True)  # noqa: S603
+    assert Producer.__module__ == "cimpl"
+    assert run.stdout.strip() == b"{'made': <class 'cimpl.Producer'>}"

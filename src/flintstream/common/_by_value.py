@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import importlib
 import io
 import pickle
 import sys
@@ -70,8 +71,10 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # has no types
 
     def reducer_override(self, obj: Any) -> Any:
         """Return how an object is made again, ``NotImplemented`` to leave it to pickle."""
-        reduced = super().reducer_override(obj)
         kind: Any = type(obj)
+        if isinstance(obj, type) and (home := _home_of(obj)) is not None:
+            return _attribute, (home, obj.__qualname__)
+        reduced = super().reducer_override(obj)
         if reduced is not NotImplemented:
             return _with_qualname(obj, reduced) if isinstance(obj, type) else reduced
         if kind in self.dispatch_table:
@@ -109,6 +112,21 @@ def _with_qualname(kind: type, reduced: Any) -> Any:
         attributes = {**attributes, "__qualname__": kind.__qualname__}
         return (_make_class, (constructor, name, bases, attributes, *others), *reduced[2:])
     return reduced
+
+
+def _home_of(kind: type) -> str | None:
+    """Return the module of a class of compiled code that knows the last part of its name alone: ``cimpl.Producer``."""
+    module = kind.__module__
+    if not isinstance(module, str) or module in sys.modules:
+        return None
+    for name, loaded in list(sys.modules.items()):
+        if name.endswith(f".{module}") and getattr(loaded, kind.__qualname__, None) is kind:
+            return name
+    return None
+
+
+def _attribute(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
 
 
 class Limited(io.BytesIO):

@@ -27,6 +27,7 @@ from flintstream.datastream.connectors.kafka import (
 )
 from flintstream.errors import MissingDependencyError, PlanError
 
+DISCOVERY = "partition.discovery.interval.ms"
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
 
@@ -51,6 +52,11 @@ def test_a_source_is_unbounded_until_it_is_told_where_to_end():
     assert source().build().get_boundedness() is Boundedness.CONTINUOUS_UNBOUNDED
     assert source().set_bounded(latest).build().get_boundedness() is Boundedness.BOUNDED
     assert source().set_unbounded(latest).build().get_boundedness() is Boundedness.CONTINUOUS_UNBOUNDED
+
+
+@pytest.mark.parametrize(("properties", "interval"), [({}, 300_000), ({DISCOVERY: "5"}, 5), ({DISCOVERY: "0"}, -1)])
+def test_new_partitions_are_looked_for_as_often_as_the_property_says(properties, interval):
+    assert source().set_properties(properties).build()._input.discovery_ms == interval
 
 
 def test_a_source_has_the_type_of_its_schema():
@@ -122,7 +128,7 @@ def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
         (lambda: KafkaOffsetsInitializer(wrong("earliest")), "made by one of its static methods"),
         (lambda: KafkaOffsetsInitializer.committed_offsets(wrong("latest")), "must be one of KafkaOffsetResetStrategy"),
         (lambda: KafkaOffsetsInitializer.offsets(wrong({"t": 1})), "given by KafkaTopicPartition"),
-        (lambda: source().set_property("a", wrong(None)), "properties of Kafka are texts, got 'a': None"),
+        (lambda: source().set_property("a", wrong(None)), "are texts, and the value of 'a' is of type NoneType"),
         (lambda: sink().set_delivery_guarantee(wrong("NONE")), "must be one of DeliveryGuarantee"),
         (lambda: sink().set_transactional_id_prefix(""), "prefix must be a text"),
         (lambda: sink().set_record_serializer(wrong(SimpleStringSchema())), "KafkaRecordSerializationSchema is needed"),

@@ -27,7 +27,9 @@ class RowShape:
 
     def __init__(self, schema: str, type_info: RowTypeInfo, *, cuts: bool) -> None:
         """Prepare; ``cuts`` says whether a row may have more fields than the type, which are left out then."""
-        self._convert = type_info.to_internal_type
+        convert = type_info.converter()
+        assert convert is not None  # noqa: S101 - rows have one
+        self._convert = convert
         self._fit = _RowFit(schema, type_info, cuts=cuts)
         self._differs = False
         """Whether rows are known to have other fields: the next ones have, too."""
@@ -38,6 +40,8 @@ class RowShape:
         Raises:
             TypeError, OverflowError: The value does not fit the type.
         """
+        if value is None:
+            return None
         if self._differs:
             return self._convert(self._fit(value))
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,17 +141,14 @@ class Subscription:
 
 def _created(consumer: Any, topic: str) -> dict[str, list[int]]:
     """Return the partitions of a topic that comes up now; nothing if it does not."""
-
-    def ask() -> list[int]:
-        found = consumer.list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
-        if found.error is not None:
-            raise library().KafkaException(found.error)
-        return sorted(found.partitions)
-
-    try:
-        return {topic: patiently(f"create topic '{topic}'", ask, CREATION_SECONDS, consumer)}
-    except KafkaConnectorError:
-        return {}
+    until = time.monotonic() + CREATION_SECONDS
+    while time.monotonic() < until:
+        with contextlib.suppress(library().KafkaException):
+            found = consumer.list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
+            if found.error is None and found.partitions:
+                return {topic: sorted(found.partitions)}
+        time.sleep(0.1)
+    return {}
 
 
 def _all(there: Mapping[str, Sequence[int]], topics: Iterable[str]) -> list[Partition]:

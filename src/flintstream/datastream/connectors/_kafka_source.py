@@ -240,7 +240,7 @@ class KafkaSourceBuilder:
         for key in (COMMIT, AUTO_COMMIT):
             if not grouped and flag(properties, key, default=False):
                 raise PlanError(f"the property '{key}' is true, but there is no group to commit to: set_group_id()")
-        discovery = number(properties, DISCOVERY, DISCOVERY_MS)
+        discovery = interval_ms(properties, DISCOVERY, DISCOVERY_MS)
         check_consumer(properties)
         source = KafkaInput(
             properties=properties.copy(),
@@ -274,7 +274,8 @@ def checked_properties(properties: Mapping[str, Any]) -> dict[str, str]:
     found = {}
     for key, value in properties.items():
         if not isinstance(key, str) or not isinstance(value, (str, int, float)):
-            raise TypeError(f"properties of Kafka are texts, got {key!r}: {value!r}")
+            kind = type(value).__name__  # the value may be a password
+            raise TypeError(f"properties of Kafka are texts, and the value of {key!r} is of type {kind}")
         found[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return found
 
@@ -301,6 +302,11 @@ def auto_commit_ms(properties: Mapping[str, str], *, default: bool) -> int | Non
     """Return how often the group is told how far a job without checkpoints has come; None for never."""
     wished = flag(properties, AUTO_COMMIT, default=default)
     return number(properties, AUTO_COMMIT_INTERVAL, AUTO_COMMIT_MS) if wished and GROUP in properties else None
+
+
+def interval_ms(properties: Mapping[str, str], key: str, default: int) -> int:
+    """Return how often to look for something new; -1 for once, which Flink takes 0 for, too."""
+    return number(properties, key, default) or -1
 
 
 def number(properties: Mapping[str, str], key: str, default: int) -> int:

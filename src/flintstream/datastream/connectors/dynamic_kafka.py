@@ -31,6 +31,7 @@ from flintstream.datastream.connectors._kafka_source import (
     check_servers,
     checked_properties,
     flag,
+    interval_ms,
     number,
 )
 from flintstream.errors import PlanError
@@ -268,7 +269,7 @@ class DynamicKafkaSourceBuilder:
         if deserializer is None:
             raise PlanError("a DynamicKafkaSource needs a deserializer: set_value_only_deserializer(schema)")
         own: dict[str, Any] = dict(self._properties)
-        interval, failures = number(own, STREAM_DISCOVERY, -1), number(own, STREAM_FAILURES, 1)
+        interval, failures = interval_ms(own, STREAM_DISCOVERY, -1), number(own, STREAM_FAILURES, 1)
         for key in (STREAM_DISCOVERY, STREAM_FAILURES):
             own.pop(key, None)
         bounded, grouped = self._stop is not None, GROUP in own
@@ -279,7 +280,7 @@ class DynamicKafkaSourceBuilder:
             deserializer=deserializer,
             start=self._start._offsets,  # noqa: SLF001 - of this package
             stop=self._stop,
-            discovery_ms=-1 if bounded else number(own, DISCOVERY, DISCOVERY_MS),
+            discovery_ms=-1 if bounded else interval_ms(own, DISCOVERY, DISCOVERY_MS),
             commits_offsets=flag(own, COMMIT, default=grouped) and grouped,
             auto_commit_ms=auto_commit_ms(own, default=False),
             client_id_prefix=own.get(CLIENT_PREFIX, ""),
