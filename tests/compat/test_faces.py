@@ -64,6 +64,7 @@ def test_a_star_takes_what_it_takes_in_pyflink():
     assert "MapFunction" in functions
     assert "get_gateway" not in functions
     assert "PulsarSource" in run("from pyflink.datastream.connectors.pulsar import *")
+    assert {"DataTypes", "StreamTableEnvironment"} <= set(run("from pyflink.table import *"))
 
 
 def test_dir_lists_what_can_be_imported():

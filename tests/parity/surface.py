@@ -178,9 +178,11 @@ def source() -> str:
         lines.append(f'    "{module}": {{')
         lines += [f'        "{where}": {_text(values, 8, len(where))},' for where, values in sorted(of.items())]
         lines.append("    },")
-    without = json.loads(SURFACE.read_text(encoding="utf-8"))["without_all"]
+    without = [*json.loads(SURFACE.read_text(encoding="utf-8"))["without_all"], *table_surface()]
     lines += ["}", "", f"WITHOUT_ALL = {_text(without, 0)}"]
-    lines.append('"""Modules that have no ``__all__`` in PyFlink: a star imports whatever is public."""')
+    lines.append(
+        '"""Modules of which a star imports whatever is public: they have no ``__all__``, or one of all of it."""'
+    )
     return "\n".join(lines) + "\n"
 
 

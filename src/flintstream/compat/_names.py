@@ -687,6 +687,15 @@ WITHOUT_ALL = """
     pyflink.datastream.async_retry_predicates pyflink.datastream.connectors.base pyflink.datastream.formats
     pyflink.datastream.output_tag pyflink.datastream.time_domain pyflink.datastream.timerservice
     pyflink.datastream.utils pyflink.java_gateway pyflink.metrics.metricbase pyflink.serializers
-    pyflink.util pyflink.util.exceptions pyflink.util.java_utils
+    pyflink.util pyflink.util.exceptions pyflink.util.java_utils pyflink.table pyflink.table.catalog
+    pyflink.table.changelog_mode pyflink.table.compiled_plan pyflink.table.data_view
+    pyflink.table.descriptors pyflink.table.environment_settings pyflink.table.explain_detail
+    pyflink.table.expression pyflink.table.expressions pyflink.table.functions
+    pyflink.table.model_descriptor pyflink.table.module pyflink.table.plan_reference
+    pyflink.table.resolved_expression pyflink.table.result_kind pyflink.table.schema
+    pyflink.table.serializers pyflink.table.sql_dialect pyflink.table.statement_set pyflink.table.table
+    pyflink.table.table_config pyflink.table.table_descriptor pyflink.table.table_environment
+    pyflink.table.table_pipeline pyflink.table.table_result pyflink.table.table_schema pyflink.table.types
+    pyflink.table.udf pyflink.table.utils pyflink.table.window
 """
-"""Modules that have no ``__all__`` in PyFlink: a star imports whatever is public."""
+"""Modules of which a star imports whatever is public: they have no ``__all__``, or one of all of it."""
