@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import enum
 import pickle
+import sys
+from typing import ClassVar
 
 import pytest
 
@@ -75,3 +77,21 @@ def test_standard_error_is_used_on_demand(capsys):
     sink = PrintSink(to_stderr=True)
     sink.create_committer().commit(committables_of(sink, ["x"]))
     assert capsys.readouterr() == ("", "x\n")
+
+
+def test_only_whole_lines_are_written_at_once(monkeypatch):
+    class Stream:
+        written: ClassVar[list[str]] = []
+
+        def write(self, text):
+            self.written.append(text)
+
+        def flush(self):
+            self.written.append("")
+
+    monkeypatch.setattr(sys, "stdout", Stream())
+    lines = [f"{'ä' * (n % 70)} {n}\n" for n in range(500)] + ["x" * 10_000 + "\n", "two\nlines\n"]
+    PrintSink().create_committer().commit(lines)
+    assert "".join(Stream.written) == "".join(lines)
+    assert set(Stream.written[1::2]) == {""}, "each is flushed"
+    assert all(part.endswith("\n") and len(part.encode()) <= 4096 for part in Stream.written[:-1:2] if len(part) < 9999)

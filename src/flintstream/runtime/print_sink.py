@@ -13,9 +13,13 @@ from flintstream.common._javatext import untyped_text
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flintstream.connectors.sink import WriterContext
+
+
+ONE_PIECE = 4096
+"""Bytes that a pipe takes in one piece."""
 
 
 def line_prefix(sink_identifier: str | None, subtask: int, parallelism: int) -> str:
@@ -49,6 +53,20 @@ class PrintWriter(SinkWriter):
         return texts
 
 
+def whole_lines(text: str) -> Iterator[str]:
+    r"""Cut a text behind line ends, so that what others write in between comes between lines.
+
+    >>> [len(part) for part in whole_lines("0123456789\n" * 800)]
+    [4092, 4092, 616]
+    """
+    most = ONE_PIECE if text.isascii() else ONE_PIECE // 4  # a character has up to four bytes
+    start = 0
+    while start < len(text):
+        end = text.rfind("\n", start, start + most) + 1 or text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
 class PrintCommitter(Committer):
     """Prints in the driver."""
 
@@ -59,8 +77,9 @@ class PrintCommitter(Committer):
     def commit(self, committables: Sequence[object]) -> None:
         """Print the lines."""
         stream = sys.stderr if self._to_stderr else sys.stdout
-        stream.write("".join(cast("Sequence[str]", committables)))
-        stream.flush()
+        for part in whole_lines("".join(cast("Sequence[str]", committables))):
+            stream.write(part)
+            stream.flush()
 
 
 class PrintSink(Sink):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import io
 import os
 import pickle
 import struct
+import sys
 from collections import OrderedDict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -34,6 +37,12 @@ GC_THRESHOLDS = (50_000, 20, 100)
 FLUSH_BYTES = 1 << 20
 """How much a task keeps back of what it sends on."""
 
+LONGEST_LINE = 1 << 16
+"""Bytes of a printed line that are certain to be written in one piece."""
+
+_streams: list[io.TextIOWrapper] = []
+"""Where this process prints."""
+
 _runtimes: OrderedDict[str, tuple[str, JobRuntime]] = OrderedDict()
 """By job: the state directory of its latest start, and what this process has of it."""
 
@@ -49,6 +58,7 @@ def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
         with open(os.path.join(state_directory, PLAN), "rb") as file:  # noqa: PTH118, PTH123
             enter()
             expect_no_interrupt()
+            _write_whole_lines()
             pickle.load(file).enter()
             plan = pickle.load(file)
         gc.set_threshold(*GC_THRESHOLDS)
@@ -66,6 +76,33 @@ def close_ended_jobs() -> None:
             del _runtimes[job_id]
 
 
+def _write_whole_lines() -> None:
+    """Let what user code prints leave this process line by line: all workers of an executor write to one pipe.
+
+    Spark starts its workers with ``python -u``, where each piece of a line is written by itself.
+    """
+    if _streams:
+        return
+    os.dup2(2, 1)  # Spark shows both in one place
+    for name in ("stdout", "stderr"):
+        given = getattr(sys, name)
+        given.flush()
+        buffer = io.BufferedWriter(io.FileIO(2, "w", closefd=False), LONGEST_LINE)
+        own = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=True)
+        setattr(sys, name, own)
+        _streams.append(own)
+
+
+def _shown(items: Iterator[Item]) -> Iterator[Item]:
+    """Let what was printed without a line end be seen when a task ends."""
+    try:
+        yield from items
+    finally:
+        for stream in _streams:
+            with contextlib.suppress(ValueError, OSError):  # the user's code has closed it
+                stream.flush()
+
+
 class StageTask:
     """Runs one superstep's tasks; pickled by reference, so that closures stay small."""
 
@@ -81,7 +118,7 @@ class StageTask:
         runtime = _runtime_of(self.job_id, self.state_directory)
         if self.level == 0:
             elements = chain.from_iterable(elements)
-        items = runtime.run_stage(self.level, partition, (Item(*element) for element in elements))
+        items = _shown(runtime.run_stage(self.level, partition, (Item(*element) for element in elements)))
         return self._sorted(items) if self.following else map(tuple, items)
 
     def _sorted(self, items: Iterator[Item]) -> Iterator[bytes]:
