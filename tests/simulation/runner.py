@@ -330,6 +330,7 @@ def prepare() -> None:
     """Make this process one that simulates; there is no way back."""
     import_module("flintstream.runtime.materialize")  # else it would be loaded later, with the time of this machine
     make_virtual()
-    Watch.begin = lambda _: None  # type: ignore[method-assign]  # the time of its thread is that of the machine
+    watch: Any = Watch
+    watch.begin = lambda _: None  # the time of its thread is that of the machine
     vars(recovery)["file_store"] = store_of
     logging.getLogger("flintstream").setLevel(logging.CRITICAL)
