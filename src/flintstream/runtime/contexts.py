@@ -233,6 +233,32 @@ class ProcessContext(ProcessFunction.Context, CoProcessFunction.Context):
         """Return what tells the time."""
         return self._service
 
+    # In thread mode of PyFlink, this context is its own timer service.
+
+    def current_processing_time(self) -> int:
+        """Return the worker's time in ms since the epoch."""
+        return self._service.current_processing_time()
+
+    def current_watermark(self) -> int:
+        """Return the current watermark in ms."""
+        return self._service.current_watermark()
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Refuse."""
+        self._service.register_processing_time_timer(timestamp)
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Refuse."""
+        self._service.register_event_time_timer(timestamp)
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Refuse."""
+        self._service.delete_processing_time_timer(timestamp)
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Refuse."""
+        self._service.delete_event_time_timer(timestamp)
+
     def timestamp(self) -> int:
         """Return the record's timestamp in ms, Long.MIN_VALUE when it has none."""
         return self._timestamp
