@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import sys
-from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING
 
 from flintstream.compat._faces import face_spec
@@ -36,8 +35,8 @@ class PyflinkModuleError(ModuleNotFoundError):
     """A module of PyFlink that flintstream does not have; the message says what to use instead."""
 
 
-class _PyflinkFinder(MetaPathFinder):
-    """Finds the modules of ``pyflink``, before any other finder."""
+class _PyflinkFinder:
+    """Finds the modules of ``pyflink``, before any other. No base class: importing importlib.abc takes long."""
 
     def find_spec(
         self,
@@ -53,7 +52,7 @@ class _PyflinkFinder(MetaPathFinder):
         return spec
 
 
-class _MetadataFinder(MetaPathFinder):
+class _MetadataFinder:
     """Tells ``importlib.metadata`` of ``apache-flink``, after any other finder: one that is installed goes first."""
 
     def find_spec(self, *_: object) -> None:
