@@ -54,9 +54,16 @@ class _Writing(_Timed):
 
 
 class _Reading(_Timed):
+    def __init__(self, service: TimerService, states: BroadcastStates) -> None:
+        super().__init__(service, states)
+        self._known = states.known
+
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> ReadOnlyState:
         """Return a broadcast state, to read."""
-        return self._states.read_only(state_descriptor)
+        try:
+            return self._known[state_descriptor]
+        except (KeyError, TypeError):
+            return self._states.read_only(state_descriptor)
 
 
 class BroadcastContext(_Writing, BroadcastProcessFunction.Context):

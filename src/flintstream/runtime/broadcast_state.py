@@ -87,6 +87,10 @@ class ReadOnlyState(_Reading):
     clear = put = put_all = remove = __setitem__ = __delitem__ = _refuse
 
 
+DESCRIPTORS_KEPT = 16
+"""A function may make a new one for each record."""
+
+
 class BroadcastStates:
     """The broadcast states of one operator in one subtask."""
 
@@ -97,6 +101,8 @@ class BroadcastStates:
         self._warn = warn
         self._writable: dict[str, WritableState] = {}
         self._read_only: dict[str, ReadOnlyState] = {}
+        self.known: dict[MapStateDescriptor, ReadOnlyState] = {}
+        """What :meth:`read_only` has returned: functions mostly ask with the same descriptor for each record."""
 
     def writable(self, descriptor: Any) -> WritableState:
         """Return the state of a descriptor, to read and write."""
@@ -112,6 +118,8 @@ class BroadcastStates:
         found = self._read_only.get(name)
         if found is None:
             found = self._read_only[name] = ReadOnlyState(name, self._entries(name))
+        if len(self.known) < DESCRIPTORS_KEPT:
+            self.known[descriptor] = found
         return found
 
     def _name(self, descriptor: Any) -> str:
