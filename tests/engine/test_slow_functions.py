@@ -17,8 +17,13 @@ from flintstream.common import Time, Types, WatermarkStrategy
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, StaticEnumerator
 from flintstream.datastream import AsyncDataStream, AsyncFunction, OutputTag
-from flintstream.datastream.functions import CoProcessFunction, KeyedProcessFunction, ProcessFunction
-from flintstream.datastream.state import ValueStateDescriptor
+from flintstream.datastream.functions import (
+    BroadcastProcessFunction,
+    CoProcessFunction,
+    KeyedProcessFunction,
+    ProcessFunction,
+)
+from flintstream.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from flintstream.datastream.window import TumblingEventTimeWindows
 from flintstream.testing import CollectSink
 
@@ -97,6 +102,17 @@ class Process(ProcessFunction):
 
     def process_element(self, value, ctx):
         yield self.function(value)
+
+
+class Lookup(BroadcastProcessFunction):
+    def __init__(self, rules):
+        self.rules = rules
+
+    def process_element(self, value, ctx):
+        yield ctx.get_broadcast_state(self.rules).contains(value)
+
+    def process_broadcast_element(self, value, ctx):
+        ctx.get_broadcast_state(self.rules).put(value, value)
 
 
 class Keyed(KeyedProcessFunction):
@@ -219,6 +235,26 @@ def test_records_of_a_key_stay_in_order(make_inline_env, monkeypatch, parallelis
     for key in range(3):
         mine = [value for value in printed if value >= 100 and value % 3 == key]
         assert mine == sorted(mine)
+
+
+def test_a_collection_that_subtasks_are_slow_with_keeps_its_order(make_inline_env):
+    """One of the subtasks is slower than the other, so that it leaves more."""
+    env = make_inline_env(2)
+    stream = env.from_collection(list(range(RECORDS))).map(lambda value: slow(value) if value % 2 else note(value))
+    with stream.execute_and_collect() as results:
+        assert list(results) == list(range(RECORDS))
+        accumulators = results._client.get_accumulators().result()
+    assert accumulators["numEpochs"] > 1
+
+
+def test_rules_that_are_broadcast_are_there_before_the_events_of_their_epoch(make_inline_env):
+    """There are more rules than records that sources begin with."""
+    rules = MapStateDescriptor("rules", Types.INT(), Types.INT())
+    env = make_inline_env()
+    stream = env.from_collection(list(range(3000)))
+    events = env.from_collection([2999] * 10)
+    results = events.connect(stream.map(lambda value: value).broadcast(rules)).process(Lookup(rules))
+    assert results.execute_and_collect(limit=100) == [True] * 10
 
 
 class Lump(Source):

@@ -192,9 +192,10 @@ class Subtask:
                 operator.savepoint = instruction.savepoint
                 operator.with_checkpoints = self.job.settings.commit_with_checkpoint
             if operator.context.state is not None:
-                # Without an earlier piece a full one is written, for which nobody needs to know what changed.
-                operator.context.state.tracking = bool(instruction.handles)
-                operator.context.timers.tracking = bool(instruction.handles)  # type: ignore[union-attr]
+                # For a full piece nobody needs to know what changed.
+                tracking = not self.state.writes_all(instruction)
+                operator.context.state.tracking = tracking
+                operator.context.timers.tracking = tracking  # type: ignore[union-attr]
         self.version = None  # whatever happens now, what is in memory belongs to no version until the end
         for node_input in self.inputs.values():
             node_input.records = 0

@@ -70,7 +70,7 @@ class SubtaskState:
             return ()
         log = self.subtask.log
         handles = instruction.handles
-        full = not handles or (not log.durable and self._piled_up(handles))
+        full = self.writes_all(instruction) or (not log.durable and self._piled_up(handles))
         name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}"
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
         merged = [] if full else _to_merge(handles[instruction.folding :])
@@ -93,6 +93,15 @@ class SubtaskState:
         epochs = 1 + sum(old.epochs for old in merged)
         handle = StateHandle(name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), epochs, native)
         return (handle,) if full else (*handles[: len(handles) - len(merged)], handle)
+
+    def writes_all(self, instruction: Instruction) -> bool:
+        """Tell whether all state is written at the end of this epoch, whatever changes in it.
+
+        The second epoch may be the first of full length, after which there is more state than changes could save.
+        """
+        handles = instruction.handles
+        small = not any(handle.native or handle.size > MERGED_BYTES for handle in handles)
+        return not handles or (instruction.epoch == 1 and small and not self.subtask.log.durable)
 
     @staticmethod
     def _piled_up(handles: Sequence[StateHandle]) -> bool:
