@@ -57,6 +57,11 @@ class NamedEnumerator(SplitEnumerator):
         with noted(self._where):
             self._own.checkpoint_completed(progress)
 
+    def epoch_read(self, progress: Sequence[Any]) -> None:
+        """Hear how far an epoch has come."""
+        with noted(self._where):
+            self._own.epoch_read(progress)
+
     def close(self) -> None:
         """Close."""
         with noted(self._where):

@@ -178,7 +178,7 @@ def patiently(what: str, request: Callable[[], Any], seconds: float = TIMEOUT_SE
         except library().KafkaException as error:
             reason = error.args[0]
             cause = refusal(client)
-            if cause or not (reason.retriable() or reason.code() in _passing()) or time.monotonic() > until:
+            if cause or not passes(reason) or time.monotonic() > until:
                 raise KafkaConnectorError(f"cannot {what}: {cause or reason.str()}") from error
             time.sleep(0.1)
 
@@ -189,6 +189,11 @@ def refusal(client: Any) -> str:
         return ""
     client.poll(0)  # the client tells only then
     return "; ".join(client.refusals)
+
+
+def passes(error: Any) -> bool:
+    """Tell whether a request that failed with an error of Kafka may succeed when it is made again."""
+    return bool(error.retriable()) or error.code() in _passing()
 
 
 def _passing() -> set[int]:

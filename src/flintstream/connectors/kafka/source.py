@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library
+from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library, passes
 from flintstream.connectors.kafka.offsets import Offsets
 from flintstream.connectors.kafka.reader import KafkaSplit
 from flintstream.connectors.source import SplitEnumerator
@@ -65,6 +65,7 @@ class KafkaEnumerator(SplitEnumerator):
         self._client: Any = None
         self._untold: dict[Partition, int] = {}
         """Offsets that the group is to be told."""
+        self._on_the_way: dict[Partition, int] = {}
         self._telling = False
         self._next_telling = time.monotonic()
         """When the group is told without a checkpoint."""
@@ -145,11 +146,15 @@ class KafkaEnumerator(SplitEnumerator):
             _log.warning("could not commit offsets to the group", exc_info=True)
         else:
             self._telling = True
-        self._untold.clear()
+        self._on_the_way, self._untold = self._untold, {}
 
     def _told(self, error: Any, _offsets: Any) -> None:
         self._telling = False
-        if error is not None:
+        if error is None:
+            return
+        if passes(error):  # the group's coordinator may still be looked for
+            self._untold = {**self._on_the_way, **self._untold}
+        else:
             _log.warning("could not commit offsets to the group: %s", error.str())
 
     def close(self) -> None:
