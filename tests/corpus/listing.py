@@ -44,7 +44,7 @@ class Program:
     """Topics, or patterns of files, in which the program must have written something."""
 
     bounded: bool = True
-    seconds: int = 60
+    seconds: int = 180
     """How long it may take; how long an unbounded one may take until all of its output is there."""
 
     compare: bool = True

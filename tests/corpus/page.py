@@ -35,6 +35,9 @@ programs of {authors} authors. Nobody changed any of them for this.
 
 {rest} more are counted apart, each with its reason: {apart}.
 
+Real PyFlink 2.3.0 was given {oracle} programs of the first row, too, and ran {oracle_ran} of them. The
+outputs of {comparable} can be compared: {same} are the same.
+
 How a program is judged: it runs with `flintstream run` on Spark, within a time limit. One that ends must end without an
 error, and print what real PyFlink 2.3.0 printed where that was recorded ("the same"). One that runs forever must write
 records to its topics, files, tables or standard output, and go on without an error.
@@ -55,6 +58,8 @@ OLDER = (
     "They use what PyFlink 2 or its connectors no longer have, such as `FlinkKafkaConsumer` and `read_text_file`. No "
     "connector for Flink 2 has the class behind `FlinkKafkaConsumer`, and `JdbcSink` fails with those there are."
 )
+SAME = "runs, the same"
+
 TITLES = ("author", "program", "needs", "before", "now", "PyFlink 2.3.0", "remark")
 
 
@@ -72,6 +77,10 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
         older=len(older),
         older_before=_share(older, "before"),
         older_after=_share(older, "after"),
+        oracle=sum(bool(program.pyflink) for program in counted),
+        oracle_ran=sum(program.pyflink == "runs" for program in counted),
+        comparable=sum(bool(program.output) for program in counted),
+        same=sum(_of_pyflink(program) == SAME for program in counted),
         rest=sum(apart.values()),
         apart=", ".join(f"{number} {_words(kind)}" for kind, number in sorted(apart.items())),
     )
@@ -120,7 +129,7 @@ def _remark(program: Program) -> str:
 
 def _of_pyflink(program: Program) -> str:
     if program.pyflink == "runs" and program.output and program.after == "runs":
-        return "runs, the same"
+        return SAME
     return program.pyflink or "not run"
 
 

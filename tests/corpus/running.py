@@ -40,7 +40,12 @@ STEADY_SECONDS = 3.0
 END_SECONDS = 15.0
 
 FAILURE = re.compile(r"^(Traceback \(most recent call last\)|Error: |\S*(Error|Exception)\b: )", re.MULTILINE)
-LOGGED = re.compile(r"^\W*\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+LOGGED = re.compile(
+    r"^\W*\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
+    r"|^No module named google\.|^PYFLINK_CYTHON_ENABLED: |^Using Any for unsupported type: "
+)
+"""Lines that programs log, and those that PyFlink and Beam log where a program shows all that is logged."""
+
 SUBTASK = re.compile(r"^(\S+:)?\d+> ")
 
 
