@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.parity.objects import section
 from tests.parity.statuses import IMPOSSIBLE, JAVA, JAVA_OBJECT, NO_OPS, OTHERWISE
 from tests.parity.surface import counts, names_of, surface
 
@@ -212,6 +213,7 @@ def page() -> str:
         if other:
             lines += ["", "| name | status | note |", "|---|---|---|"]
             lines += [f"| `{row.name.path}` | {row.status} | {row.note} |" for row in other]
+    lines += ["", *section()]
     lines += [
         "",
         "## Names by module",

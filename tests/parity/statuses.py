@@ -100,3 +100,43 @@ OTHERWISE: dict[str, str] = {
     "TimestampTypeInfo.to_internal_type": _ONE_PARAMETER,
     "TimestampTypeInfo.from_internal_type": _ONE_PARAMETER,
 }
+
+_OWN = "PyFlink's operators call it for themselves"
+_TRIGGER = "the operator calls it on the trigger"
+_GENERATOR = "of a generator; here a list, or an iterator"
+_LINKED = "PyFlink's list of what is read and what was added"
+
+NOT_HANDED_OUT: dict[str, str] = {
+    "CacheType": _INTERNAL,
+    "advance_watermark": _OWN,
+    "clear": _TRIGGER,
+    "close": _GENERATOR,
+    "commit": _OWN,
+    "enable_time_to_live": "is said of the descriptor, before the state is made",
+    "first": _LINKED,
+    "get_java_output_tag": f"returns {_JAVA}",
+    "get_keyed_state_backend": _INTERNAL,
+    "gi_code": _GENERATOR,
+    "gi_frame": _GENERATOR,
+    "gi_running": _GENERATOR,
+    "gi_suspended": _GENERATOR,
+    "gi_yieldfrom": _GENERATOR,
+    "merge_namespaces": _OWN,
+    "of": _INTERNAL,
+    "on_element": _TRIGGER,
+    "on_event_time": _TRIGGER,
+    "on_merge": _TRIGGER,
+    "on_processing_time": _TRIGGER,
+    "second": _LINKED,
+    "send": _GENERATOR,
+    "serializer": _INTERNAL,
+    "set_current_key": _OWN,
+    "set_current_namespace": _OWN,
+    "set_keyed_state_backend": _OWN,
+    "set_time_domain": _OWN,
+    "set_timestamp": _OWN,
+    "throw": _GENERATOR,
+    "timer_service": "the timer service is no context here; ask the context",
+    "timestamp": "the timer service is no context here; ask the context",
+}
+"""Attributes that objects have which PyFlink hands to user code, and ours do not have."""

@@ -54,6 +54,16 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self.window: Any = None
         self.merged: list[Any] = []
 
+    @property
+    def user_key(self) -> Any:
+        """The key, by the name it has in PyFlink."""
+        return self.key
+
+    @property
+    def merged_windows(self) -> list[Any]:
+        """The windows that become one, by the name they have in PyFlink."""
+        return self.merged
+
     def enter(self, key: Any, window: Any) -> None:
         """Turn to a key and window."""
         self.key = key
@@ -112,16 +122,21 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         state.merge_into((self.key, self.window), [(self.key, window) for window in self.merged])
 
 
-class ScopedStateStore(KeyedStateStore):
-    """State of whatever the scope means at the time of each access."""
+class WindowState(KeyedStateStore):
+    """State of the key and window that a trigger's context is at, at the time of each access."""
 
-    def __init__(self, state: KeyedStateBackend, scope: Scope | None) -> None:
-        """Hand out state of ``scope``, or of the current key."""
+    def __init__(self, at: WindowTriggerContext, state: KeyedStateBackend) -> None:
+        """Hand out state where ``at`` is."""
+        self._at = at
         self._state = state
-        self._scope = scope
+
+    @property
+    def window(self) -> Any:
+        """The window."""
+        return self._at.window
 
     def _get(self, descriptor: StateDescriptor) -> Any:
-        return self._state.state(descriptor, self._scope)
+        return self._state.state(descriptor, self._at.scope)
 
     def get_state(self, state_descriptor: Any) -> Any:
         """Return a value state."""
@@ -144,7 +159,7 @@ class ScopedStateStore(KeyedStateStore):
         return self._get(state_descriptor)
 
 
-class _NoWindowState(ScopedStateStore):
+class _NoWindowState(WindowState):
     """Refuses: nobody could say what becomes of a user's state when windows merge."""
 
     def _get(self, descriptor: StateDescriptor) -> Any:
@@ -157,12 +172,12 @@ class _NoWindowState(ScopedStateStore):
 class WindowContext(ProcessWindowFunction.Context[Any], ProcessAllWindowFunction.Context[Any]):
     """The context of process window functions, keyed or not."""
 
-    def __init__(self, trigger_context: WindowTriggerContext, state: KeyedStateBackend, *, merging: bool) -> None:
+    def __init__(self, trigger_context: WindowTriggerContext, operator: OperatorContext, *, merging: bool) -> None:
         """Follow the key and window of ``trigger_context``."""
+        assert operator.state is not None  # noqa: S101
         self._at = trigger_context
-        scope = trigger_context.scope
-        self._window_state = _NoWindowState(state, scope) if merging else ScopedStateStore(state, scope)
-        self._global_state = ScopedStateStore(state, None)
+        self._window_state = (_NoWindowState if merging else WindowState)(trigger_context, operator.state)
+        self._global_state = operator.runtime_context
 
     def window(self) -> Any:
         """Return the window."""
@@ -181,5 +196,5 @@ class WindowContext(ProcessWindowFunction.Context[Any], ProcessAllWindowFunction
         return self._window_state
 
     def global_state(self) -> KeyedStateStore:
-        """Return state of this key, shared by all its windows."""
+        """Return state of this key, shared by all its windows; it is the runtime context, as in PyFlink."""
         return self._global_state

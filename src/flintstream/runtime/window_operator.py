@@ -127,7 +127,7 @@ class WindowOperator(CollectingOperator):
         self.trigger_ctx = WindowTriggerContext(context, Scope())
         self.contents_scope = Scope() if self.merging else self.trigger_ctx.scope
         self.contents = self.state.state(self.descriptor, self.contents_scope)
-        self.window_ctx = WindowContext(self.trigger_ctx, self.state, merging=self.merging)
+        self.window_ctx = WindowContext(self.trigger_ctx, context, merging=self.merging)
         self.assigner_ctx = AssignerContext(context.runtime_context, self.timers)
         assigner = self.assigner
         if isinstance(assigner, MergingWindowAssigner):
