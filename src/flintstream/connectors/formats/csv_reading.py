@@ -60,8 +60,7 @@ def simple_reader(type_info: TypeInformation) -> Reader | None:
     if isinstance(type_info, TimeTypeInfo):
         return texts.sql_time
     if isinstance(type_info, TimestampTypeInfo):
-        convert = type_info.to_internal_type  # to the millisecond
-        return lambda text: convert(texts.sql_timestamp(text))
+        return texts.sql_timestamp
     if isinstance(type_info, LocalTimeTypeInfo):
         return _LOCAL[type_info._time_type]  # noqa: SLF001 - the type's kind
     return texts.base64_bytes if is_bytes(type_info) else None

@@ -235,8 +235,7 @@ class _Compiler:
         if isinstance(type_info, TimeTypeInfo):
             return _of_text(texts.iso_time)
         if isinstance(type_info, TimestampTypeInfo):
-            convert = type_info.to_internal_type  # to the millisecond
-            return _of_text(lambda text: convert(texts.iso_timestamp(text)))
+            return _of_text(texts.iso_timestamp)
         if isinstance(type_info, LocalTimeTypeInfo):
             return _of_text(_LOCAL[type_info._time_type])  # noqa: SLF001 - the type's kind
         if isinstance(type_info, PickledBytesTypeInfo):
