@@ -272,7 +272,7 @@ from pyflink.datastream import StreamExecutionEnvironment
 def work(n):
     import pyflink.common
     environment = StreamExecutionEnvironment.get_execution_environment()
-    return n, pyflink.common.__name__, environment.get_parallelism()
+    return n, pyflink.common.Types.__module__, environment.get_parallelism()
 
 if __name__ == "__main__":
     for way in ("fork", "spawn", "forkserver"):
@@ -285,7 +285,7 @@ def test_child_processes_of_any_kind_have_pyflink_and_the_options(tmp_path):
     (tmp_path / "job.py").write_text(CHILDREN)
     for program in (["job.py"], ["-pym", "job"]):
         done = python(*RUN, "-p", "3", *program, cwd=tmp_path)
-        assert (done.stdout, done.stderr) == ("[(1, 'flintstream.common', 3)]\n" * 3, "")
+        assert (done.stdout, done.stderr) == ("[(1, 'flintstream.common.typeinfo', 3)]\n" * 3, "")
 
 
 def test_child_processes_of_a_program_that_calls_install_have_pyflink(tmp_path):
