@@ -204,6 +204,7 @@ def test_all_kinds_of_stores_have_the_same(secure):
     jks, p12 = (read_store(str(secure.stores / f"client.{ending}"), "test", SECRET) for ending in ("jks", "p12"))
     assert sorted(jks.chain.split("-----BEGIN")) == sorted(p12.chain.split("-----BEGIN"))
     assert jks.chain.count("BEGIN CERTIFICATE") == 3
+    assert tls(pem(secure))["ssl.ca.pem"].count("BEGIN CERTIFICATE") == 1
     both = pem_store(jks.key + jks.chain, SECRET)
     assert (both.key, both.chain, both.key_password) == (jks.key, jks.chain, SECRET)
 

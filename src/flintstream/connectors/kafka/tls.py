@@ -31,7 +31,9 @@ def tls(properties: Mapping[str, str], *, reads_files: bool = True) -> dict[str,
     found = {}
     trusted = _store(properties, TRUST, ("certificates",), reads_files=reads_files)
     if trusted is not None:
-        certificates = trusted.certificates + trusted.own_certificate()  # Java trusts that of a key, too
+        certificates, own_certificate = trusted.certificates, trusted.own_certificate()
+        if own_certificate not in certificates:
+            certificates += own_certificate  # Java trusts that of a key, too
         if not certificates:
             raise StoreError(f"there is no certificate to trust in what '{TRUST}.*' names")
         found["ssl.ca.pem"] = certificates
