@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-collect_ignore_glob = ["programs/*", "errors/*"]
+collect_ignore_glob = ["programs/*", "errors/*", "scripts/*", "races.py"]
 
 ROOT = str(Path(__file__).parents[2])
 if ROOT not in sys.path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import flintstream
 from flintstream.errors import UserCodeError
 
+SCRIPTS = Path(__file__).parents[1] / "conformance" / "scripts"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(flintstream.__file__).parents[1])}
 
 PROGRAM = """
@@ -38,6 +40,24 @@ def printed(*command, given=None, cwd=None):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+MORE = {"cachedprop", "dataclass", "lru_local", "singledispatch"}
+"""What PyFlink cannot pickle, or pickles without the fields of a data class."""
+
+
+@pytest.mark.spark
+def test_a_script_finds_what_it_defines_as_on_pyflink():
+    recorded = json.loads((SCRIPTS / "references.json").read_text(encoding="utf-8"))["process"]
+    works = {name: told for name, told in recorded.items() if "ok" in told}
+    names = sorted({*works, *MORE})
+    told = json.loads(printed("-m", "flintstream.cli", "run", str(SCRIPTS / "references.py"), "process", *names))
+    assert len(works) > 35
+    for name in works.keys() - MORE:
+        theirs = {"ok": sorted(works[name]["ok"]), "at_build": works[name]["at_build"]}
+        assert {**told["cases"][name], "ok": sorted(told["cases"][name]["ok"])} == theirs, name
+    assert all(len(told["cases"][name]["ok"]) == 3 for name in MORE)
+    assert told["taken_later"] == 0
 
 
 @pytest.mark.spark
