@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 
 if __name__ == "__main__":
     directory = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    recorded = {}
+    recorded: dict[str, dict[str, object]] = {}
     for mode in ("process", "thread"):
         command = [sys.executable, "references.py", mode]
         environment = {**os.environ, "PATH": directory, "EACH": "1"}
