@@ -13,7 +13,7 @@ from flintstream.runtime.exchange import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.frozen import thawed
 from flintstream.runtime.keys import freeze_key, is_plain, stable_hash, subtask_of_key_group, thaw_key
-from flintstream.runtime.operator import MIN_TIMESTAMP
+from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -96,8 +96,10 @@ class ExchangeOutput:
         for buffer in self.buffers:
             position = len(buffer.values)
             marks = buffer.marks
-            if marks and marks[-1][0] == position and marks[-1][1] > IDLE and mark > IDLE:
-                marks[-1] = (position, mark)  # no record between two watermarks: the later one says it all
+            if marks and marks[-1][0] == position and marks[-1][1] > IDLE and IDLE < mark < MAX_TIMESTAMP:
+                # No record between two watermarks: the later one says it all. But what fires before the end sees that
+                # it is not the end.
+                marks[-1] = (position, mark)
             else:
                 marks.append((position, mark))
 

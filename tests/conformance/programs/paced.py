@@ -28,7 +28,7 @@ class Bounds(ProcessWindowFunction):
         yield key, context.window().start, sorted(e[1] for e in elements), context.current_watermark()
 
 
-def paced(env, records):
+def paced(env, records, *, exchange=False):
     """Return records with a pause before each. The source is a new one: the old ones keep watermarks back meanwhile."""
 
     def pause(index):
@@ -38,6 +38,8 @@ def paced(env, records):
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
     source = NumberSequenceSource(0, len(records) - 1)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    if exchange:
+        numbers = numbers.key_by(lambda index: 0, Types.INT())
     stream = numbers.map(pause, PAIR).assign_timestamps_and_watermarks(strategy)
     return stream.key_by(lambda t: t[0], Types.STRING())
 
@@ -62,6 +64,15 @@ def late_records_are_dropped(env):
 def sessions_with_watermarks_between(env):
     records = [("a", 1), ("a", 3), ("a", 20), ("a", 22), ("a", 50)]
     return paced(env, records).window(EventTimeSessionWindows.with_gap(Time.milliseconds(5))).process(Bounds())
+
+
+@program(config={**PACED, "pipeline.auto-watermark-interval": "100 ms"})
+def watermarks_come_between_the_records_of_a_slow_function_behind_an_exchange(env):
+    late = OutputTag("late", Types.TUPLE([Types.STRING(), Types.LONG()]))
+    records = [("a", 1), ("a", 12), ("a", 3), ("a", 16), ("a", 4), ("a", 30)]
+    windows = paced(env, records, exchange=True).window(TumblingEventTimeWindows.of(Time.milliseconds(10)))
+    main = windows.allowed_lateness(5).side_output_late_data(late).process(Bounds())
+    return [main, main.get_side_output(late)]
 
 
 class Watermarks(KeyedProcessFunction):
