@@ -26,7 +26,7 @@ APART = {
 HEAD = """# Public programs
 
 flintstream promises to run PyFlink DataStream programs as they are. This page shows how it does with {programs} public
-programs of {authors} authors. Nobody changed any of them for this.
+programs of {authors} authors. None of them was changed for this.
 
 | | programs | ran unmodified before | run unmodified now |
 |---|---|---|---|

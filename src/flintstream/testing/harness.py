@@ -264,14 +264,18 @@ class BroadcastHarness(Harness):
         """Return what is in a broadcast state.
 
         Raises:
-            ValueError: The stream was not broadcast with this state, or the subtasks do not agree on what is in it.
+            ValueError: There is no such state, or the subtasks do not agree on what is in it.
         """
         operators: list[Any] = self._driver.operators()
+        name = descriptor.get_name()
+        known = {*operators[0].states.given, *operators[0].states.entries}
+        if name not in known:
+            raise ValueError(f"there is no broadcast state '{name}'; there are {sorted(known)}")
         first, *others = (dict(operator.states.read_only(descriptor).items()) for operator in operators)
         for number, other in enumerate(others, start=2):
             if other != first:
                 raise ValueError(
-                    f"subtasks 1 and {number} differ in the broadcast state '{descriptor.get_name()}', {first} and "
+                    f"subtasks 1 and {number} differ in the broadcast state '{name}', {first} and "
                     f"{other}: process_broadcast_element() must do the same in all of them"
                 )
         return first
