@@ -407,3 +407,27 @@ def slot_sharing_group_that_is_a_number(env):
 @failing("build", "IllegalStateException", "")
 def collecting_a_negative_number_of_records(env):
     list(numbers(env).execute_and_collect(limit=-1))
+
+
+# Steps of one subtask
+
+
+@failing("build", "IllegalArgumentException", "parallelism of non parallel operator must be 1")
+def parallelism_of_a_collection(env):
+    return numbers(env).set_parallelism(2)
+
+
+@failing("build", "IllegalArgumentException", "parallelism of non parallel operator must be 1")
+def max_parallelism_of_a_collection(env):
+    return numbers(env).set_max_parallelism(2)
+
+
+@failing("build", "IllegalArgumentException", "parallelism of non parallel operator must be 1")
+def parallelism_after_force_non_parallel(env):
+    return numbers(env).map(lambda i: i, Types.INT()).force_non_parallel().set_parallelism(2)
+
+
+@failing("build", "AttributeError", "extract_timestamp")
+def assigner_that_is_a_function(env):
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, time: 5)
+    return numbers(env).assign_timestamps_and_watermarks(strategy)
