@@ -2,7 +2,7 @@
 
     python -m tests.typing_matrix.record --python /path/to/python/with/pyflink
 
-Takes about ten minutes. Some values end PyFlink's process; then a new one goes on with the rest.
+Takes some minutes. Some values end PyFlink's process; then a new one goes on with the rest.
 """
 
 from __future__ import annotations
