@@ -21,9 +21,9 @@ MOVES = ("rebalance", "shuffle", "rescale", "broadcast", "forward", "custom")
 ALWAYS = ("map", "flat_map", "filter", "process", "holes", "stamp", "partition", "keyed_process")
 TWO_INPUTS = ("union", "co_map", "co_flat_map", "co_process", "keyed_broadcast")
 WRITTEN = (None, None, "lambda", "function", "partial", "callable")
-LOOSE = (None, None, "list", "other", "bool", "enum", "digit", "text")
-LOOSE_IN_COLLECTIONS = LOOSE[:5]
-"""PyFlink hands collections to Java, which cannot read pickled objects of a program's own classes."""
+LOOSE = (None, None, "other", "bool", "enum", "text")
+LOOSE_IN_COLLECTIONS = (None, None, "other")
+"""PyFlink hands collections to Java, which knows neither classes of the program nor what to make of a bool there."""
 ASSIGNERS = (None, None, "none", "text", "generator", "fails", "nothing")
 MOST_STEPS = 7
 
@@ -100,7 +100,10 @@ class Maker:
 
     def loose(self, form: str, ways: Sequence[str | None]) -> str | None:
         """Draw in what way records are not quite of their type."""
-        return self.choose(ways) if form != UNTYPED else None
+        if form == UNTYPED:
+            return None
+        # With functions in threads, PyFlink takes a list for a tuple but not for a row.
+        return self.choose((*ways, "list") if form == "TUPLE" else ways)
 
     def add_any_step(self) -> None:
         """Add a step on one of the streams, mostly on the last one."""
