@@ -4,7 +4,6 @@
 Numbers stay below 1009. ``ordered`` functions tell the orders of the same records apart, the others must not.
 """
 
-from enum import Enum
 from functools import partial
 
 from pyflink.common import Row, Types
@@ -32,10 +31,6 @@ def type_of(form):
     return None
 
 
-class Letter(str, Enum):  # noqa: UP042 - the text of a StrEnum is its value, that of this one is not
-    A, B, C, X, Y, Z = "abcxyz"
-
-
 class Text(str):
     __slots__ = ()
 
@@ -59,7 +54,6 @@ def make(form, key, number, time, loose=None):
 
 
 LOOSE_FIELDS = {
-    "enum": lambda key, number, time: (Letter(key) if key in "abcxyz" else key, number, time),
     "bool": lambda key, number, time: (key, bool(number) if number in {0, 1} else number, time),
     "text": lambda key, number, time: (Text(key), number, time),
 }

@@ -21,7 +21,7 @@ MOVES = ("rebalance", "shuffle", "rescale", "broadcast", "forward", "custom")
 ALWAYS = ("map", "flat_map", "filter", "process", "holes", "stamp", "partition", "keyed_process")
 TWO_INPUTS = ("union", "co_map", "co_flat_map", "co_process", "keyed_broadcast")
 WRITTEN = (None, None, "lambda", "function", "partial", "callable")
-LOOSE = (None, None, "other", "bool", "enum", "text")
+LOOSE = (None, None, "other", "bool", "text")
 LOOSE_IN_COLLECTIONS = (None, None, "other")
 """PyFlink hands collections to Java, which knows neither classes of the program nor what to make of a bool there."""
 ASSIGNERS = (None, None, "none", "text", "generator", "fails", "nothing")
