@@ -31,10 +31,6 @@ def type_of(form):
     return None
 
 
-class Text(str):
-    __slots__ = ()
-
-
 def make(form, key, number, time, loose=None):
     """Return a record; a typed one has no None and a text as its key.
 
@@ -44,19 +40,11 @@ def make(form, key, number, time, loose=None):
         return key, number, time
     # No two keys become the same text.
     fields = key if isinstance(key, str) else f"#{key}", num(number), time
-    if loose in LOOSE_FIELDS:
-        fields = LOOSE_FIELDS[loose](*fields)
     if loose == "list":
         return list(fields)
     if loose == "other":
         return Row(*fields) if form == "TUPLE" else fields
     return fields if form == "TUPLE" else Row(*fields)
-
-
-LOOSE_FIELDS = {
-    "bool": lambda key, number, time: (key, bool(number) if number in {0, 1} else number, time),
-    "text": lambda key, number, time: (Text(key), number, time),
-}
 
 
 def written(how, function):

@@ -21,9 +21,15 @@ MOVES = ("rebalance", "shuffle", "rescale", "broadcast", "forward", "custom")
 ALWAYS = ("map", "flat_map", "filter", "process", "holes", "stamp", "partition", "keyed_process")
 TWO_INPUTS = ("union", "co_map", "co_flat_map", "co_process", "keyed_broadcast")
 WRITTEN = (None, None, "lambda", "function", "partial", "callable")
-LOOSE = (None, None, "other", "bool", "text")
-LOOSE_IN_COLLECTIONS = (None, None, "other")
-"""PyFlink hands collections to Java, which knows neither classes of the program nor what to make of a bool there."""
+LOOSE = {
+    "collection": {
+        "TUPLE": (None, None, "other", "list"),
+        "ROW": (None, None, "other"),
+        "NAMED": (None, None, "other"),
+    },
+    "map": {"TUPLE": (None, None, "other", "list")},
+}
+"""What PyFlink takes, with functions in threads, that is not quite of the type."""
 ASSIGNERS = (None, None, "none", "text", "generator", "fails", "nothing")
 MOST_STEPS = 7
 
@@ -84,7 +90,7 @@ class Maker:
             if self.pick(True, False):
                 times.sort()
             rows = [[key, number, time] for (key, number), time in zip(records, times, strict=True)]
-            self.add("collection", form=form, records=rows, loose=self.loose(form, LOOSE_IN_COLLECTIONS))
+            self.add("collection", form=form, records=rows, loose=self.pick(*LOOSE["collection"].get(form, (None,))))
         else:
             count = self.pick(4, 7, 12, 1)
             self.add(
@@ -97,13 +103,6 @@ class Maker:
             )
         if self.pick(True, True, True, False):
             self.add_step("stamp", len(self.facts) - 1, [])
-
-    def loose(self, form: str, ways: Sequence[str | None]) -> str | None:
-        """Draw in what way records are not quite of their type."""
-        if form == UNTYPED:
-            return None
-        # With functions in threads, PyFlink takes a list for a tuple but not for a row.
-        return self.choose((*ways, "list") if form == "TUPLE" else ways)
 
     def add_any_step(self) -> None:
         """Add a step on one of the streams, mostly on the last one."""
@@ -151,7 +150,12 @@ class Maker:
         form = pick(facts.form, *FORMS)
         if op == "map":
             hows = ["same", "shift", "rekey", "later", *["null"] * (form == UNTYPED)]
-            return {"how": pick(*hows), "form": form, "written": pick(*WRITTEN), "loose": self.loose(form, LOOSE)}
+            return {
+                "how": pick(*hows),
+                "form": form,
+                "written": pick(*WRITTEN),
+                "loose": pick(*LOOSE["map"].get(form, (None,))),
+            }
         if op == "flat_map":
             return {"how": pick("same", "twice", "some"), "form": form, "written": pick(*WRITTEN)}
         if op == "process":
