@@ -21,7 +21,7 @@ MOVES = ("rebalance", "shuffle", "rescale", "broadcast", "forward", "custom")
 ALWAYS = ("map", "flat_map", "filter", "process", "holes", "stamp", "partition", "keyed_process")
 TWO_INPUTS = ("union", "co_map", "co_flat_map", "co_process", "keyed_broadcast")
 WRITTEN = (None, None, "lambda", "function", "partial", "callable")
-LOOSE = {
+LOOSE: dict[str, dict[str, tuple[str | None, ...]]] = {
     "collection": {
         "TUPLE": (None, None, "other", "list"),
         "ROW": (None, None, "other"),
