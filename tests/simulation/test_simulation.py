@@ -12,7 +12,7 @@ SEEDS = 1_000
 ALL_SEEDS = 10_000
 SECONDS = 800
 """Ten times what all seeds take on two cores."""
-SEEDS_OF_MISTAKES = 4_000
+SEEDS_OF_MISTAKES = 16_000
 """Within so many seeds a mistake must be found; each of them passes as long as there is none."""
 PROCESSES = max(2, min(os.cpu_count() or 2, 4))
 
