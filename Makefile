@@ -21,7 +21,7 @@ test: setup ## the tests, on Spark and with real servers too; doctests and the l
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not deep"
 
 test-fast: setup ## what needs neither Spark nor a server, with few random examples: after each edit
-	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep)"
+	$(BIN)/python -m pytest -n 4 --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep)"
 
 test-deep: setup ## every program on Spark alone, all seeds and mutations: what `make test` leaves out; MINUTES ends it early
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m deep $(if $(MINUTES),--stop-after $(MINUTES))

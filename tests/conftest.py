@@ -8,7 +8,7 @@ import uuid
 import pytest
 from hypothesis import settings
 
-SERVERS = {"broker", "mariadb", "postgresql", "s3", "s3_server", "server"}
+SERVERS = {"broker", "mariadb", "postgresql", "s3", "s3_server", "secure", "server"}
 """Fixtures that start a server."""
 
 settings.register_profile("fast", max_examples=10)

@@ -15,6 +15,8 @@ from benchmarks.workloads import WORKLOADS
 
 from benchmarks import report
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).parents[2]
 STARTS = "import subprocess, sys, time; subprocess.Popen"
 

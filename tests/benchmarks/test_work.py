@@ -9,6 +9,8 @@ from benchmarks.work import per_record
 from benchmarks.workloads import WORKLOADS
 from tests.conformance.ours import alias
 
+pytestmark = pytest.mark.slow
+
 INSTRUCTIONS = {
     "keyed-count-100": 148,
     "keyed-count-10k": 198,

@@ -12,6 +12,8 @@ from flintstream.common import Configuration
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "workloads"
 
 

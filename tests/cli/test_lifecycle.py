@@ -16,6 +16,8 @@ from tests.engine.tally import expected
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator import registry
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys

@@ -17,6 +17,8 @@ import pytest
 
 import flintstream
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(flintstream.__file__).parents[1]), "PYTHONHASHSEED": "0"}
 RUN = ("-m", "flintstream.cli", "run")
 

@@ -75,6 +75,7 @@ def test_program_gives_what_pyflink_gives(program, run, engine, tmp_path):
     harness.compare(program, run, ours.run_program(program, run, engine, tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "run"), run_params(deviating=False))
 def test_values_are_what_pyflink_gives(program, run, tmp_path):
     values = ours.run_program(program, run, "inline", tmp_path, form="values")

@@ -10,6 +10,8 @@ from tests.engine.test_recovery import settings, wait_for
 from flintstream.datastream import CustomCheckpointStorage
 from flintstream.errors import CheckpointError
 
+pytestmark = pytest.mark.slow
+
 
 def numbers_of(client):
     return client.get_accumulators().result()

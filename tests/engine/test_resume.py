@@ -10,6 +10,8 @@ from flintstream.coordinator import program
 from flintstream.coordinator.job import Clock
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 
+pytestmark = pytest.mark.slow
+
 RECORDS = 40
 
 

@@ -27,6 +27,8 @@ from flintstream.datastream.state import MapStateDescriptor, ValueStateDescripto
 from flintstream.datastream.window import TumblingEventTimeWindows
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 PAUSE = 0.01
 RECORDS = 200
 HELD = 120

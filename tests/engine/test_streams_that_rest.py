@@ -25,6 +25,8 @@ from flintstream.datastream.window import TumblingEventTimeWindows
 from flintstream.errors import CheckpointError
 from flintstream.savepoint import Savepoint
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"flintstream.epoch.idle-duration": "20"}
 
 
