@@ -23,7 +23,7 @@ INSTRUCTIONS = {
     "map-state": 220,
     "list-state": 181,
     "connect": 332,
-    "broadcast": 136,
+    "broadcast": 130,
     "stateless": 105,
     "word-count": 215,
     "json": 49,
