@@ -61,7 +61,7 @@ def _converted_elements(type_info: TypeInformation, value: Any) -> Any:
 
 
 def _attributes(value: Any) -> Mapping[str, Any] | None:
-    """Return the attributes of an object that has them as its contents, None for one that is a value by itself."""
+    """Return the attributes of an object that has them as its contents, None for one that is a value itself."""
     if isinstance(value, (type, str, bytes, int, float, Collection)):
         return None
     return getattr(value, "__dict__", None)

@@ -44,7 +44,7 @@ class EventLoop:
         def run() -> None:
             try:
                 asyncio.run(serve())
-            except BaseException as error:  # noqa: BLE001 - whoever waits for results raises it
+            except BaseException as error:  # noqa: BLE001 - raised where results are waited for
                 failures.append(error)
 
         self.failures = failures = list[BaseException]()

@@ -1,7 +1,7 @@
 """How many records go through a chain at a time, and when a chain has kept its results for long enough.
 
 A block of records passes a function as a whole: what the function gave for the first record goes on when it has seen
-the last one. That is cheap, and nobody notices where a record takes microseconds. Where it takes a tenth of a second,
+the last one. That is cheap, and does not show where a record takes microseconds. Where it takes a tenth of a second,
 blocks have to be small: then watermarks and timers come between the records.
 """
 

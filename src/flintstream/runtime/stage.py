@@ -82,7 +82,7 @@ class JobRuntime:
                 break
             try:
                 yield self._report_item(produced) if isinstance(produced, Report) else produced
-            except BaseException:  # nobody wants the rest
+            except BaseException:  # the rest is of no use
                 subtask.release()
                 raise
         if subtask.finished:

@@ -192,7 +192,7 @@ class Subtask:
                 operator.savepoint = instruction.savepoint
                 operator.with_checkpoints = self.job.settings.commit_with_checkpoint
             if operator.context.state is not None:
-                # For a full piece nobody needs to know what changed.
+                # A full piece does not depend on what changed.
                 tracking = not self.state.writes_all(instruction)
                 operator.context.state.tracking = tracking
                 operator.context.timers.tracking = tracking  # type: ignore[union-attr]

@@ -2,7 +2,7 @@
 
 That cannot be known before, and asking the clock after each record would cost more than many functions do. So a thread
 looks at what runs, some times a second. What is in a loop for the second time has the rest of its records taken out of
-the iterator that the loop goes through: the loop then ends by itself after the record it is at. One call of C code
+the iterator that the loop goes through: the loop then ends after the record it is at. One call of C code
 takes them all, which the loop sees as a whole or not at all, as both threads need the interpreter's lock.
 """
 

@@ -91,7 +91,7 @@ class _NoClient:
     """What ``java_import`` of py4j sends its command through."""
 
     @staticmethod
-    def send_command(command: str) -> str:  # noqa: ARG004 - there is nobody to tell
+    def send_command(command: str) -> str:  # noqa: ARG004 - there is no process to tell
         return "yv"  # done, in py4j's protocol
 
 

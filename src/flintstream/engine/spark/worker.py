@@ -79,7 +79,7 @@ def close_ended_jobs() -> None:
 def _write_whole_lines() -> None:
     """Let what user code prints leave this process line by line: all workers of an executor write to one pipe.
 
-    Spark starts its workers with ``python -u``, where each piece of a line is written by itself.
+    Spark starts its workers with ``python -u``, which writes each piece of a line apart.
     """
     if _streams:
         return
