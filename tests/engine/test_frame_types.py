@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,7 +98,7 @@ def test_tuples_and_rows_without_names_have_columns_with_numbers():
 
 
 def test_lists_and_arrays_are_arrays():
-    kinds = [Types.LIST, Types.PRIMITIVE_ARRAY, Types.BASIC_ARRAY, Types.OBJECT_ARRAY]
+    kinds: list[Any] = [Types.LIST, Types.PRIMITIVE_ARRAY, Types.BASIC_ARRAY, Types.OBJECT_ARRAY]
     declared = Types.TUPLE([kind(Types.INT()) for kind in kinds] + [Types.SQL_TIMESTAMP(), Types.SQL_DATE()])
     assert [field.dataType.simpleString() for field in schema_of(declared)] == [
         *["array<int>"] * 4,

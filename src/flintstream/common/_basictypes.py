@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import Inline, Scope, leaf, mismatch
+from flintstream.common._generic import T_co
 from flintstream.common._javatext import (
     clock_text,
     double_text,
@@ -160,7 +161,7 @@ _SLOW: dict[BasicType, Callable[[BasicTypeInfo, Any], Any]] = {
 }
 
 
-class BasicTypeInfo(TypeInformation):
+class BasicTypeInfo(TypeInformation[T_co]):
     """The type of numbers, booleans, texts and instants."""
 
     def __init__(self, basic_type: BasicType) -> None:
@@ -210,67 +211,67 @@ class BasicTypeInfo(TypeInformation):
         return str(value)
 
     @staticmethod
-    def STRING_TYPE_INFO() -> BasicTypeInfo:
+    def STRING_TYPE_INFO() -> BasicTypeInfo[str]:
         """The type of texts."""
         return _BASIC[BasicType.STRING]
 
     @staticmethod
-    def BOOLEAN_TYPE_INFO() -> BasicTypeInfo:
+    def BOOLEAN_TYPE_INFO() -> BasicTypeInfo[bool]:
         """The type of booleans."""
         return _BASIC[BasicType.BOOLEAN]
 
     @staticmethod
-    def BYTE_TYPE_INFO() -> BasicTypeInfo:
+    def BYTE_TYPE_INFO() -> BasicTypeInfo[int]:
         """The type of 8-bit integers."""
         return _BASIC[BasicType.BYTE]
 
     @staticmethod
-    def SHORT_TYPE_INFO() -> BasicTypeInfo:
+    def SHORT_TYPE_INFO() -> BasicTypeInfo[int]:
         """The type of 16-bit integers."""
         return _BASIC[BasicType.SHORT]
 
     @staticmethod
-    def INT_TYPE_INFO() -> BasicTypeInfo:
+    def INT_TYPE_INFO() -> BasicTypeInfo[int]:
         """The type of 32-bit integers."""
         return _BASIC[BasicType.INT]
 
     @staticmethod
-    def LONG_TYPE_INFO() -> BasicTypeInfo:
+    def LONG_TYPE_INFO() -> BasicTypeInfo[int]:
         """The type of 64-bit integers."""
         return _BASIC[BasicType.LONG]
 
     @staticmethod
-    def FLOAT_TYPE_INFO() -> BasicTypeInfo:
+    def FLOAT_TYPE_INFO() -> BasicTypeInfo[float]:
         """The type of 32-bit floating point numbers."""
         return _BASIC[BasicType.FLOAT]
 
     @staticmethod
-    def DOUBLE_TYPE_INFO() -> BasicTypeInfo:
+    def DOUBLE_TYPE_INFO() -> BasicTypeInfo[float]:
         """The type of 64-bit floating point numbers."""
         return _BASIC[BasicType.DOUBLE]
 
     @staticmethod
-    def CHAR_TYPE_INFO() -> BasicTypeInfo:
+    def CHAR_TYPE_INFO() -> BasicTypeInfo[str]:
         """The type of single characters."""
         return _BASIC[BasicType.CHAR]
 
     @staticmethod
-    def BIG_INT_TYPE_INFO() -> BasicTypeInfo:
+    def BIG_INT_TYPE_INFO() -> BasicTypeInfo[int]:
         """The type of integers of any size."""
         return _BASIC[BasicType.BIG_INT]
 
     @staticmethod
-    def BIG_DEC_TYPE_INFO() -> BasicTypeInfo:
+    def BIG_DEC_TYPE_INFO() -> BasicTypeInfo[Decimal]:
         """The type of decimal numbers."""
         return _BASIC[BasicType.BIG_DEC]
 
     @staticmethod
-    def INSTANT_TYPE_INFO() -> BasicTypeInfo:
+    def INSTANT_TYPE_INFO() -> BasicTypeInfo[Instant]:
         """The type of points in time."""
         return _BASIC[BasicType.INSTANT]
 
 
-class InstantTypeInfo(BasicTypeInfo):
+class InstantTypeInfo(BasicTypeInfo[Instant]):
     """The type of :class:`~flintstream.common.time.Instant`."""
 
     def __init__(self, basic_type: BasicType = BasicType.INSTANT) -> None:
@@ -281,10 +282,12 @@ class InstantTypeInfo(BasicTypeInfo):
         return True
 
 
-_BASIC = {basic: InstantTypeInfo(basic) if basic is BasicType.INSTANT else BasicTypeInfo(basic) for basic in BasicType}
+_BASIC: dict[BasicType, BasicTypeInfo] = {
+    basic: InstantTypeInfo(basic) if basic is BasicType.INSTANT else BasicTypeInfo(basic) for basic in BasicType
+}
 
 
-class SqlTimeTypeInfo(TypeInformation):
+class SqlTimeTypeInfo(TypeInformation[T_co]):
     """Gives access to the types of dates and times."""
 
     @staticmethod
@@ -310,7 +313,7 @@ class SqlTimeTypeInfo(TypeInformation):
         return True
 
 
-class DateTypeInfo(SqlTimeTypeInfo):
+class DateTypeInfo(SqlTimeTypeInfo[dt.date]):
     """The type of :class:`datetime.date`; a datetime is cut to its date."""
 
     EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
@@ -326,7 +329,7 @@ class DateTypeInfo(SqlTimeTypeInfo):
         raise mismatch(self, value)
 
 
-class TimeTypeInfo(SqlTimeTypeInfo):
+class TimeTypeInfo(SqlTimeTypeInfo[dt.time]):
     """The type of :class:`datetime.time`, to the millisecond and without time zone."""
 
     EPOCH_ORDINAL = 0
@@ -348,7 +351,7 @@ class TimeTypeInfo(SqlTimeTypeInfo):
         return f"{value:%H:%M:%S}" if isinstance(value, dt.time) else super().stringify(value)
 
 
-class TimestampTypeInfo(SqlTimeTypeInfo):
+class TimestampTypeInfo(SqlTimeTypeInfo[dt.datetime]):
     """The type of :class:`datetime.datetime`; one with a time zone becomes UTC."""
 
     def __repr__(self) -> str:
@@ -369,7 +372,7 @@ class TimestampTypeInfo(SqlTimeTypeInfo):
 _DATE, _TIME, _TIMESTAMP = DateTypeInfo(), TimeTypeInfo(), TimestampTypeInfo()
 
 
-class LocalTimeTypeInfo(TypeInformation):
+class LocalTimeTypeInfo(TypeInformation[dt.date | dt.time]):
     """The type of a date, time or datetime as ``java.time`` has them: no time zone, to the microsecond."""
 
     class TimeType(Enum):

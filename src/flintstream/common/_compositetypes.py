@@ -17,6 +17,7 @@ from flintstream.common._conversion import (
     row_converter,
     tuple_converter,
 )
+from flintstream.common._generic import Generic, K, T, T_co, V
 from flintstream.common._javatext import untyped_text
 from flintstream.common._typebase import TypeInformation
 from flintstream.common.types import Row, RowKind, _make_row
@@ -67,7 +68,7 @@ def _attributes(value: Any) -> Mapping[str, Any] | None:
     return getattr(value, "__dict__", None)
 
 
-class PickledBytesTypeInfo(TypeInformation):
+class PickledBytesTypeInfo(TypeInformation[Any]):
     """The type of any Python object; what a stream has when no type is declared."""
 
     def _signature(self) -> tuple[object, ...]:
@@ -84,7 +85,7 @@ class PickledBytesTypeInfo(TypeInformation):
         return untyped_text(value)
 
 
-class RowTypeInfo(TypeInformation):
+class RowTypeInfo(TypeInformation[Row]):
     """The type of rows; every field may be None.
 
     Accepts a ``Row``, a tuple, a list, a dict or an object with attributes, and makes a ``Row`` of it that has this
@@ -184,7 +185,7 @@ class RowTypeInfo(TypeInformation):
         return "null" if value is None else self._text_of(value, ",", [str(part) for part in value])
 
 
-class TupleTypeInfo(TypeInformation):
+class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
     """The type of tuples of up to 25 fields; accepts a tuple, a list, a ``Row`` or anything else with an order."""
 
     def __init__(self, field_types: Sequence[TypeInformation]) -> None:
@@ -235,7 +236,7 @@ class TupleTypeInfo(TypeInformation):
         return f"({','.join([t.stringify(part) for t, part in zip(self._field_types, value, strict=True)])})"
 
 
-class _SequenceTypeInfo(TypeInformation):
+class _SequenceTypeInfo(TypeInformation[T_co]):
     """What lists and arrays have in common."""
 
     _name: str
@@ -268,18 +269,21 @@ class _SequenceTypeInfo(TypeInformation):
         return f"[{', '.join([self._element_type.stringify(part) for part in value])}]"
 
 
-class ListTypeInfo(_SequenceTypeInfo):
+class ListTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
     """The type of lists; accepts a list, a tuple, an array, a set, a generator and the like."""
 
     _name = "ListTypeInfo"
 
+    def __init__(self, element_type: TypeInformation[T]) -> None:
+        super().__init__(element_type)
+
     @property
-    def elem_type(self) -> TypeInformation:
+    def elem_type(self) -> TypeInformation[T]:
         """The type of the elements."""
         return self._element_type
 
 
-class PrimitiveArrayTypeInfo(_SequenceTypeInfo):
+class PrimitiveArrayTypeInfo(_SequenceTypeInfo[Any]):
     """The type of arrays of numbers or booleans, a list in Python; of ``BYTE``, it is ``bytes``."""
 
     _name = "PrimitiveArrayTypeInfo"
@@ -313,38 +317,41 @@ class PrimitiveArrayTypeInfo(_SequenceTypeInfo):
 _NOT_PRIMITIVE = {BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicType.INSTANT}
 
 
-class BasicArrayTypeInfo(_SequenceTypeInfo):
+class BasicArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
     """The type of arrays of basic values, a list in Python; elements may be None."""
 
     _name = "BasicArrayTypeInfo"
     _elements_may_be_none = True
 
-    def __init__(self, element_type: TypeInformation) -> None:
+    def __init__(self, element_type: TypeInformation[T]) -> None:
         super().__init__(element_type)
         if not isinstance(element_type, BasicTypeInfo):
             raise TypeError(f"no basic array has elements of type {element_type}; use Types.OBJECT_ARRAY")
 
 
-class ObjectArrayTypeInfo(_SequenceTypeInfo):
+class ObjectArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
     """The type of arrays of anything, a list in Python; elements may be None."""
 
     _name = "ObjectArrayTypeInfo"
     _elements_may_be_none = True
 
+    def __init__(self, element_type: TypeInformation[T]) -> None:
+        super().__init__(element_type)
 
-class MapTypeInfo(TypeInformation):
+
+class MapTypeInfo(TypeInformation[dict[K, V]], Generic[K, V]):
     """The type of dicts; accepts a mapping or an object with attributes. Values may be None."""
 
-    def __init__(self, key_type_info: TypeInformation, value_type_info: TypeInformation) -> None:
+    def __init__(self, key_type_info: TypeInformation[K], value_type_info: TypeInformation[V]) -> None:
         self._key_type_info, self._value_type_info = _checked([key_type_info, value_type_info], "a MAP")
 
     @property
-    def key_type(self) -> TypeInformation:
+    def key_type(self) -> TypeInformation[K]:
         """The type of the keys."""
         return self._key_type_info
 
     @property
-    def value_type(self) -> TypeInformation:
+    def value_type(self) -> TypeInformation[V]:
         """The type of the values."""
         return self._value_type_info
 
@@ -380,10 +387,10 @@ class MapTypeInfo(TypeInformation):
         return f"{{{', '.join(entries)}}}"
 
 
-class ExternalTypeInfo(TypeInformation):
+class ExternalTypeInfo(TypeInformation[T_co]):
     """A type as the Table API wraps it; behaves as the wrapped one."""
 
-    def __init__(self, type_info: TypeInformation) -> None:
+    def __init__(self, type_info: TypeInformation[T_co]) -> None:
         (self._type_info,) = _checked([type_info], "an ExternalTypeInfo")
 
     def _signature(self) -> tuple[object, ...]:

@@ -6,14 +6,15 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import Inline
+from flintstream.common._generic import Generic, T_co
 from flintstream.errors import UnsupportedByDesignError
 
 if TYPE_CHECKING:
     from flintstream.common._conversion import Converter, Scope
 
 
-class TypeInformation(ABC):
-    """The type of the records of a stream, of a key or of a state."""
+class TypeInformation(ABC, Generic[T_co]):
+    """The type of the records of a stream, of a key or of a state; ``TypeInformation[int]`` has values of ``int``."""
 
     _converter: Converter | None
 

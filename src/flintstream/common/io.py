@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import Generic, T_co
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["InputFormat"]
 
 
-class InputFormat(ABC):
+class InputFormat(ABC, Generic[T_co]):
     """What ``StreamExecutionEnvironment.create_input`` reads.
 
     In PyFlink it wraps a Java object; here a user may write one.
@@ -24,9 +26,9 @@ class InputFormat(ABC):
         """Return parts that can be read independently (picklable), ``min_num_splits`` or more if that makes sense."""
 
     @abstractmethod
-    def read(self, split: Any) -> Iterator[Any]:
+    def read(self, split: Any) -> Iterator[T_co]:
         """Return the records of a part."""
 
-    def get_produced_type(self) -> TypeInformation | None:
+    def get_produced_type(self) -> TypeInformation[T_co] | None:
         """Return the type of the records; None for any Python object."""
         return None

@@ -6,6 +6,7 @@ import codecs
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flintstream.common._generic import Generic, T_co, T_contra
 from flintstream.common._java_view import Wrapper
 from flintstream.common._javatext import untyped_text
 from flintstream.common.typeinfo import Types
@@ -29,31 +30,31 @@ __all__ = [
 ]
 
 
-class SerializationSchema(ABC, metaclass=Wrapper):
+class SerializationSchema(ABC, Generic[T_contra], metaclass=Wrapper):
     """Turns a record into the bytes of a message. In PyFlink it wraps a Java object; here a user may write one."""
 
     @abstractmethod
-    def serialize(self, element: Any) -> bytes | None:
+    def serialize(self, element: T_contra) -> bytes | None:
         """Return the bytes of ``element``."""
 
 
-class DeserializationSchema(ABC, metaclass=Wrapper):
+class DeserializationSchema(ABC, Generic[T_co], metaclass=Wrapper):
     """Turns the bytes of a message into a record. In PyFlink it wraps a Java object; here a user may write one."""
 
     @abstractmethod
-    def deserialize(self, message: bytes) -> Any:
+    def deserialize(self, message: bytes) -> T_co | None:
         """Return the record in ``message``; None to skip the message."""
 
     def is_end_of_stream(self, element: Any) -> bool:  # noqa: ARG002 - the contract
         """Return whether ``element`` says that nothing follows."""
         return False
 
-    def get_produced_type(self) -> TypeInformation | None:
+    def get_produced_type(self) -> TypeInformation[T_co] | None:
         """Return the type of the records; None for any Python object."""
         return None
 
 
-class SimpleStringSchema(SerializationSchema, DeserializationSchema):
+class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
     """Messages are texts.
 
     >>> SimpleStringSchema().deserialize(SimpleStringSchema().serialize("naïve"))
@@ -78,12 +79,12 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
         """Return the decoded text."""
         return message.decode(self._charset)
 
-    def get_produced_type(self) -> TypeInformation:
+    def get_produced_type(self) -> TypeInformation[str]:
         """Return ``Types.STRING()``."""
         return Types.STRING()
 
 
-class ByteArraySchema(SerializationSchema, DeserializationSchema):
+class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
     """Messages are the bytes themselves."""
 
     def serialize(self, element: Any) -> bytes:
@@ -100,7 +101,7 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
         """Return the message."""
         return message
 
-    def get_produced_type(self) -> TypeInformation:
+    def get_produced_type(self) -> TypeInformation[bytes]:
         """Return ``Types.PRIMITIVE_ARRAY(Types.BYTE())``."""
         return Types.PRIMITIVE_ARRAY(Types.BYTE())
 
@@ -132,11 +133,11 @@ class RowFieldExtractorSchema(SerializationSchema):
         raise TypeError(f"field {self._field_index} must be bytes, got {shorten(value)} in {shorten(element)}")
 
 
-class Encoder(ABC, metaclass=Wrapper):
+class Encoder(ABC, Generic[T_contra], metaclass=Wrapper):
     """Writes records into a file of a row-format file sink, one after the other."""
 
     @abstractmethod
-    def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
+    def encode(self, value: T_contra, type_info: TypeInformation | None) -> bytes:
         """Return what to write for ``value``.
 
         Args:
@@ -144,7 +145,7 @@ class Encoder(ABC, metaclass=Wrapper):
             type_info: the type of the stream; None if it has none.
         """
 
-    def encode_all(self, values: Sequence[Any], type_info: TypeInformation | None) -> bytes:
+    def encode_all(self, values: Sequence[T_contra], type_info: TypeInformation | None) -> bytes:
         """Return what to write for several records; by default each is encoded by itself."""
         return b"".join([self.encode(value, type_info) for value in values])
 
@@ -163,7 +164,7 @@ _STATELESS = {"utf-8", "ascii", "iso8859-1"}
 """Charsets in which texts one after the other are what they are together: no marks of order, nothing to shift."""
 
 
-class _SimpleStringEncoder(Encoder):
+class _SimpleStringEncoder(Encoder[Any]):
     def __init__(self, charset_name: str) -> None:
         known = codecs.lookup(charset_name)  # an unknown name shall fail here
         self._charset = charset_name
@@ -183,14 +184,14 @@ class _SimpleStringEncoder(Encoder):
         return f"{text}\n".encode(self._charset)
 
 
-class BulkWriter(ABC):
+class BulkWriter(ABC, Generic[T_contra]):
     """Writes records into one file that is only readable as a whole (Parquet, ORC, Avro)."""
 
     @abstractmethod
-    def add_element(self, element: Any) -> None:
+    def add_element(self, element: T_contra) -> None:
         """Write one record."""
 
-    def add_elements(self, elements: Sequence[Any]) -> None:
+    def add_elements(self, elements: Sequence[T_contra]) -> None:
         """Write several records; by default one after the other."""
         for element in elements:
             self.add_element(element)
@@ -204,18 +205,18 @@ class BulkWriter(ABC):
         """Write what the format needs at the end; the caller closes the stream."""
 
 
-class BulkWriterFactory(ABC):
+class BulkWriterFactory(ABC, Generic[T_contra]):
     """Makes the writers of a bulk-format file sink."""
 
     can_be_concatenated: bool = True
     """Whether files one after the other are a file of the format."""
 
     @abstractmethod
-    def create(self, stream: BinaryIO) -> BulkWriter:
+    def create(self, stream: BinaryIO) -> BulkWriter[T_contra]:
         """Return a writer of a new file."""
 
 
-class RowDataBulkWriterFactory(BulkWriterFactory):
+class RowDataBulkWriterFactory(BulkWriterFactory[Any]):
     """Makes writers of rows of a known type."""
 
     def __init__(self, row_type: Any) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
+
+from flintstream.common._generic import Generic, T
 
 if TYPE_CHECKING:
     from io import BytesIO
 
 __all__ = ["TypeSerializer", "VoidNamespaceSerializer", "void"]
-
-T = TypeVar("T")
 
 void = b""
 """The namespace of state that belongs to no window."""

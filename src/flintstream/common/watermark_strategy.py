@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from flintstream.common._generic import Generic, T_contra
 from flintstream.common.constants import MIN_LONG_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flintstream.common._generic import T
     from flintstream.common.time import Duration
 
 __all__ = [
@@ -29,11 +31,11 @@ __all__ = [
 ]
 
 
-class TimestampAssigner(ABC):
-    """Says when a record happened."""
+class TimestampAssigner(ABC, Generic[T_contra]):
+    """Says when a record of type ``T_contra`` happened."""
 
     @abstractmethod
-    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+    def extract_timestamp(self, value: T_contra, record_timestamp: int) -> int:
         """Return the event time of ``value`` in ms since the epoch.
 
         Args:
@@ -55,14 +57,14 @@ class WatermarkOutput(Protocol):
         """Take back :meth:`mark_idle`."""
 
 
-class WatermarkGenerator(ABC):
+class WatermarkGenerator(ABC, Generic[T_contra]):
     """Decides about watermarks, from the records or as time goes by.
 
     An instance holds the state of one subtask and must be picklable, for it outlives the process it runs in.
     """
 
     @abstractmethod
-    def on_event(self, value: Any, timestamp: int, output: WatermarkOutput) -> None:
+    def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:
         """See a record; may emit a watermark at once.
 
         Args:
@@ -76,17 +78,17 @@ class WatermarkGenerator(ABC):
         """Emit a watermark if it is time to; called every ``pipeline.auto-watermark-interval`` (200 ms)."""
 
 
-class NoWatermarksGenerator(WatermarkGenerator):
+class NoWatermarksGenerator(WatermarkGenerator[T_contra]):
     """Never emits a watermark."""
 
-    def on_event(self, value: Any, timestamp: int, output: WatermarkOutput) -> None:
+    def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:
         """Do nothing."""
 
     def on_periodic_emit(self, output: WatermarkOutput) -> None:
         """Do nothing."""
 
 
-class BoundedOutOfOrdernessWatermarks(WatermarkGenerator):
+class BoundedOutOfOrdernessWatermarks(WatermarkGenerator[T_contra]):
     """Trails the largest timestamp seen by a fixed delay: emits ``max_timestamp - delay_ms - 1``.
 
     The runtime knows this class and keeps ``max_timestamp`` itself where that is faster.
@@ -102,7 +104,7 @@ class BoundedOutOfOrdernessWatermarks(WatermarkGenerator):
         self.delay_ms = delay_ms
         self.max_timestamp = MIN_LONG_VALUE + delay_ms + 1
 
-    def on_event(self, value: Any, timestamp: int, output: WatermarkOutput) -> None:  # noqa: ARG002 - the contract
+    def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:  # noqa: ARG002 - the contract
         """Remember the largest timestamp."""
         self.max_timestamp = max(self.max_timestamp, timestamp)
 
@@ -136,7 +138,7 @@ class _Bounded:
         return BoundedOutOfOrdernessWatermarks(self.delay_ms)
 
 
-class WatermarkStrategy:
+class WatermarkStrategy(Generic[T_contra]):
     """A watermark generator, a timestamp assigner, and what to do about silent or hurrying sources.
 
     >>> from flintstream.common import Duration
@@ -162,9 +164,9 @@ class WatermarkStrategy:
 
     def __init__(
         self,
-        generator_factory: Callable[[], WatermarkGenerator],
+        generator_factory: Callable[[], WatermarkGenerator[T_contra]],
         *,
-        timestamp_assigner: TimestampAssigner | None = None,
+        timestamp_assigner: TimestampAssigner[T_contra] | None = None,
         idle_timeout_ms: int | None = None,
         alignment: WatermarkAlignment | None = None,
     ) -> None:
@@ -173,20 +175,21 @@ class WatermarkStrategy:
         self.idle_timeout_ms = idle_timeout_ms
         self.alignment = alignment
 
-    def create_generator(self) -> WatermarkGenerator:
+    def create_generator(self) -> WatermarkGenerator[T_contra]:
         """Return a new generator; called once per subtask (or per split of a source)."""
         return self._generator_factory()
 
-    def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner) -> WatermarkStrategy:
+    def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner[T]) -> WatermarkStrategy[T]:
         """Set the assigner and return this same strategy, as PyFlink does.
 
         As in PyFlink, nothing is checked here. ``assign_timestamps_and_watermarks`` needs an object with a method
         ``extract_timestamp``. ``from_source`` also takes a function, and ignores what is neither, with a warning.
         """
-        self.timestamp_assigner = timestamp_assigner
-        return self
+        same = cast("WatermarkStrategy[T]", self)
+        same.timestamp_assigner = timestamp_assigner
+        return same
 
-    def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
+    def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy[T_contra]:
         """Return a strategy whose stream counts as idle after ``idle_timeout`` without a record.
 
         Raises:
@@ -202,7 +205,7 @@ class WatermarkStrategy:
         watermark_group: str,
         max_allowed_watermark_drift: Duration,
         update_interval: Duration | None = None,
-    ) -> WatermarkStrategy:
+    ) -> WatermarkStrategy[T_contra]:
         """Return a strategy whose source pauses when it is too far ahead of the others of its group.
 
         Where each split has watermarks of its own, as the partitions of Kafka have, single splits pause.
@@ -218,7 +221,7 @@ class WatermarkStrategy:
 
     def _copy(
         self, *, idle_timeout_ms: int | None = None, alignment: WatermarkAlignment | None = None
-    ) -> WatermarkStrategy:
+    ) -> WatermarkStrategy[T_contra]:
         return WatermarkStrategy(
             self._generator_factory,
             timestamp_assigner=self.timestamp_assigner,
@@ -248,7 +251,7 @@ class WatermarkStrategy:
         return WatermarkStrategy(NoWatermarksGenerator)
 
     @staticmethod
-    def for_generator(factory: Callable[[], WatermarkGenerator]) -> WatermarkStrategy:
+    def for_generator(factory: Callable[[], WatermarkGenerator[T]]) -> WatermarkStrategy[T]:
         """Return a strategy with generators of your own (PyFlink has no such method).
 
         ``factory`` is called once per subtask.

@@ -88,7 +88,7 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.common.serializer": {
         "abc": "ABC abstractmethod",
         "io": "BytesIO",
-        "typing": "Generic TypeVar",
+        "typing": "Generic T TypeVar",
     },
     "pyflink.common.time": {
         "pyflink.java_gateway": "get_gateway",
