@@ -1,18 +1,17 @@
-"""Writes the savepoint of this release that every later one must restore: ``python -m tests.compat.record_savepoint``.
+"""Writes a release's savepoint, which every later one must restore: ``python -m tests.compat.record_savepoint 0.2.0``.
 
 To be run once per release that changes the format, never to make a failing test pass: what is recorded stays.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import tempfile
 from pathlib import Path
 
 from tests.savepoints.test_matrix import savepoint
-
-from flintstream import __version__
 
 SAVEPOINTS = Path(__file__).parent / "savepoints"
 
@@ -23,7 +22,9 @@ SETTINGS = {
 
 
 def main() -> None:
-    directory = SAVEPOINTS / __version__
+    parser = argparse.ArgumentParser(description="Write the savepoint of a release.")
+    parser.add_argument("release", help="its version; before the tag is set, the code does not know it")
+    directory = SAVEPOINTS / parser.parse_args().release
     if directory.exists():
         raise SystemExit(f"{directory} is there already, and must not change")
     with tempfile.TemporaryDirectory() as place:

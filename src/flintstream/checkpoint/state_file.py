@@ -15,7 +15,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 from zlib import crc32
 
-from flintstream import __version__
+import flintstream
 from flintstream.checkpoint.changes import Change, TableInfo
 from flintstream.checkpoint.codec import decode, decode_one, encode, encode_one
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
@@ -94,7 +94,7 @@ class StateFileWriter:
         self._sections: dict[tuple[str, TableInfo], list[int]] = {}
         self._chunks: list[tuple[int, int]] = []
         self._values: list[tuple[str, str, int]] = []
-        header = _HEADER.pack(MAGIC, self._version, 0, __version__.encode()[:16])
+        header = _HEADER.pack(MAGIC, self._version, 0, flintstream.__version__.encode()[:16])
         self._put(header + _CRC.pack(crc32(header)))
 
     def write(self, operator: str, change: Change) -> None:
@@ -290,7 +290,7 @@ class StateFile:
         if version not in VERSIONS or flags:
             name = release.rstrip(b"\0").decode("utf-8", "replace")
             raise self._corrupt(
-                f"it has format version {version}, but this release ({__version__}) reads "
+                f"it has format version {version}, but this release ({flintstream.__version__}) reads "
                 f"{' and '.join(map(str, VERSIONS))}; use flintstream {name} or later"
             )
         self.version: int = version

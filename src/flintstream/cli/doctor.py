@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from flintstream import __version__
+import flintstream
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
 OLDEST_PYTHON, OLDEST_JAVA = (3, 11), 17
@@ -85,7 +85,7 @@ def examine() -> list[Finding]:
     spark = _package("pyspark")
     python_is_new = sys.version_info >= OLDEST_PYTHON
     findings = [
-        Finding("flintstream", f"{__version__} (API of PyFlink {PYFLINK_VERSION})"),
+        Finding("flintstream", f"{flintstream.__version__} (API of PyFlink {PYFLINK_VERSION})"),
         Finding(
             "Python",
             f"{platform.python_version()} ({sys.executable})",

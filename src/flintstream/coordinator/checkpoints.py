@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream import __version__
+import flintstream
 from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
 from flintstream.checkpoint.settings import DEFAULT_MAX_STATE_SIZE
@@ -196,7 +196,7 @@ class Checkpoints:
             job_id=self.plan.job_id,
             job_name=self.plan.job_name,
             created_ms=now_ms,
-            release=__version__,
+            release=flintstream.__version__,
             chains=self._chains(reports),
             enumerators={uid: codec.encode_one(state) for uid, state in contents.enumerators.items()},
             committables={uid: codec.encode(list(items)) for uid, items in contents.committables.items() if items},

@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from flintstream import __version__
+import flintstream
 from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
 from flintstream.errors import CheckpointError
@@ -264,14 +264,14 @@ class SavepointWriter:
     def _metadata(self, chains: tuple[ChainState, ...]) -> Metadata:
         now = time.time_ns() // 1_000_000
         if self._source is None:
-            return Metadata("savepoint", 0, uuid.uuid4().hex, "", now, __version__, chains)
+            return Metadata("savepoint", 0, uuid.uuid4().hex, "", now, flintstream.__version__, chains)
         old = self._source.metadata
         uids = {each.origin: each.info.uid for each in self._operators.values() if each.origin is not None}
         return replace(
             old,
             kind="savepoint",
             created_ms=now,
-            release=__version__,
+            release=flintstream.__version__,
             chains=chains,
             enumerators={uids[uid]: state for uid, state in old.enumerators.items() if uid in uids},
             committables={uids[uid]: items for uid, items in old.committables.items() if uid in uids},
