@@ -4,11 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-deep check docs format bench simulate faults constraints clean
+.PHONY: help setup test test-fast test-deep check docs format bench simulate faults changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 help: ## what there is to make
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
@@ -41,11 +41,18 @@ format: setup ## format the code
 bench: setup ## the benchmarks; prints what it measured
 	$(BIN)/python -m benchmarks
 
-simulate: setup ## jobs with faults at every step: COUNT seeds, or what happens in the one of SEED
-	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) -v,--count $(or $(COUNT),100000) --jobs $(or $(JOBS),2))
+simulate: setup ## jobs with faults at every step: COUNT seeds from FIRST on, or what happens in the one of SEED
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) -v,--first $(or $(FIRST),0) --count $(or $(COUNT),100000) --jobs $(or $(JOBS),2))
 
 faults: setup ## jobs on Spark whose processes are killed: so many ROUNDS, or the one of SEED
 	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED) -v,--rounds $(or $(ROUNDS),50) --first $(or $(FIRST),0))
+
+changelog-draft: setup ## print what the fragments in changes/ will add to the changelog
+	@$(BIN)/towncrier build --draft --version $(or $(VERSION),Unreleased)
+
+changelog: setup ## move the fragments into CHANGELOG.md as the section of VERSION, before its tag is set
+	$(if $(VERSION),,$(error say which: make changelog VERSION=1.2.3))
+	$(BIN)/towncrier build --yes --version $(VERSION)
 
 constraints: ## renew the pins (needs uv)
 	uv pip compile --universal --python-version 3.11 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \
