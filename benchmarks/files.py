@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Row
-from flintstream.connectors.files import plan_splits
+from flintstream.connectors.files.enumerator import plan_splits
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.formats.avro import AvroBulkWriters, AvroFileFormat, AvroSchema
 from flintstream.datastream.formats.csv import CsvBulkWriters, CsvReaderFormat, CsvSchema

@@ -19,7 +19,7 @@ from flintstream.common import Types
 from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.runtime.keys import key_group
 from flintstream.state.hash_map import HashMapStateBackend
-from flintstream.state.rocksdb import RocksDBStateBackend
+from flintstream.state.rocksdb.backend import RocksDBStateBackend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.exchange.receiving import Item
 
 KEYS = 10_000
 START_SECONDS = 60
@@ -162,11 +162,11 @@ def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
 def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_000) -> float:
     """Return what it costs to route pairs by key, pack them, and read them again."""
     from flintstream.engine.spark.worker import GC_THRESHOLDS  # noqa: PLC0415
-    from flintstream.runtime.blocks import unpack  # noqa: PLC0415
-    from flintstream.runtime.outputs import exchange_output  # noqa: PLC0415
-    from flintstream.runtime.partitioners import KeyGroupPartitioner  # noqa: PLC0415
+    from flintstream.runtime.exchange.blocks import unpack  # noqa: PLC0415
+    from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner  # noqa: PLC0415
+    from flintstream.runtime.exchange.sending import exchange_output  # noqa: PLC0415
+    from flintstream.runtime.operators.watermarks import TARGETS_PER_BLOCK  # noqa: PLC0415
     from flintstream.runtime.plan import RECORDS_PER_BLOCK, ExchangeEdge  # noqa: PLC0415
-    from flintstream.runtime.watermarks import TARGETS_PER_BLOCK  # noqa: PLC0415
 
     gc.set_threshold(*GC_THRESHOLDS)
     partitioner = KeyGroupPartitioner(lambda value: value[0])

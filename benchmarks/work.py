@@ -27,7 +27,8 @@ from flintstream.compat.pyflink import install
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.coordinator import coordinator
 from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.runtime import block_size, source_operator
+from flintstream.runtime import block_size
+from flintstream.runtime.operators import source as source_operator
 from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:

@@ -6,12 +6,16 @@ import time
 import uuid
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 SERVERS = {"broker", "mariadb", "postgresql", "s3", "s3_server", "secure", "server"}
 """Fixtures that start a server."""
 
-settings.register_profile("fast", max_examples=10)
+# On a busy machine, drawing an example may take longer than hypothesis thinks healthy
+settings.register_profile("default", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.register_profile("fast", settings.get_profile("default"), max_examples=10)
+if settings.get_current_profile_name() == "default":
+    settings.load_profile("default")
 
 
 def pytest_addoption(parser):

@@ -9,60 +9,27 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 
-# What a user implements or is handed: no plan and no engine behind it. A package with an underscore holds the parts of
-# the module of its name.
-INTERFACES = {
-    "flintstream.datastream.functions",
-    "flintstream.datastream._functions",
-    "flintstream.datastream.output_tag",
-    "flintstream.datastream.state",
-    "flintstream.datastream._state",
-    "flintstream.datastream.time_domain",
-    "flintstream.datastream.timerservice",
-    "flintstream.datastream.utils",
-    "flintstream.datastream.window",
-    "flintstream.datastream._window",
-}
-
-# Longest matching prefix wins. Two layers of one rank may not import each other.
-RANKS = {
-    "flintstream.errors": 0,
-    "flintstream.common": 1,
-    "flintstream.metrics": 0.5,
-    "flintstream.table": 1.5,
-    **dict.fromkeys(INTERFACES, 2),
-    "flintstream.checkpoint": 2.5,
-    "flintstream.state": 3,
-    "flintstream.connectors": 3,
-    "flintstream.runtime": 4,
-    "flintstream.graph": 5,
-    "flintstream.datastream": 6,
-    "flintstream.coordinator": 7,
-    "flintstream.savepoint": 7.5,
-    "flintstream.engine": 8,
-    "flintstream.testing": 9,
-    "flintstream.compat": 9,
-    "flintstream.cli": 10,
-    "flintstream": 0,
-}
-
-# (importing module, what it may import although it lies higher, inside a function or for annotations only).
-# This is how a program reaches an engine, and what it hands on from there.
-LAZY_UPWARD = {
-    ("flintstream.datastream._job", "flintstream.coordinator"),
-    ("flintstream.datastream.stream_execution_environment", "flintstream.engine"),
-    ("flintstream.datastream.stream_execution_environment", "flintstream.coordinator"),
-    # A savepoint as a DataFrame.
-    ("flintstream.savepoint.reader", "flintstream.engine"),
-    ("flintstream.savepoint.writer", "flintstream.engine"),
-    # A DataFrame as a stream, a stream as a DataFrame.
-    ("flintstream.datastream._dataframes", "flintstream.engine"),
-    ("flintstream.datastream.connectors.data_frame", "flintstream.engine"),
-    # A task must know the module names that its pickled functions use.
-    ("flintstream.runtime.surroundings", "flintstream.compat.pyflink"),
-    # PyFlink re-exports the row formats from its common package.
-    ("flintstream.common", "flintstream.datastream.formats"),
-}
+# Lowest first: one layer for each package. A module imports from its own package and from those above it in this list.
+LAYERS = (
+    "errors",
+    "metrics",
+    "common",
+    "table",
+    "contracts",
+    "checkpoint",
+    "state",
+    "connectors",
+    "runtime",
+    "graph",
+    "coordinator",
+    "engine",
+    "savepoint",
+    "datastream",
+    "testing",
+    "compat",
+    "cli",
+)
+RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}
 
 PYSPARK_ONLY_IN = "flintstream.engine.spark"
 JVM_ONLY_IN = "flintstream.engine.spark.jvm"
@@ -83,17 +50,16 @@ def layer_of(module: str) -> str:
 
 
 class Imports(ast.NodeVisitor):
-    """Collects (imported module, line, not at import time) with names of submodules resolved."""
+    """Collects (imported module, line), those within functions too, with the names of submodules resolved."""
 
     def __init__(self, path: Path) -> None:
         self.module = module_name(path)
         self.package = self.module if path.name == "__init__.py" else self.module.rpartition(".")[0]
-        self.depth = 0
-        self.found: list[tuple[str, int, bool]] = []
+        self.found: list[tuple[str, int]] = []
         self.visit(ast.parse(path.read_text(encoding="utf-8")))
 
     def add(self, target: str, line: int) -> None:
-        self.found.append((target, line, self.depth > 0))
+        self.found.append((target, line))
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -112,45 +78,25 @@ class Imports(ast.NodeVisitor):
             ).is_dir()
             self.add(target if is_module else base, node.lineno)
 
-    def visit_If(self, node: ast.If) -> None:
-        typing_only = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        self.depth += typing_only
-        self.generic_visit(node)
-        self.depth -= typing_only
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self.depth += 1
-        self.generic_visit(node)
-        self.depth -= 1
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self.depth += 1
-        self.generic_visit(node)
-        self.depth -= 1
-
 
 def upward(module: str, target: str) -> bool:
     """Whether importing ``target`` from ``module`` goes against the layers."""
     mine, other = layer_of(module), layer_of(target)
-    if mine == other or {mine, other} <= INTERFACES:
-        return False
-    return RANKS[other] >= RANKS[mine]
+    return RANKS[other] > RANKS[mine]
 
 
 def violations(path: Path) -> list[str]:
     imports = Imports(path)
     module = imports.module
     wrong = []
-    for target, line, lazy in imports.found:
+    for target, line in imports.found:
         top = target.partition(".")[0]
         if top == "py4j" and not within(module, JVM_ONLY_IN):
             wrong.append(f"{path}:{line}: py4j outside {JVM_ONLY_IN}")
         elif top == "pyspark" and not within(module, PYSPARK_ONLY_IN):
             wrong.append(f"{path}:{line}: pyspark outside {PYSPARK_ONLY_IN}")
         elif top == "flintstream" and upward(module, target):
-            allowed = lazy and any(module == who and within(target, what) for who, what in LAZY_UPWARD)
-            if not allowed:
-                wrong.append(f"{path}:{line}: {module} ({RANKS[layer_of(module)]}) imports {target}")
+            wrong.append(f"{path}:{line}: {module} ({RANKS[layer_of(module)]}) imports {target}")
     return list(dict.fromkeys(wrong))
 
 
@@ -180,9 +126,9 @@ def test_only_one_module_reaches_the_jvm():
     ("module", "target"),
     [
         ("flintstream.common.types", "flintstream.datastream.functions"),
-        ("flintstream.runtime.operator", "flintstream.graph.plan"),
-        ("flintstream.runtime.operator", "flintstream.datastream.data_stream"),
-        ("flintstream.state.hashmap", "flintstream.runtime.operator"),
+        ("flintstream.runtime.operators.operator", "flintstream.graph.plan"),
+        ("flintstream.runtime.operators.operator", "flintstream.datastream.data_stream"),
+        ("flintstream.state.hashmap", "flintstream.runtime.operators.operator"),
         ("flintstream.metrics.metricbase", "flintstream.common.types"),
     ],
 )
@@ -193,9 +139,9 @@ def test_the_table_refuses_what_design_forbids(module: str, target: str):
 @pytest.mark.parametrize(
     ("module", "target"),
     [
-        ("flintstream.runtime.operator", "flintstream.datastream.functions"),
-        ("flintstream.datastream.functions", "flintstream.datastream.state"),
-        ("flintstream.graph.plan", "flintstream.runtime.operator"),
+        ("flintstream.runtime.operators.operator", "flintstream.contracts.functions"),
+        ("flintstream.contracts.functions", "flintstream.contracts.state"),
+        ("flintstream.graph.plan", "flintstream.runtime.operators.operator"),
         ("flintstream.datastream.data_stream", "flintstream.graph.plan"),
     ],
 )

@@ -56,7 +56,7 @@ def hidden(base):
 
 def test_one_epoch_gives_a_finished_file_in_a_bucket_named_by_the_hour(tmp_path, monkeypatch):
     moment = datetime(2013, 1, 2, 3, 59, tzinfo=UTC).timestamp()
-    monkeypatch.setattr("flintstream.connectors.part_files.time.time", lambda: moment)
+    monkeypatch.setattr("flintstream.connectors.files.sink.time.time", lambda: moment)
     sink = (
         FileSink.for_row_format(f"file://{tmp_path}/out", Lines())
         .with_bucket_assigner(BucketAssigner.date_time_bucket_assigner(timezone_id="UTC"))
@@ -114,7 +114,7 @@ def test_a_file_is_closed_once_it_is_larger_than_the_part_size(tmp_path):
 )
 def test_a_file_is_closed_by_age_or_when_it_was_left_alone(tmp_path, monkeypatch, policy, closed_at):
     clock = [1000.0]
-    monkeypatch.setattr("flintstream.connectors.part_files.time.time", lambda: clock[0])
+    monkeypatch.setattr("flintstream.connectors.files.sink.time.time", lambda: clock[0])
     sink = builder(tmp_path, RollingPolicy.default_rolling_policy(**policy)).build()
     writer = open_writer(sink)
     closed = []
@@ -258,7 +258,7 @@ def test_two_runs_from_one_checkpoint_do_not_give_the_same_name_to_different_fil
 
 def test_a_writer_asks_for_the_first_check_at_which_a_file_is_too_old(tmp_path, monkeypatch):
     now = 1_000_000
-    monkeypatch.setattr("flintstream.connectors.part_files.time.time", lambda: now / 1000)
+    monkeypatch.setattr("flintstream.connectors.files.sink.time.time", lambda: now / 1000)
     policy = RollingPolicy.default_rolling_policy(rollover_interval=250, inactivity_interval=130)
     writer = open_writer(builder(tmp_path, policy).with_bucket_check_interval(100).build())
     writer.prepare_commit(end_of_input=False)
@@ -278,7 +278,7 @@ def test_a_writer_asks_for_the_first_check_at_which_a_file_is_too_old(tmp_path, 
 
 
 def test_the_check_interval_is_a_minute_as_in_flink(tmp_path, monkeypatch):
-    monkeypatch.setattr("flintstream.connectors.part_files.time.time", lambda: 1_000)
+    monkeypatch.setattr("flintstream.connectors.files.sink.time.time", lambda: 1_000)
     policy = RollingPolicy.default_rolling_policy(rollover_interval=2)
     writer = open_writer(builder(tmp_path, policy).build())
     writer.write(["a"], None)

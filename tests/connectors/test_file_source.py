@@ -6,8 +6,8 @@ import pytest
 
 from flintstream.common.time import Duration
 from flintstream.common.typeinfo import Types
-from flintstream.connectors.file_systems import local_path
-from flintstream.connectors.files import FileMonitor, plan_splits
+from flintstream.connectors.files.enumerator import FileMonitor, plan_splits
+from flintstream.connectors.files.file_systems import local_path
 from flintstream.connectors.source import Boundedness, Fetch
 from flintstream.datastream.connectors.file_system import (
     BulkFormat,
@@ -123,7 +123,7 @@ def test_wide_charsets_are_not_split(tmp_path):
 
 def test_monitoring_finds_each_new_file_once_and_looks_no_more_often_than_told(tmp_path, monkeypatch):
     clock = [100.0]
-    monkeypatch.setattr("flintstream.connectors.files.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("flintstream.connectors.files.enumerator.time.monotonic", lambda: clock[0])
     (tmp_path / "a").write_text("1")
     source = (
         FileSource.for_record_stream_format(TEXT, str(tmp_path)).monitor_continuously(Duration.of_seconds(2)).build()

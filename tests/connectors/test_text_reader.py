@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.calls import calls_of
 from tests.connectors.files.reading import read_with_interruptions
 
-from flintstream.connectors.byte_streams import compression_of, open_bytes
-from flintstream.connectors.files import plan_splits
+from flintstream.connectors.files.byte_streams import compression_of, open_bytes
+from flintstream.connectors.files.enumerator import plan_splits
+from flintstream.connectors.files.text import FileSplit, TextLineReader
 from flintstream.connectors.source import Fetch
-from flintstream.connectors.text import FileSplit, TextLineReader
 
 LINES = ["first", "", "zweite äöü", "third\x0bwith\x0c\u2028odd breaks", "語", "last"]
 
@@ -153,7 +153,7 @@ def test_a_reader_that_stays_does_not_decompress_the_file_again(tmp_path, monkey
         opened.append(path)
         return open_bytes(path, charset)
 
-    monkeypatch.setattr("flintstream.connectors.text.open_bytes", counting)
+    monkeypatch.setattr("flintstream.connectors.files.text.open_bytes", counting)
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"".join(b"%d\n" % n for n in range(1000))))
     found = read_interrupted(FileSplit("a", str(path)), random.Random(1), chunk=500, same_reader=1)

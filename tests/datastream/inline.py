@@ -5,7 +5,7 @@ from __future__ import annotations
 from flintstream.common import WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
-from flintstream.runtime.stage import JobRuntime
+from flintstream.runtime.task.stage import JobRuntime
 
 SHORT_EPOCHS = {"flintstream.epoch.idle-duration": "20"}
 NO_WATERMARKS = WatermarkStrategy.no_watermarks()

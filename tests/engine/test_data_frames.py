@@ -41,8 +41,8 @@ FIXED_DELAY = {"restart-strategy.type": "fixed-delay", "restart-strategy.fixed-d
 
 @pytest.fixture(scope="module")
 def spark():
-    from flintstream.engine.spark.savepoint_frames import session
     from flintstream.engine.spark.session import spark_context
+    from flintstream.engine.spark.tasks import session
 
     spark_context({"flintstream.master": "local[2]"})
     return session(None)

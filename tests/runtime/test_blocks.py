@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Row, RowKind
-from flintstream.runtime import blocks
-from flintstream.runtime.blocks import Block, is_flat, pack, unpack
+from flintstream.runtime.exchange import blocks
+from flintstream.runtime.exchange.blocks import Block, is_flat, pack, unpack
 
 atoms = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()

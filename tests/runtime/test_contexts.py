@@ -12,15 +12,15 @@ from flintstream.datastream.state import (
     ValueStateDescriptor,
 )
 from flintstream.datastream.time_domain import TimeDomain
-from flintstream.runtime.contexts import (
+from flintstream.runtime.keys import freeze_key
+from flintstream.runtime.operators.contexts import (
     KeyedProcessContext,
     OnTimerContext,
     ProcessContext,
     StreamingRuntimeContext,
 )
-from flintstream.runtime.keys import freeze_key
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.timers import InternalTimerService
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.state.hash_map import HashMapStateBackend
 
 LONG = Types.LONG()

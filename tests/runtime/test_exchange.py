@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintstream.runtime import exchange
-from flintstream.runtime.blocks import unpack
-from flintstream.runtime.exchange import ACTIVE, IDLE, InputGate, Item
-from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.outputs import exchange_output
-from flintstream.runtime.partitioners import (
+from flintstream.runtime.exchange import receiving as exchange
+from flintstream.runtime.exchange.blocks import unpack
+from flintstream.runtime.exchange.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -24,6 +21,9 @@ from flintstream.runtime.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
+from flintstream.runtime.exchange.receiving import ACTIVE, IDLE, InputGate, Item
+from flintstream.runtime.exchange.sending import exchange_output
+from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.plan import ExchangeEdge
 
 

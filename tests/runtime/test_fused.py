@@ -11,9 +11,9 @@ from tests.datastream.inline import collect, make_env
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
-from flintstream.runtime import fused
-from flintstream.runtime.fused import compiled
-from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.task import fused
+from flintstream.runtime.task.fused import compiled
 from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flintstream.connectors.source import SourceSplit
 from flintstream.runtime.protocol import Instruction
-from flintstream.runtime.stage import instruction_item
+from flintstream.runtime.task.stage import instruction_item
 
 
 def test_a_split_whose_class_stands_in_the_script_reaches_a_worker(monkeypatch):

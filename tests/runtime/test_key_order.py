@@ -7,9 +7,9 @@ from tests.datastream.inline import by_second_field, collect, make_env
 
 from flintstream.common import Types
 from flintstream.datastream import KeyedCoProcessFunction
-from flintstream.runtime import key_order
-from flintstream.runtime.exchange import InputGate
-from flintstream.runtime.key_order import merged, sorted_keys
+from flintstream.runtime.exchange.receiving import InputGate
+from flintstream.runtime.task import key_order
+from flintstream.runtime.task.key_order import merged, sorted_keys
 
 EVENTS = [("k", "1"), ("l", "2"), ("m", "3"), ("k", "4")]
 NAMES = [("k", "K"), ("l", "L"), ("m", "M")]
@@ -79,7 +79,7 @@ def test_many_keys_or_keys_that_cannot_be_pickled_stay_as_they_are(monkeypatch):
 
 
 def test_large_input_is_taken_range_by_range(monkeypatch):
-    monkeypatch.setattr("flintstream.runtime.subtask.SORTED_BYTES", 0)
+    monkeypatch.setattr("flintstream.runtime.task.subtask.SORTED_BYTES", 0)
     batches: list[bool] = []
     batch = InputGate.batch
 

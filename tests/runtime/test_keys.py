@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from flintstream.checkpoint import codec
 from flintstream.common import Row
+from flintstream.runtime.copies import snapshot
 from flintstream.runtime.keys import FrozenKey, freeze_key, key_group, stable_hash, subtask_of_key_group, thaw_key
-from flintstream.runtime.snapshot import snapshot
 
 
 class Colour(enum.Enum):

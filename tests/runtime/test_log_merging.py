@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flintstream.runtime.protocol import StateHandle
-from flintstream.runtime.subtask_state import MERGED, MERGED_BYTES, _to_merge
+from flintstream.runtime.state_log.subtask_state import MERGED, MERGED_BYTES, _to_merge
 
 
 def handle(version, size=100, *, full=False, epochs=1):

@@ -6,8 +6,8 @@ import pytest
 
 from flintstream.checkpoint.file_store import MemoryFileStore
 from flintstream.checkpoint.metadata import StatePiece
-from flintstream.runtime.native_state import download, files_of, upload
 from flintstream.runtime.protocol import SnapshotRequest
+from flintstream.runtime.state_log.native_files import download, files_of, upload
 
 
 class InFiles:

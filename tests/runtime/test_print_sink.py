@@ -10,7 +10,7 @@ import pytest
 from flintstream.common.typeinfo import Types
 from flintstream.common.types import Row
 from flintstream.connectors.sink import WriterContext
-from flintstream.runtime.print_sink import PrintSink
+from flintstream.runtime.operators.print_sink import PrintSink
 
 
 class Color(str, enum.Enum):  # noqa: UP042 - as most programs write it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flintstream.common import Row
 from flintstream.common.types import RowKind
-from flintstream.runtime.snapshot import snapshot
+from flintstream.runtime.copies import snapshot
 
 
 def test_a_row_is_copied_with_what_can_change_in_it():

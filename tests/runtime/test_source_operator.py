@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pytest
 
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
-from flintstream.runtime.contexts import StreamingRuntimeContext
-from flintstream.runtime.operator import OperatorContext
+from flintstream.runtime.operators.contexts import StreamingRuntimeContext
+from flintstream.runtime.operators.operator import OperatorContext
+from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.plan import JobSettings
-from flintstream.runtime.source_operator import SourceOperator
 
 
 @dataclass

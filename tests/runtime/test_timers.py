@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.timers import InternalTimerService
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.state.tables import restore
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.watermarks import Valve
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.watermarks import Valve
 
 
 class Watched:

@@ -50,11 +50,11 @@ from flintstream.datastream.window import (
     TumblingProcessingTimeWindows,
     WindowAssigner,
 )
-from flintstream.runtime.contexts import StreamingRuntimeContext
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, OperatorContext
-from flintstream.runtime.timers import InternalTimerService
-from flintstream.runtime.window_operator import WindowOperator
+from flintstream.runtime.operators.contexts import StreamingRuntimeContext
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, OperatorContext
+from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.windows.operator import WindowOperator
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.tables import restore
 

@@ -16,10 +16,10 @@ from flintstream.datastream.state import (
     ReducingStateDescriptor,
     StateDescriptor,
 )
-from flintstream.runtime.contexts import StreamingRuntimeContext
-from flintstream.runtime.operator import OperatorContext
-from flintstream.runtime.timers import InternalTimerService
-from flintstream.runtime.window_operator import WindowOperator
+from flintstream.runtime.operators.contexts import StreamingRuntimeContext
+from flintstream.runtime.operators.operator import OperatorContext
+from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.windows.operator import WindowOperator
 from flintstream.state.hash_map import HashMapStateBackend
 
 SCENARIOS = json.loads(GOLDENS.read_text(encoding="utf-8"))

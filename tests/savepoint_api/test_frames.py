@@ -46,7 +46,7 @@ def test_a_field_name_that_looks_like_two_fields_gives_no_wrong_type():
 
 @pytest.fixture(scope="module")
 def spark():
-    from flintstream.engine.spark.savepoint_frames import session
+    from flintstream.engine.spark.tasks import session
 
     return session(None)
 

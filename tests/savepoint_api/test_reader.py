@@ -11,6 +11,7 @@ from tests.savepoint_api.programs import COUNTS, checkpoint
 from tests.savepoints.test_matrix import STATES, savepoint
 
 from flintstream.checkpoint.codec import Opaque
+from flintstream.checkpoint.json_text import to_json
 from flintstream.checkpoint.metadata import StatePiece
 from flintstream.checkpoint.state_file import to_bytes
 from flintstream.common import Row
@@ -19,8 +20,7 @@ from flintstream.datastream.window import TimeWindow
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.savepoint import Savepoint, SavepointWriter, StateEntry, Timer
 from flintstream.savepoint.entries import entries_of
-from flintstream.savepoint.reading import SubtaskFiles
-from flintstream.savepoint.text import to_json
+from flintstream.savepoint.subtask_files import SubtaskFiles
 from flintstream.state.backend import Change, TableInfo
 
 WRITTEN = {"savepoint": savepoint, "checkpoint": checkpoint}

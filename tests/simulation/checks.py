@@ -15,8 +15,8 @@ from flintstream.coordinator.recovery import restore_plan
 from flintstream.errors import CheckpointError, CommitError, CorruptCheckpointError, JobCancelledError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.protocol import SHARED
-from flintstream.runtime.statelog import MemoryStateLog
-from flintstream.runtime.subtask import Subtask
+from flintstream.runtime.state_log.log import MemoryStateLog
+from flintstream.runtime.task.subtask import Subtask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tests.simulation.world import ClusterFailure
 
-from flintstream.runtime.stage import JobRuntime
-from flintstream.runtime.statelog import MemoryStateLog
+from flintstream.runtime.state_log.log import MemoryStateLog
+from flintstream.runtime.task.stage import JobRuntime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
     from flintstream.coordinator.materializer import Folding
-    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
 

@@ -18,16 +18,16 @@ from flintstream.coordinator.commits import Commits
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.materializer import Materializer
 from flintstream.errors import CorruptCheckpointError
-from flintstream.runtime import subtask_state
 from flintstream.runtime.keys import key_group, subtask_of_key_group
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.restored import RestoredOperator
-from flintstream.runtime.sink_operator import SinkOperator
-from flintstream.runtime.source_operator import SourceOperator
-from flintstream.runtime.subtask import Subtask
-from flintstream.runtime.subtask_state import SubtaskState
-from flintstream.runtime.timers import InternalTimerService
-from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.sink import SinkOperator
+from flintstream.runtime.operators.source import SourceOperator
+from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
+from flintstream.runtime.state_log import subtask_state
+from flintstream.runtime.state_log.restored import RestoredOperator
+from flintstream.runtime.state_log.subtask_state import SubtaskState
+from flintstream.runtime.task.subtask import Subtask
 from flintstream.state.heap_states import Table
 
 if TYPE_CHECKING:

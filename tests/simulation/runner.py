@@ -25,8 +25,8 @@ from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import recovery
 from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
 from flintstream.coordinator.restart import FixedDelay, NoRestart
-from flintstream.runtime import subtask_state
 from flintstream.runtime.plan import JobSettings
+from flintstream.runtime.state_log import subtask_state
 from flintstream.runtime.watch import Watch
 from flintstream.state.settings import StateSettings
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MOST_EPOCHS = 500
 MOST_RUNS = 60
 
-_HAS_ROCKSDB = find_spec("rocksdict") is not None and find_spec("flintstream.state.rocksdb") is not None
+_HAS_ROCKSDB = find_spec("rocksdict") is not None and find_spec("flintstream.state.rocksdb.backend") is not None
 
 
 class SimWorld(World):
@@ -328,7 +328,8 @@ def _age(completed: Completed) -> tuple[int, int]:
 
 def prepare() -> None:
     """Make this process one that simulates; there is no way back."""
-    import_module("flintstream.runtime.materialize")  # else it would be loaded later, with the time of this machine
+    # Else it would be loaded later, with the time of this machine
+    import_module("flintstream.runtime.state_log.materialize")
     make_virtual()
     watch: Any = Watch
     watch.begin = lambda _: None  # the time of its thread is that of the machine

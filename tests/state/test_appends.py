@@ -19,9 +19,9 @@ from flintstream.datastream.state import ListStateDescriptor
 from flintstream.state import ttl
 from flintstream.state.backend import Change, Scope, TableInfo
 from flintstream.state.hash_map import HashMapStateBackend
-from flintstream.state.rocksdb import RocksDBStateBackend
-from flintstream.state.rocksdb_lists import Lists
-from flintstream.state.rocksdb_options import CACHE_ENTRIES, RocksDBOptions
+from flintstream.state.rocksdb.backend import RocksDBStateBackend
+from flintstream.state.rocksdb.lists import Lists
+from flintstream.state.rocksdb.options import CACHE_ENTRIES, RocksDBOptions
 
 
 def no_group(key):
@@ -247,7 +247,7 @@ def test_in_one_change_deletions_come_first_and_additions_last(backend):
 
 @pytest.mark.parametrize("expires", [False, True])
 def test_what_was_added_gets_or_loses_its_time_as_the_state_has_it(tmp_path, expires, clock, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("flintstream.state.rocksdb.wall_clock", clock)
+    monkeypatch.setattr("flintstream.state.rocksdb.backend.wall_clock", clock)
     backend = new_backend("cached", str(tmp_path / "own"))
     backend.key = "a"
     state = backend.state(list_state(expires=expires))

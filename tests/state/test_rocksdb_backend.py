@@ -39,11 +39,12 @@ from flintstream.datastream.state import (
 )
 from flintstream.errors import StateMigrationError
 from flintstream.runtime.keys import freeze_key, key_group
-from flintstream.state import rocksdb, ttl
+from flintstream.state import ttl
 from flintstream.state.backend import PIECE, Scope
 from flintstream.state.hash_map import HashMapStateBackend
-from flintstream.state.rocksdb import RocksDBStateBackend
-from flintstream.state.rocksdb_options import CACHE_ENTRIES, RocksDBOptions
+from flintstream.state.rocksdb import backend as rocksdb
+from flintstream.state.rocksdb.backend import RocksDBStateBackend
+from flintstream.state.rocksdb.options import CACHE_ENTRIES, RocksDBOptions
 
 # They look into the dicts of the hash map, have windows without a key, or use an iterator up.
 INSIDE_A_HASH_MAP = {

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import rocksdict
 
-from flintstream.state.rocksdb import RocksDBStateBackend, open_backend
-from flintstream.state.rocksdb_directories import new_directory, remove_abandoned
-from flintstream.state.rocksdb_options import CACHE_ENTRIES, PREDEFINED, PREFIX, READERS, RocksDBOptions
+from flintstream.state.rocksdb.backend import RocksDBStateBackend, open_backend
+from flintstream.state.rocksdb.directories import new_directory, remove_abandoned
+from flintstream.state.rocksdb.options import CACHE_ENTRIES, PREDEFINED, PREFIX, READERS, RocksDBOptions
 from flintstream.state.settings import StateSettings
 
 
@@ -149,8 +149,8 @@ def test_databases_take_turns_among_the_directories(tmp_path):
 def test_databases_of_dead_workers_are_removed_those_of_living_ones_are_not(tmp_path):
     program = (
         "import sys, os\n"
-        "from flintstream.state.rocksdb import RocksDBStateBackend\n"
-        "from flintstream.state.rocksdb_directories import new_directory\n"
+        "from flintstream.state.rocksdb.backend import RocksDBStateBackend\n"
+        "from flintstream.state.rocksdb.directories import new_directory\n"
         "backend = RocksDBStateBackend(new_directory([sys.argv[1]]), lambda _: 0)\n"
         "print('open', flush=True)\n"
         "sys.stdin.read()\n"

@@ -11,7 +11,7 @@ from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.keys import freeze_key, key_group
 from flintstream.state.backend import PIECE, Scope
 from flintstream.state.factory import create_backend
-from flintstream.state.rocksdb_reader import RocksDBFiles
+from flintstream.state.rocksdb.reader import RocksDBFiles
 from flintstream.state.settings import StateSettings
 
 SETTINGS = StateSettings("rocksdb")

@@ -16,8 +16,9 @@ from flintstream.datastream.state import (
     StateTtlConfig,
     ValueStateDescriptor,
 )
-from flintstream.state import hash_map, rocksdb, ttl
+from flintstream.state import hash_map, ttl
 from flintstream.state.hash_map import HashMapStateBackend
+from flintstream.state.rocksdb import backend as rocksdb
 from flintstream.state.tables import restore
 
 LONG = Types.LONG()

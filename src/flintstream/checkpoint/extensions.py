@@ -13,7 +13,7 @@ from flintstream.checkpoint.registry import register
 from flintstream.common.job_id import JobID
 from flintstream.common.time import Duration, Instant, Time
 from flintstream.common.types import Row, RowKind, _make_row
-from flintstream.datastream.window import CountWindow, GlobalWindow, TimeWindow
+from flintstream.contracts.window import CountWindow, GlobalWindow, TimeWindow
 
 _KINDS = tuple(RowKind)
 _NUMBERS = {kind: kind.value for kind in RowKind}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import enum
 import importlib
-import pickle
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import msgpack
 from msgpack import ExtType
 
 from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - registers what is always there
+from flintstream.checkpoint.moved import MOVED, loads
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
 from flintstream.common._pickling import dumps
 from flintstream.errors import CheckpointError, CorruptDataError, shorten
@@ -213,7 +213,7 @@ class _Reader:
         if code == BYTEARRAY:
             return bytearray(data)
         if code == PICKLED:
-            return pickle.loads(data) if self.allow_pickle else Opaque(code, data)
+            return loads(data) if self.allow_pickle else Opaque(code, data)
         self.depth += 1
         if self.depth > 2 * MAX_DEPTH:
             raise CorruptDataError("values are nested too deeply")
@@ -234,6 +234,7 @@ class _Reader:
         raise CorruptDataError(f"a value with the unknown code {code}")
 
     def _member(self, data: bytes, module: str, qualname: str, name: str) -> Any:
+        module = MOVED.get(module, module)
         if not self.allow_pickle and module not in sys.modules:
             return Opaque(ENUM, data)
         found = _find(module, qualname)

@@ -12,10 +12,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from flintstream.checkpoint.json_text import to_json
 from flintstream.cli.jobs import SETTINGS
 from flintstream.errors import CheckpointError, FlintstreamError
 from flintstream.savepoint import Savepoint
-from flintstream.savepoint.text import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -119,6 +119,9 @@ def _home_of(kind: type) -> str | None:
     module = kind.__module__
     if not isinstance(module, str) or module in sys.modules:
         return None
+    if module.startswith("flintstream."):  # the public module of the class, which this process has not needed yet
+        importlib.import_module(module)
+        return None
     for name, loaded in list(sys.modules.items()):
         if name.endswith(f".{module}") and getattr(loaded, kind.__qualname__, None) is kind:
             return name

@@ -38,6 +38,9 @@ class PyflinkModuleError(ModuleNotFoundError):
 class _PyflinkFinder:
     """Finds the modules of ``pyflink``, before any other. No base class: importing importlib.abc takes long."""
 
+    installed_by = f"{__name__}:install"
+    """How the processes of a job's tasks get this finder."""
+
     def find_spec(
         self,
         fullname: str,

@@ -17,14 +17,14 @@ from flintstream.connectors.source import (
     StaticEnumerator,
     Timestamped,
 )
-from flintstream.datastream.functions import SourceFunction
+from flintstream.contracts.functions import SourceFunction
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from flintstream.connectors.source import Fetch, SplitEnumerator
-    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.contracts.functions import RuntimeContext
 
 Batch = list[Any] | Timestamped | SourceWatermark
 

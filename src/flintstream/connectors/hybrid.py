@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
-    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.contracts.functions import RuntimeContext
 
 
 @dataclass

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from flintstream.connectors.source import Boundedness, Fetch, SplitEnumerator
-    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.contracts.functions import RuntimeContext
 
 BURST_SECONDS = 0.1
 """What was not used of so long may be made up for."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.contracts.functions import RuntimeContext
 
 _log = logging.getLogger(__name__)
 

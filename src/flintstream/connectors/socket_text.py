@@ -7,7 +7,7 @@ import socket
 import time
 from typing import Any
 
-from flintstream.datastream.functions import SourceFunction
+from flintstream.contracts.functions import SourceFunction
 
 __all__ = ["SocketText"]
 

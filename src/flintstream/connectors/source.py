@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.contracts.functions import RuntimeContext
 
 
 class Boundedness(enum.Enum):

@@ -31,10 +31,10 @@ from flintstream.errors import (
     as_exception,
     is_interrupt,
 )
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.source import UNBOUNDED_EPOCH_MS
 from flintstream.runtime.protocol import SHARED, Instruction, Report
-from flintstream.runtime.source_operator import UNBOUNDED_EPOCH_MS
-from flintstream.runtime.stage import instruction_item
+from flintstream.runtime.task.stage import instruction_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import SplitEnumerator
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job
-    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.failure import FailureReport
     from flintstream.runtime.protocol import Restore, SnapshotRequest
 

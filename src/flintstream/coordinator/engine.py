@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from flintstream.coordinator.materializer import Folding
-    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator.restart import NoRestart
-from flintstream.runtime.sink_operator import SinkOperator
-from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.operators.sink import SinkOperator
+from flintstream.runtime.operators.source import SourceOperator
 
 if TYPE_CHECKING:
     from flintstream.connectors.sink import Sink

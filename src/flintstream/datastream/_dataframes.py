@@ -9,7 +9,7 @@ from flintstream.checkpoint.file_store import LocalFileStore
 from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.common.watermark_strategy import WatermarkStrategy
-from flintstream.connectors.file_systems import local_path
+from flintstream.connectors.files.file_systems import local_path
 from flintstream.connectors.source import Boundedness
 from flintstream.errors import PlanError
 

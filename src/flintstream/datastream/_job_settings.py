@@ -139,7 +139,7 @@ def state_settings(
     elif isinstance(backend, EmbeddedRocksDBStateBackend):
         if find_spec("rocksdict") is None:
             raise MissingDependencyError("rocksdict", extra="rocksdb", purpose="EmbeddedRocksDBStateBackend")
-        from flintstream.state.rocksdb_options import RocksDBOptions  # noqa: PLC0415 - needs the extra
+        from flintstream.state.rocksdb.options import RocksDBOptions  # noqa: PLC0415 - needs the extra
 
         factory = backend.get_options_factory()
         RocksDBOptions.of(options, factory)  # what is wrong with them is better said now than by a worker

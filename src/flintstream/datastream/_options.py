@@ -180,7 +180,7 @@ OPTIONS = (
     Option("state.backend.rocksdb.files.open", count(-1), None, "how many files may be open, -1 for all"),
     Option("state.backend.rocksdb.thread.num", count(1), None, "how many threads write buffers out and compact files"),
     Option(
-        "flintstream.state.rocksdb.cached-entries",
+        "flintstream.state.rocksdb.backend.cached-entries",
         count(1),
         "100000",
         "entries of a state kept as objects, per subtask",

@@ -10,7 +10,7 @@ from flintstream.common.time import Duration, Time
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream.async_retry_strategies import NO_RETRY_STRATEGY
 from flintstream.datastream.functions import AsyncFunction, AsyncRetryStrategy
-from flintstream.runtime.async_operator import AsyncOperator
+from flintstream.runtime.operators.async_io import AsyncOperator
 
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation

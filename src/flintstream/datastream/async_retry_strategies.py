@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flintstream.datastream._functions.async_retry import (
+from flintstream.contracts.functions.async_retry import (
     NO_RETRY_STRATEGY,
     ExponentialBackoffDelayRetryStrategy,
     FixedDelayRetryStrategy,

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-from flintstream.datastream._functions.async_io import (
+from flintstream.contracts.functions import (
+    AggregateFunction,
+    AllWindowFunction,
     AsyncFunction,
     AsyncFunctionDescriptor,
     AsyncRetryPredicate,
     AsyncRetryStrategy,
-)
-from flintstream.datastream._functions.basic import (
-    AggregateFunction,
+    BaseBroadcastProcessFunction,
+    BroadcastProcessFunction,
     CoFlatMapFunction,
     CoMapFunction,
+    CoProcessFunction,
     FilterFunction,
     FlatMapFunction,
     Function,
     FunctionWrapper,
+    KeyedBroadcastProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
     KeyedStateStore,
     KeySelector,
     MapFunction,
     NullByteKeySelector,
     Partitioner,
+    PassThroughAllWindowFunction,
+    PassThroughWindowFunction,
+    ProcessAllWindowFunction,
+    ProcessFunction,
+    ProcessWindowFunction,
     ReduceFunction,
     ReduceFunctionWrapper,
     RuntimeContext,
     SinkFunction,
     SourceFunction,
-)
-from flintstream.datastream._functions.broadcast import (
-    BaseBroadcastProcessFunction,
-    BroadcastProcessFunction,
-    KeyedBroadcastProcessFunction,
-)
-from flintstream.datastream._functions.process import (
-    CoProcessFunction,
-    KeyedCoProcessFunction,
-    KeyedProcessFunction,
-    ProcessFunction,
-)
-from flintstream.datastream._functions.windows import (
-    AllWindowFunction,
-    PassThroughAllWindowFunction,
-    PassThroughWindowFunction,
-    ProcessAllWindowFunction,
-    ProcessWindowFunction,
+    TimerService,
     WindowFunction,
 )
-from flintstream.datastream.timerservice import TimerService
 
 __all__ = [
     "AggregateFunction",

@@ -1,33 +1,7 @@
-"""Names for side outputs."""
+"""Names for side outputs (PyFlink's ``pyflink.datastream.output_tag``)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from flintstream.common.typeinfo import TypeInformation
+from flintstream.contracts.output_tag import OutputTag
 
 __all__ = ["OutputTag"]
-
-
-class OutputTag:
-    """Names a side output. A function emits ``(tag, value)``; ``DataStream.get_side_output(tag)`` reads it.
-
-    Tags of the same id are the same side output.
-
-    Raises:
-        ValueError: The id is empty or no string.
-    """
-
-    def __init__(self, tag_id: str, type_info: TypeInformation | list[TypeInformation] | None = None) -> None:
-        if not isinstance(tag_id, str) or not tag_id:
-            raise ValueError(f"OutputTag tag_id must be a non-empty string, but got {tag_id!r}")
-        self.tag_id = tag_id
-        if isinstance(type_info, list):
-            from flintstream.common.typeinfo import RowTypeInfo  # noqa: PLC0415 - only for this spelling
-
-            type_info = RowTypeInfo(type_info)
-        self.type_info = type_info
-
-    def __repr__(self) -> str:
-        return f"OutputTag({self.tag_id!r})"

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from flintstream.datastream._state.descriptors import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-    ValueStateDescriptor,
-)
-from flintstream.datastream._state.interfaces import (
+from flintstream.contracts.state import (
     AggregatingState,
+    AggregatingStateDescriptor,
     AppendingState,
     BroadcastState,
     ListState,
+    ListStateDescriptor,
     MapState,
+    MapStateDescriptor,
     MergingState,
     OperatorStateStore,
     ReadOnlyBroadcastState,
     ReducingState,
+    ReducingStateDescriptor,
     State,
+    StateDescriptor,
+    StateTtlConfig,
     ValueState,
+    ValueStateDescriptor,
 )
-from flintstream.datastream._state.ttl_config import StateTtlConfig
 
 __all__ = [
     "AggregatingState",

@@ -32,11 +32,11 @@ from flintstream.errors import PlanError
 from flintstream.graph.planner import optimize, plan_job
 from flintstream.graph.stream_graph import GraphSettings, build_stream_graph
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
+from flintstream.runtime.operators.source import SourceOperator
+from flintstream.runtime.operators.split_watermarks import SplitWatermarksOperator
+from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.runtime.plan import JobSettings
-from flintstream.runtime.source_operator import SourceOperator
-from flintstream.runtime.split_watermarks import SplitWatermarksOperator
-from flintstream.runtime.surroundings import Surroundings
-from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
+from flintstream.runtime.process_setup import ProcessSetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -349,7 +349,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             FileNotFoundError: It reads files that do not exist.
         """
         from flintstream.common.io import InputFormat  # noqa: PLC0415
-        from flintstream.connectors.input_formats import InputFormatSource  # noqa: PLC0415
+        from flintstream.connectors.files.input_formats import InputFormatSource  # noqa: PLC0415
 
         if not isinstance(input_format, InputFormat):
             raise TypeError(
@@ -491,7 +491,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             auto_watermark_interval_ms=self._config.get_auto_watermark_interval(),
             bounded=all(node.bounded for node in graph.nodes),
             job_parameters={k: str(v) for k, v in self._config.get_global_job_parameters().items()},
-            surroundings=Surroundings.here(),
+            process_setup=ProcessSetup.here(),
             max_epoch_ms=min(longest, checkpoints.interval_ms or longest, shortest),
             idle_epoch_ms=min(idle, shortest),
         )

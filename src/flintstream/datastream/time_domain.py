@@ -1,14 +1,7 @@
-"""Time domains of timers."""
+"""Time domains of timers (PyFlink's ``pyflink.datastream.time_domain``)."""
 
 from __future__ import annotations
 
-import enum
+from flintstream.contracts.timers import TimeDomain
 
 __all__ = ["TimeDomain"]
-
-
-class TimeDomain(enum.Enum):
-    """Whether a timer is about event time or processing time."""
-
-    EVENT_TIME = 0
-    PROCESSING_TIME = 1

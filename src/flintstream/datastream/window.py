@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-from flintstream.datastream._window.assigners import (
+from flintstream.contracts.window import (
+    MAX_LONG_VALUE,
+    MIN_LONG_VALUE,
+    ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
     CountSlidingWindowAssigner,
+    CountTrigger,
     CountTumblingWindowAssigner,
-    GlobalWindows,
-    SlidingEventTimeWindows,
-    SlidingProcessingTimeWindows,
-    TumblingEventTimeWindows,
-    TumblingProcessingTimeWindows,
-)
-from flintstream.datastream._window.base import (
-    MergingWindowAssigner,
-    SessionWindowTimeGapExtractor,
-    Trigger,
-    TriggerResult,
-    WindowAssigner,
-)
-from flintstream.datastream._window.sessions import (
+    CountWindow,
+    CountWindowSerializer,
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
     EventTimeSessionWindows,
-    ProcessingTimeSessionWindows,
-)
-from flintstream.datastream._window.triggers import (
-    ContinuousEventTimeTrigger,
-    ContinuousProcessingTimeTrigger,
-    CountTrigger,
     EventTimeTrigger,
+    GlobalWindow,
+    GlobalWindows,
+    GlobalWindowSerializer,
+    MergingWindowAssigner,
     NeverTrigger,
+    ProcessingTimeSessionWindows,
     ProcessingTimeTrigger,
     PurgingTrigger,
-)
-from flintstream.datastream._window.windows import (
-    CountWindow,
-    CountWindowSerializer,
-    GlobalWindow,
-    GlobalWindowSerializer,
+    SessionWindowTimeGapExtractor,
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
     TimeWindow,
     TimeWindowSerializer,
+    Trigger,
+    TriggerResult,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
     Window,
+    WindowAssigner,
 )
-
-MAX_LONG_VALUE = (1 << 63) - 1
-"""The largest Java ``long``: when event time ends."""
-MIN_LONG_VALUE = -(1 << 63)
-"""The smallest Java ``long``: the watermark before there is one."""
 
 __all__ = [
     "MAX_LONG_VALUE",

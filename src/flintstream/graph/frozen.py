@@ -12,8 +12,8 @@ from typing import Any
 
 from flintstream.common import _by_value
 from flintstream.errors import UnpicklableError
-from flintstream.runtime.adapters import PlainFunction
 from flintstream.runtime.frozen import Frozen
+from flintstream.runtime.operators.adapters import PlainFunction
 
 
 def frozen(name: str, operator: Any) -> Frozen:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
 from flintstream.graph.frozen import frozen
-from flintstream.runtime.partitioners import (
+from flintstream.runtime.exchange.partitioners import (
     ForwardPartitioner,
     KeyGroupPartitioner,
     RebalancePartitioner,

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.graph.transformation import Transformation
+    from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
-    from flintstream.runtime.operator import Operator
-    from flintstream.runtime.partitioners import Partitioner
+    from flintstream.runtime.operators.operator import Operator
 
 
 @dataclass(frozen=True)

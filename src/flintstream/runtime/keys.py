@@ -22,7 +22,7 @@ from zlib import crc32
 
 from flintstream.checkpoint.registry import register
 from flintstream.common.types import Row
-from flintstream.runtime.snapshot import ATOMS, snapshot
+from flintstream.runtime.copies import ATOMS, snapshot
 
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
 """Types whose values serve as keys as they are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from flintstream.runtime.surroundings import Surroundings
+from flintstream.runtime.process_setup import ProcessSetup
 from flintstream.state.settings import StateSettings
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
-    from flintstream.runtime.partitioners import Partitioner
 
 RECORDS_PER_BLOCK = 4096
 """Records in a full block of an exchange."""
@@ -59,7 +59,7 @@ class NodePlan:
     name: str
     uid: str
     operator: Frozen
-    """A pickled :class:`~flintstream.runtime.operator.Operator`."""
+    """A pickled :class:`~flintstream.runtime.operators.operator.Operator`."""
     keyed: bool = False
     side_tags: frozenset[str] = frozenset()
     stateful_source: bool = False
@@ -147,7 +147,7 @@ class JobSettings:
     auto_watermark_interval_ms: int = 200
     bounded: bool = True
     job_parameters: dict[str, str] = field(default_factory=dict)
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    process_setup: ProcessSetup = field(default_factory=ProcessSetup)
     max_epoch_ms: int = 5_000
     """An epoch of STREAMING input ends after this time, however fast the input comes."""
     state: StateSettings = field(default_factory=StateSettings)

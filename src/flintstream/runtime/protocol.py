@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import ChainState, StatePiece
-    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.failure import FailureReport
 
 INSTRUCTION = -1

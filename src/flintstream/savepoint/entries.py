@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.runtime.keys import thaw_key
-from flintstream.runtime.timers import EVENT_TIMERS
+from flintstream.runtime.operators.timers import EVENT_TIMERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from flintstream.savepoint.entries import (
     entries_of,
     timers_of,
 )
-from flintstream.savepoint.reading import SubtaskFiles, naming
+from flintstream.savepoint.subtask_files import SubtaskFiles, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -246,13 +246,13 @@ class Savepoint:
         Raises:
             CheckpointError: There is no such operator or state.
         """
-        from flintstream.engine.spark import savepoint_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.savepoint import frames  # noqa: PLC0415 - needs Spark
 
         if state is None:
-            return savepoint_frames.generic_frame(self, uid, spark)
+            return frames.generic_frame(self, uid, spark)
         if uid is None:
             raise ValueError(f"which operator has the state '{state}'? give its uid, too")
-        return savepoint_frames.typed_frame(self, uid, state, key_type, value_type, spark)
+        return frames.typed_frame(self, uid, state, key_type, value_type, spark)
 
 
 def _size(change: Change) -> int:

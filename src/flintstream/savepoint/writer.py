@@ -12,14 +12,14 @@ from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
 from flintstream.errors import CheckpointError
 from flintstream.savepoint.reader import Savepoint
-from flintstream.savepoint.writing import NewState, OperatorEdit, Rewrite
+from flintstream.savepoint.rewrite import NewState, OperatorEdit, Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import StatePiece
-    from flintstream.datastream.state import StateDescriptor
+    from flintstream.contracts.state import StateDescriptor
     from flintstream.savepoint.entries import StateEntry
 
 
@@ -253,9 +253,9 @@ class SavepointWriter:
         if spark is None:
             pieces = iter([task() for task in tasks])
         else:
-            from flintstream.engine.spark import savepoint_frames  # noqa: PLC0415 - needs Spark
+            from flintstream.engine.spark import tasks as spark_tasks  # noqa: PLC0415 - needs Spark
 
-            pieces = iter(savepoint_frames.run_tasks(tasks, spark))
+            pieces = iter(spark_tasks.run_tasks(tasks, spark))
         return [
             ChainState(infos, tuple(() if rewrite is None else (next(pieces),) for rewrite in rewrites))
             for infos, rewrites in chains
@@ -295,7 +295,7 @@ def _with_pieces(chain: ChainState, uid: str, pieces: dict[int, StatePiece]) -> 
 def _fill(state: NewState, data: Any, store: FileStore, prefix: str) -> dict[int, StatePiece]:
     """Write a state made from data; returns the file of each subtask that has any of it."""
     if type(data).__module__.startswith("pyspark."):
-        from flintstream.engine.spark import savepoint_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.savepoint import frames  # noqa: PLC0415 - needs Spark
 
-        return savepoint_frames.write_state(state, data, store, prefix)
+        return frames.write_state(state, data, store, prefix)
     return state.write(data, store, prefix)

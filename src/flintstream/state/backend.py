@@ -9,7 +9,7 @@ from flintstream.checkpoint.changes import Change, TableInfo
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from flintstream.datastream.state import StateDescriptor
+    from flintstream.contracts.state import StateDescriptor
 
 __all__ = ["PIECE", "Change", "KeyedStateBackend", "NativeSnapshots", "RestingCleanup", "Scope", "TableInfo"]
 

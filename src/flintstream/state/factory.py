@@ -20,7 +20,7 @@ def create_backend(settings: StateSettings, operator: str, key_group: Callable[[
         key_group: gives the key group of a key.
     """
     if settings.backend == "rocksdb":
-        from flintstream.state.rocksdb import open_backend  # noqa: PLC0415 - needs the extra
+        from flintstream.state.rocksdb.backend import open_backend  # noqa: PLC0415 - needs the extra
 
         return open_backend(settings, operator, key_group)
     if settings.backend == "custom":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.datastream.state import (
+from flintstream.contracts.state import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
     MapStateDescriptor,
@@ -33,7 +33,7 @@ from flintstream.state.ttl import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flintstream.datastream.state import StateDescriptor
+    from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import Change
 
 ACCESSES = 2_000

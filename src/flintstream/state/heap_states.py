@@ -9,14 +9,14 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from flintstream.datastream.state import AggregatingState, ListState, MapState, ReducingState, ValueState
+from flintstream.contracts.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 from flintstream.state.backend import Change
 from flintstream.state.internal import InternalBag, InternalMap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from flintstream.datastream.state import StateDescriptor
+    from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import KeyedStateBackend, Scope, TableInfo
 
 

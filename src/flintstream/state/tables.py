@@ -11,7 +11,7 @@ from flintstream.state.backend import PIECE, Change
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flintstream.datastream.state import StateDescriptor
+    from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import TableInfo
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.datastream.state import StateTtlConfig
+from flintstream.contracts.state import StateTtlConfig
 from flintstream.state.heap_states import (
     HeapAggregatingState,
     HeapListState,

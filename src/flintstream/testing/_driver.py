@@ -24,10 +24,10 @@ from flintstream.errors import CheckpointError
 from flintstream.graph.planner import plan_job
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.runtime.failure import FailureReport, OperatorFailure
-from flintstream.runtime.operator import MIN_TIMESTAMP
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.protocol import Instruction, SnapshotRequest
-from flintstream.runtime.sink_operator import SinkOperator
-from flintstream.runtime.stage import instruction_item
+from flintstream.runtime.task.stage import instruction_item
 from flintstream.testing._ends import Input, Mailbox, Recorder
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.checkpoints import Completed
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.exchange import Item
-    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.exchange.receiving import Item
+    from flintstream.runtime.operators.operator import Operator
     from flintstream.runtime.protocol import Report, Restore
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from flintstream.runtime.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
-from flintstream.runtime.source_operator import InputOperator
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.source import InputOperator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

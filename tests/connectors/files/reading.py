@@ -6,7 +6,7 @@ import pickle
 import random
 from pathlib import Path
 
-from flintstream.connectors.files import plan_splits
+from flintstream.connectors.files.enumerator import plan_splits
 from flintstream.connectors.sink import WriterContext
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink

@@ -20,8 +20,8 @@ from tests.connectors.files.reading import (
     write_through_sink,
 )
 
-from flintstream.connectors.file_reader import FileSplit
-from flintstream.connectors.files import plan_splits
+from flintstream.connectors.files.enumerator import plan_splits
+from flintstream.connectors.files.reader import FileSplit
 from flintstream.datastream.connectors.file_system import FileSource
 from flintstream.datastream.formats.avro import (
     AvroBulkWriters,

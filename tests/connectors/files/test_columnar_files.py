@@ -24,7 +24,7 @@ from tests.connectors.files.reading import (
 )
 
 from flintstream.common import Configuration, Instant, Row
-from flintstream.connectors.file_reader import FileSplit
+from flintstream.connectors.files.reader import FileSplit
 from flintstream.datastream.connectors.file_system import FileSource
 from flintstream.datastream.formats.orc import OrcBulkWriters, OrcColumnarRowInputFormat
 from flintstream.datastream.formats.parquet import ParquetBulkWriters, ParquetColumnarRowInputFormat

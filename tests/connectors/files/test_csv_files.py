@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.connectors.files.reading import read_file, read_with_interruptions, write_file, write_through_sink
 
 from flintstream.common import Row, Types
-from flintstream.connectors.csv_files import CsvReader
-from flintstream.connectors.file_reader import FileSplit
+from flintstream.connectors.files.csv import CsvReader
+from flintstream.connectors.files.reader import FileSplit
 from flintstream.datastream.connectors.file_system import BadRecord, BadRecordError, BadRecords, FileSource
 from flintstream.datastream.formats.csv import CsvBulkWriters, CsvReaderFormat, CsvSchema
 from flintstream.errors import PlanError

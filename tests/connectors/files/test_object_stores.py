@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.connectors.files.reading import read_split
 
 from flintstream.common import Encoder, Types, WatermarkStrategy
-from flintstream.connectors import remote_place
+from flintstream.connectors.files import remote_place
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, RollingPolicy

@@ -18,7 +18,7 @@ from tests.faults.counting import Count, check, counted
 from tests.faults.rounds import Round, run_round
 
 from flintstream.common import Types, WatermarkStrategy
-from flintstream.connectors import remote_place
+from flintstream.connectors.files import remote_place
 from flintstream.datastream.connectors.file_system import FileSource, RollingPolicy
 
 RECORDS = 240

@@ -17,7 +17,7 @@ from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.sink import WriterContext
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors.base import DeliveryGuarantee
-from flintstream.runtime.contexts import StreamingRuntimeContext
+from flintstream.runtime.operators.contexts import StreamingRuntimeContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from flintstream.connectors.kafka.source import KafkaInput
     from flintstream.connectors.source import Fetch, SourceWatermark, Timestamped
-    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.contracts.functions import RuntimeContext
 
 _log = logging.getLogger(__name__)
 

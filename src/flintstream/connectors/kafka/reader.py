@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.kafka.offsets import Partition
     from flintstream.connectors.kafka.source import KafkaInput
     from flintstream.connectors.source import Fetch
-    from flintstream.datastream.functions import RuntimeContext
+    from flintstream.contracts.functions import RuntimeContext
 
 MESSAGES = 500
 """Asked for at a time, at least: a call costs more than a message."""

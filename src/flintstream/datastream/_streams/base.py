@@ -31,10 +31,16 @@ from flintstream.graph.transformation import (
     SinkTransformation,
     UnionTransformation,
 )
-from flintstream.runtime import partitioners
-from flintstream.runtime.operators import FilterOperator, FlatMapOperator, MapOperator, ProcessOperator, ProjectOperator
-from flintstream.runtime.sink_operator import SinkOperator
-from flintstream.runtime.watermarks import TimestampsAndWatermarksOperator
+from flintstream.runtime.exchange import partitioners
+from flintstream.runtime.operators.functions import (
+    FilterOperator,
+    FlatMapOperator,
+    MapOperator,
+    ProcessOperator,
+    ProjectOperator,
+)
+from flintstream.runtime.operators.sink import SinkOperator
+from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +57,7 @@ if TYPE_CHECKING:
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import WindowAssigner
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.operators.operator import Operator
 
 
 class DataStream(Settings, AsDataFrame):
@@ -366,7 +372,7 @@ class DataStream(Settings, AsDataFrame):
         """
         if sink_identifier is not None and not isinstance(sink_identifier, str):
             raise TypeError(f"The sink identifier of print() must be a text, but got {sink_identifier!r}")
-        from flintstream.runtime.print_sink import PrintSink  # noqa: PLC0415
+        from flintstream.runtime.operators.print_sink import PrintSink  # noqa: PLC0415
 
         return self._sink("Print to Std. Out", PrintSink(sink_identifier))
 
@@ -380,7 +386,7 @@ class DataStream(Settings, AsDataFrame):
             return self._sink("Unnamed", sink_func)
         if not isinstance(sink_func, SinkFunction):
             raise TypeError(f"add_sink() needs a SinkFunction or a Sink, but got {type(sink_func).__name__}")
-        from flintstream.runtime.function_sink import FunctionSink  # noqa: PLC0415
+        from flintstream.runtime.operators.function_sink import FunctionSink  # noqa: PLC0415
 
         return self._sink("Unnamed", FunctionSink(sink_func))
 

@@ -10,13 +10,13 @@ from flintstream.datastream._streams.keyed import KeyedStream
 from flintstream.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 from flintstream.datastream.state import MapStateDescriptor
 from flintstream.graph.transformation import OperatorTransformation
-from flintstream.runtime.broadcast_operators import BroadcastOperator, KeyedBroadcastOperator
+from flintstream.runtime.operators.broadcast import BroadcastOperator, KeyedBroadcastOperator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.operators.operator import Operator
 
 
 class BroadcastStream:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 from flintstream.common.job_status import JobStatus
 from flintstream.connectors.cache import Cache
 from flintstream.datastream._streams.base import DataStream
-from flintstream.datastream._streams.settled import NoSettings
+from flintstream.datastream._streams.no_settings import NoSettings
 from flintstream.errors import PlanError
 from flintstream.graph.transformation import SinkTransformation, SourceTransformation
-from flintstream.runtime.sink_operator import SinkOperator
-from flintstream.runtime.source_operator import SourceOperator
+from flintstream.runtime.operators.sink import SinkOperator
+from flintstream.runtime.operators.source import SourceOperator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

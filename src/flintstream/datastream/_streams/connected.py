@@ -14,11 +14,17 @@ from flintstream.datastream.functions import (
     KeyedCoProcessFunction,
 )
 from flintstream.graph.transformation import OperatorTransformation
-from flintstream.runtime.co_operators import CoFlatMap, CoMap, CoProcess, CoProcessOperator, KeyedCoProcessOperator
+from flintstream.runtime.operators.connected import (
+    CoFlatMap,
+    CoMap,
+    CoProcess,
+    CoProcessOperator,
+    KeyedCoProcessOperator,
+)
 
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.operators.operator import Operator
 
 
 class ConnectedStreams:

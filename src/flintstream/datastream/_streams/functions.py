@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
 from flintstream.errors import UnpicklableError
 from flintstream.graph.frozen import frozen
-from flintstream.runtime.adapters import PlainFunction
+from flintstream.runtime.operators.adapters import PlainFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable

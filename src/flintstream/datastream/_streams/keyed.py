@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_function, as_type
-from flintstream.datastream._streams.settled import NoSettings
+from flintstream.datastream._streams.no_settings import NoSettings
 from flintstream.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -15,9 +15,9 @@ from flintstream.datastream.functions import (
     ReduceFunction,
 )
 from flintstream.graph.transformation import OperatorTransformation
-from flintstream.runtime.adapters import Aggregation, FieldAggregation, KeyedFilter, KeyedFlatMap, KeyedMap
-from flintstream.runtime.operators import KeyedProcessOperator
-from flintstream.runtime.reduce_operator import ReduceOperator
+from flintstream.runtime.operators.adapters import Aggregation, FieldAggregation, KeyedFilter, KeyedFlatMap, KeyedMap
+from flintstream.runtime.operators.functions import KeyedProcessOperator
+from flintstream.runtime.operators.reduce import ReduceOperator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import WindowAssigner
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.operator import Operator
+    from flintstream.runtime.operators.operator import Operator
 
 
 class KeyedStream(NoSettings, DataStream):

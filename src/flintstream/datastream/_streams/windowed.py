@@ -158,7 +158,7 @@ class _Windowed:
     def _windowed(
         self, descriptor: Any, function: Any, output_type: Any, incremental: Any, kind: type | None = None
     ) -> DataStream:
-        from flintstream.runtime.window_operator import WindowOperator  # noqa: PLC0415
+        from flintstream.runtime.windows.operator import WindowOperator  # noqa: PLC0415
 
         assigner = copy.copy(self._window_assigner)
         trigger = self._window_trigger or assigner.get_default_trigger(self.get_execution_environment())

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.common.serialization import BulkWriterFactory
-from flintstream.connectors.file_reader import FileSplit
+from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors._file_source import StreamFormat
 from flintstream.errors import FlintstreamError, PlanError

@@ -7,18 +7,18 @@ import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 from flintstream.common.serialization import BulkWriterFactory, Encoder
-from flintstream.connectors.buckets import BucketAssigner
-from flintstream.connectors.compaction import CompactionSettings
-from flintstream.connectors.file_systems import absolute_path
-from flintstream.connectors.part_files import CHECK_INTERVAL_MS, PartFileCommitter, PartFileWriter
-from flintstream.connectors.parts import BulkParts, RowParts
-from flintstream.connectors.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
+from flintstream.connectors.files.buckets import BucketAssigner
+from flintstream.connectors.files.compaction import CompactionSettings
+from flintstream.connectors.files.file_systems import absolute_path
+from flintstream.connectors.files.part_writers import BulkParts, RowParts
+from flintstream.connectors.files.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
+from flintstream.connectors.files.sink import CHECK_INTERVAL_MS, PartFileCommitter, PartFileWriter
 from flintstream.datastream.connectors._file_compaction import FileCompactor, FileCompactStrategy
 from flintstream.datastream.connectors.base import Sink, SupportsPreprocessing
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from flintstream.connectors.parts import PartFormat
+    from flintstream.connectors.files.part_writers import PartFormat
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
     from flintstream.datastream.connectors.base import StreamTransformer
 

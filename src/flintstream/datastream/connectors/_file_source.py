@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.common.time import Duration
-from flintstream.connectors.bad_records import BadRecord, BadRecords
-from flintstream.connectors.byte_streams import is_line_safe
-from flintstream.connectors.file_systems import absolute_path, existing_path, is_hidden, list_files
-from flintstream.connectors.files import FileMonitor, plan_splits
-from flintstream.connectors.lines import RecordLineReader
+from flintstream.connectors.files.bad_records import BadRecord, BadRecords
+from flintstream.connectors.files.byte_streams import is_line_safe
+from flintstream.connectors.files.enumerator import FileMonitor, plan_splits
+from flintstream.connectors.files.file_systems import absolute_path, existing_path, is_hidden, list_files
+from flintstream.connectors.files.lines import RecordLineReader
+from flintstream.connectors.files.text import TextLineReader
 from flintstream.connectors.source import Boundedness, StaticEnumerator
-from flintstream.connectors.text import TextLineReader
 from flintstream.datastream.connectors.base import Source
 from flintstream.datastream.functions import ProcessFunction
 from flintstream.errors import PlanError
@@ -60,7 +60,7 @@ class StreamFormat:
     """Whether several subtasks may read parts of one (uncompressed) file."""
 
     def create_reader(self) -> SourceReader:
-        """Return a reader of :class:`~flintstream.connectors.text.FileSplit`; called in the tasks."""
+        """Return a reader of :class:`~flintstream.connectors.files.text.FileSplit`; called in the tasks."""
         raise PlanError(f"{type(self).__name__} does not say how to read a file: its create_reader is missing")
 
     @property
@@ -106,8 +106,8 @@ class RecordFormat(StreamFormat):
         """Return the format that does something else than to fail with records that cannot be read.
 
         Args:
-            what: With ``BadRecords.KEEP`` there are :class:`~flintstream.connectors.bad_records.BadRecord` among the
-                records, and the stream has no type; :class:`DivertBadRecords` brings them to a side output.
+            what: With ``BadRecords.KEEP`` there are :class:`~flintstream.connectors.files.bad_records.BadRecord` among
+                the records, and the stream has no type; :class:`DivertBadRecords` brings them to a side output.
         """
         if not isinstance(what, BadRecords):
             raise TypeError(f"with_bad_records needs one of BadRecords, not {what!r}")

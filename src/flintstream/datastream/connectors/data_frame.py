@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from flintstream.common.typeinfo import TypeInformation
-from flintstream.connectors.buckets import BucketAssigner
-from flintstream.connectors.file_systems import local_path
-from flintstream.connectors.parts import BulkParts
-from flintstream.connectors.rolling import PartNames, RollingPolicy
+from flintstream.connectors.files.buckets import BucketAssigner
+from flintstream.connectors.files.file_systems import local_path
+from flintstream.connectors.files.part_writers import BulkParts
+from flintstream.connectors.files.rolling import PartNames, RollingPolicy
 from flintstream.datastream.connectors._file_sink import FileSink
 
 __all__ = ["DataFrameSink"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flintstream.connectors.bad_records import BadRecord, BadRecordError, BadRecords
-from flintstream.connectors.buckets import BucketAssigner
-from flintstream.connectors.rolling import DefaultRollingPolicy, OnCheckpointRollingPolicy, RollingPolicy
+from flintstream.connectors.files.bad_records import BadRecord, BadRecordError, BadRecords
+from flintstream.connectors.files.buckets import BucketAssigner
+from flintstream.connectors.files.rolling import DefaultRollingPolicy, OnCheckpointRollingPolicy, RollingPolicy
 from flintstream.datastream.connectors._file_compaction import FileCompactor, FileCompactStrategy
 from flintstream.datastream.connectors._file_sink import FileSink, OutputFileConfig, StreamingFileSink
 from flintstream.datastream.connectors._file_source import (

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common.time import Instant
-from flintstream.connectors.arrow_values import arrow
+from flintstream.connectors.files.arrow_values import arrow
 from flintstream.errors import PlanError, shorten
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.io import InputFormat
-from flintstream.connectors.avro_files import AvroReader, AvroRecords
-from flintstream.connectors.file_systems import absolute_path, list_files
-from flintstream.connectors.files import plan_splits
+from flintstream.connectors.files.avro import AvroReader, AvroRecords
+from flintstream.connectors.files.enumerator import plan_splits
+from flintstream.connectors.files.file_systems import absolute_path, list_files
 from flintstream.connectors.formats.avro_schema import library
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors._file_source import FileSource, StreamFormat

@@ -6,9 +6,9 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.serialization import BulkWriterFactory
-from flintstream.connectors.arrow_values import batch_of, values_of
-from flintstream.connectors.parquet import ColumnarWriter, parquet_writer
-from flintstream.connectors.row_groups import RowGroupReader
+from flintstream.connectors.files.arrow_values import batch_of, values_of
+from flintstream.connectors.files.columnar import RowGroupReader
+from flintstream.connectors.files.parquet import ColumnarWriter, parquet_writer
 from flintstream.datastream.connectors._file_source import StreamFormat
 from flintstream.datastream.formats._avro_arrow import AvroColumns
 from flintstream.datastream.formats._avro_files import checked
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.serialization import BulkWriter
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.row_groups import ColumnarFile
+    from flintstream.connectors.files.columnar import ColumnarFile
     from flintstream.connectors.source import SourceReader
     from flintstream.datastream.formats._avro_schema import AvroSchema
 

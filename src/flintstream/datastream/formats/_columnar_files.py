@@ -7,10 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.serialization import RowDataBulkWriterFactory
-from flintstream.connectors.arrow_values import arrow, batch_of, rows_of
-from flintstream.connectors.file_systems import open_file
-from flintstream.connectors.parquet import ROWS_PER_GROUP, ColumnarWriter
-from flintstream.connectors.row_groups import RowGroupReader
+from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
+from flintstream.connectors.files.columnar import RowGroupReader
+from flintstream.connectors.files.file_systems import open_file
+from flintstream.connectors.files.parquet import ROWS_PER_GROUP, ColumnarWriter
 from flintstream.datastream.connectors._file_source import BulkFormat
 from flintstream.datastream.formats._columns import is_local_time_utc, local_to_utc, time_shift, utc_to_local
 from flintstream.errors import FlintstreamError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.serialization import BulkWriter
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.row_groups import ColumnarFile
+    from flintstream.connectors.files.columnar import ColumnarFile
     from flintstream.connectors.source import SourceReader
     from flintstream.table.types import RowType
 

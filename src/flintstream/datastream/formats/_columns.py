@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.types import Row
-from flintstream.connectors.arrow_values import arrow
+from flintstream.connectors.files.arrow_values import arrow
 from flintstream.errors import PlanError, optional_module
 from flintstream.table import types as t
 

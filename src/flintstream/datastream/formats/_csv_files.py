@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.serialization import BulkWriter, RowDataBulkWriterFactory
 from flintstream.common.typeinfo import RowTypeInfo
-from flintstream.connectors.csv_files import CsvLayout, CsvReader
+from flintstream.connectors.files.csv import CsvLayout, CsvReader
 from flintstream.connectors.formats import texts
 from flintstream.connectors.formats.csv_reading import check_columns, simple_reader
 from flintstream.connectors.formats.csv_writing import CsvWriter, quoter

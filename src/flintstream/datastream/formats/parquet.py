@@ -6,8 +6,8 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from flintstream.connectors.arrow_values import arrow
-from flintstream.connectors.parquet import parquet_writer
+from flintstream.connectors.files.arrow_values import arrow
+from flintstream.connectors.files.parquet import parquet_writer
 from flintstream.datastream.formats._avro_parquet import AvroParquetReaders, AvroParquetWriters
 from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, Opened
 from flintstream.datastream.formats._columns import arrow_schema, choice, properties, pyarrow
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.configuration import Configuration
     from flintstream.common.serialization import BulkWriterFactory
-    from flintstream.connectors.row_groups import ColumnarFile
+    from flintstream.connectors.files.columnar import ColumnarFile
     from flintstream.datastream.formats._columnar_files import Columns
     from flintstream.table.types import RowType
 

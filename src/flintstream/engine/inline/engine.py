@@ -7,14 +7,14 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from flintstream.errors import JobCancelledError
-from flintstream.runtime.stage import JobRuntime
-from flintstream.runtime.statelog import MemoryStateLog
+from flintstream.runtime.state_log.log import MemoryStateLog
+from flintstream.runtime.task.stage import JobRuntime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.coordinator.materializer import Folding
-    from flintstream.runtime.exchange import Item
+    from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
 

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.settings import STATE_DIRECTORY
-from flintstream.connectors.arrow_files import ArrowFile, ArrowReader, arrow_splits
-from flintstream.connectors.arrow_values import arrow
-from flintstream.connectors.parquet import ParquetRows
+from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, arrow_splits
+from flintstream.connectors.files.arrow_values import arrow
+from flintstream.connectors.files.parquet import ParquetRows
 from flintstream.connectors.source import Boundedness, Source, SplitEnumerator
 from flintstream.engine.spark.engine import one_machine
 from flintstream.engine.spark.frame_types import holds, row_type, schema_of
-from flintstream.engine.spark.savepoint_frames import session
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import SLOT_OF
+from flintstream.engine.spark.tasks import session
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.arrow_files import ArrowSplit
+    from flintstream.connectors.files.arrow import ArrowSplit
     from flintstream.connectors.source import SourceReader
 
 STAGED = "file string, batches bigint"

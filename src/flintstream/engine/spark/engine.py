@@ -19,9 +19,9 @@ from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
 from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask
 from flintstream.errors import FlintstreamError, JobCancelledError
-from flintstream.runtime.exchange import Item
+from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.protocol import SHARED
-from flintstream.runtime.statelog import DirectoryStateLog, DurableStateLog
+from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
-    from flintstream.runtime.statelog import StateLog
+    from flintstream.runtime.state_log.log import StateLog
 
 
 class SparkEngine:
@@ -54,8 +54,8 @@ class SparkEngine:
             DirectoryStateLog(self.state_directory) if changelog is None else DurableStateLog(changelog, SHARED)
         )
         # A file rather than a broadcast variable, which belongs to a connection, not to the process behind it.
-        surroundings = pickle.dumps(plan.settings.surroundings.with_main(), 5)
-        Path(self.state_directory, PLAN).write_bytes(surroundings + _by_value.dumps(plan))
+        setup = pickle.dumps(plan.settings.process_setup.with_main(), 5)
+        Path(self.state_directory, PLAN).write_bytes(setup + _by_value.dumps(plan))
         if self.context.getConf().get("spark.python.daemon.module") == DAEMON:
             self.context = with_own_workers(self.context)
             self.lane = take_lane()

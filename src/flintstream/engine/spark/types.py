@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import ROUND_DOWN, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.json_text import to_json
 from flintstream.common.typeinfo import (
     BasicType,
     BasicTypeInfo,
@@ -19,7 +20,6 @@ from flintstream.common.typeinfo import (
 )
 from flintstream.engine.spark.frame_types import ARRAYS, DIGITS, SCALE, spark_type
 from flintstream.errors import CheckpointError
-from flintstream.savepoint.text import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.dependencies import enter
 from flintstream.errors import expect_no_interrupt
-from flintstream.runtime.exchange import Item
-from flintstream.runtime.stage import JobRuntime
-from flintstream.runtime.statelog import DirectoryStateLog
+from flintstream.runtime.exchange.receiving import Item
+from flintstream.runtime.state_log.log import DirectoryStateLog
+from flintstream.runtime.task.stage import JobRuntime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ JOBS_KEPT = 4
 """Jobs of which a worker keeps subtasks between epochs."""
 
 PLAN = "plan"
-"""File of the state directory that has the pickled :class:`Surroundings`, then the job plan."""
+"""File of the state directory that has the pickled :class:`ProcessSetup`, then the job plan."""
 
 GC_THRESHOLDS = (50_000, 20, 100)
 """When Python looks for cycles: blocks have thousands of tuples, which its own 700 takes for many generations."""

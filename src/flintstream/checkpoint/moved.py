@@ -1,0 +1,44 @@
+"""Where classes are now that state of earlier releases names by a module of that time."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+__all__ = ["MOVED", "loads"]
+
+MOVED = {
+    "flintstream.connectors.part_files": "flintstream.connectors.files.sink",
+    "flintstream.connectors.places": "flintstream.connectors.files.places",
+    "flintstream.datastream._functions.basic": "flintstream.datastream.functions",
+    "flintstream.datastream._state.descriptors": "flintstream.datastream.state",
+    "flintstream.datastream._state.ttl_config": "flintstream.datastream.state",
+    "flintstream.datastream._window.assigners": "flintstream.datastream.window",
+    "flintstream.datastream._window.base": "flintstream.datastream.window",
+    "flintstream.datastream._window.sessions": "flintstream.datastream.window",
+    "flintstream.datastream._window.triggers": "flintstream.datastream.window",
+    "flintstream.datastream._window.windows": "flintstream.datastream.window",
+}
+"""The module of each class that was moved, by the module that it was in."""
+
+
+class _Finder(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        return super().find_class(MOVED.get(module, module), name)
+
+
+def loads(data: bytes) -> Any:
+    r"""Unpickle state, of earlier releases too.
+
+    The slower way is taken only if a module is missing: most state names no class that moved.
+
+    >>> loads(b"cflintstream.datastream._window.windows\nTimeWindow\n.").__module__
+    'flintstream.datastream.window'
+    """
+    try:
+        return pickle.loads(data)
+    except ModuleNotFoundError as error:
+        if error.name is None or not any(module.startswith(error.name) for module in MOVED):
+            raise
+    return _Finder(io.BytesIO(data)).load()

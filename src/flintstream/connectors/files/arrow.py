@@ -1,0 +1,92 @@
+"""Reads files of Arrow's IPC format, record batch by record batch, and goes on after any row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.files.arrow_values import arrow, rows_of
+from flintstream.connectors.source import SourceReader, SourceSplit
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.common.types import Row
+    from flintstream.connectors.source import Fetch
+
+
+@dataclass(frozen=True)
+class ArrowFile:
+    """A file, by its path in a store, and how many record batches it has."""
+
+    path: str
+    batches: int
+
+
+@dataclass
+class ArrowSplit(SourceSplit):
+    """Record batches ``[batch, end)`` of a file, without the first ``row`` rows."""
+
+    store: FileStore
+    path: str
+    batch: int
+    end: int
+    row: int = 0
+
+
+def arrow_splits(store: FileStore, files: Sequence[ArrowFile], parallelism: int) -> list[ArrowSplit]:
+    """Cut files into splits, as large as they may be while every subtask gets its share.
+
+    >>> [(s.path, s.batch, s.end) for s in arrow_splits(None, [ArrowFile("a", 3), ArrowFile("b", 1)], 2)]
+    [('a', 0, 2), ('a', 2, 3), ('b', 0, 1)]
+    """
+    share = max(1, -(-sum(file.batches for file in files) // parallelism))
+    return [
+        ArrowSplit(f"{file.path}:{start}", store, file.path, start, min(start + share, file.batches))
+        for file in files
+        for start in range(0, file.batches, share)
+    ]
+
+
+class ArrowReader(SourceReader):
+    """Reads splits one after the other, in the order in which they were found."""
+
+    gives_away = True
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        """Take the names of the columns."""
+        self._names = names
+        self._reading: str | None = None
+
+    def read(self, split: ArrowSplit, fetch: Fetch) -> Generator[list[Row], None, bool]:
+        """Yield the split's rows.
+
+        Raises:
+            FlintstreamError: The file is gone.
+        """
+        if self._reading is not None:
+            return False  # taking turns would mix old records with new ones
+        self._reading = split.split_id
+        try:
+            with self._open(split) as file, arrow().ipc.open_file(file) as batches:
+                for number in range(split.batch, split.end):
+                    rows = rows_of(batches.get_batch(number), self._names)
+                    for start in range(split.row, len(rows), size := max(1, fetch.size)):
+                        end = start + size
+                        split.batch, split.row = (number, end) if end < len(rows) else (number + 1, 0)
+                        yield rows[start:end]
+        finally:
+            self._reading = None
+        return True
+
+    @staticmethod
+    def _open(split: ArrowSplit) -> Any:
+        try:
+            return arrow().PythonFile(split.store.open(split.path), mode="r")
+        except FileNotFoundError:
+            raise FlintstreamError(
+                f"{split.store.uri(split.path)} is gone: data of a DataFrame that were kept for this job until it had "
+                "read them. They were deleted, or kept for too short a time"
+            ) from None

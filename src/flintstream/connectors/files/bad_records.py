@@ -1,0 +1,85 @@
+"""What becomes of a record in a file that cannot be read."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.files.byte_streams import is_line_safe, open_bytes
+from flintstream.connectors.formats.errors import reason
+from flintstream.errors import FlintstreamError, shorten
+
+if TYPE_CHECKING:
+    from flintstream.connectors.files.byte_streams import ByteStream
+
+
+class BadRecords(enum.Enum):
+    """What to do with records that cannot be read."""
+
+    FAIL = "fail"
+    """The job fails, and the message names file and line."""
+    SKIP = "skip"
+    """They are passed over."""
+    KEEP = "keep"
+    """They are among the others, as a :class:`BadRecord`."""
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A record that could not be read."""
+
+    path: str
+    line: int
+    """On which it begins; the first is 1."""
+    text: str
+    error: str
+
+    def __str__(self) -> str:
+        """Return all of it on one line."""
+        return f"{self.path}, line {self.line}: {self.error}: {shorten(self.text)}"
+
+
+class BadRecordError(FlintstreamError, ValueError):
+    """A record in a file cannot be read."""
+
+
+class BadRecordHandler:
+    """Deals with the bad records of one file."""
+
+    def __init__(self, what: BadRecords, path: str, charset: str = "UTF-8") -> None:
+        """Take what to do, and the file."""
+        self._what = what
+        self._path = path
+        self._charset = charset
+
+    def handle(self, position: int | None, lines: int, text: str, error: Exception) -> list[Any]:
+        """Return what takes the place of a record, ``lines`` after ``position``, that raised ``error``.
+
+        Raises:
+            BadRecordError: That is the job's end.
+        """
+        if self._what is BadRecords.SKIP:
+            return []
+        line = lines_before(self._path, self._charset, position or 0) + lines + 1
+        bad = BadRecord(self._path, line, text, reason(error))
+        if self._what is BadRecords.KEEP:
+            return [bad]
+        raise BadRecordError(str(bad)) from error
+
+
+def lines_before(path: str, charset: str, offset: int) -> int:
+    """Return how many lines of a file lie before an offset at which one begins; it reads all of them."""
+    stream: ByteStream = open_bytes(path, charset)
+    encoding = charset if is_line_safe(charset) else "utf-8"
+    count, left, after_return = 0, offset, False
+    try:
+        while left > 0 and (data := stream.read(min(left, 1 << 20))):
+            left -= len(data)
+            text = data.decode(encoding, "replace")
+            count += text.count("\n") + text.count("\r") - text.count("\r\n")
+            count -= after_return and text.startswith("\n")
+            after_return = text.endswith("\r")
+    finally:
+        stream.close()
+    return count

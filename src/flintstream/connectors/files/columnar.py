@@ -1,0 +1,95 @@
+"""Reads columnar files, one row group or stripe after the other, and goes on after any row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from flintstream.connectors.files.reader import FileReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flintstream.connectors.files.reader import FileSplit, OpenFile
+
+
+class ColumnarFile(Protocol):
+    """An open file of row groups."""
+
+    groups: int
+    """How many row groups there are."""
+    size: int
+    """The bytes of the file."""
+
+    def batches(self, group: int) -> Iterator[Any]:
+        """Yield the record batches of a row group."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+class RowGroupReader(FileReader):
+    """Reads the row groups of file splits."""
+
+    gives_away = True
+
+    def __init__(self, open_columnar: Callable[[str], ColumnarFile], records_of: Callable[[Any], list[Any]]) -> None:
+        """Take what opens a file, and what makes records of a record batch (of Arrow)."""
+        super().__init__()
+        self._open_columnar = open_columnar
+        self._records_of = records_of
+
+    def open_file(self, split: FileSplit) -> OpenFile:
+        """Open a split's file."""
+        return _OpenColumnar(self._open_columnar(split.path), split, self._records_of)
+
+
+def groups_of(split: FileSplit, groups: int, size: int) -> range:
+    """Return which row groups belong to a split: those whose middle is in it, taking all to be of one length.
+
+    >>> from flintstream.connectors.files.reader import FileSplit
+    >>> groups_of(FileSplit("a", "a", 0, 50), 5, 100), groups_of(FileSplit("b", "a", 50, None), 5, 100)
+    (range(0, 2), range(2, 5))
+    """
+
+    def first(offset: int) -> int:
+        # (group + 1/2) / groups >= offset / size, in integers
+        return max(0, -(-(2 * offset * groups - size) // (2 * size))) if size else 0
+
+    return range(first(split.start), groups if split.end is None else min(groups, first(split.end)))
+
+
+class _OpenColumnar:
+    def __init__(self, file: ColumnarFile, split: FileSplit, records_of: Callable[[Any], list[Any]]) -> None:
+        self._file = file
+        self._records_of = records_of
+        mine = groups_of(split, file.groups, file.size)
+        self._groups = iter(range(mine.start if split.position is None else split.position, mine.stop))
+        self._pass_over = split.skip
+        self._batches: Iterator[Any] = iter(())
+        self._records: list[Any] = []
+        self._at = 0
+        self.position = split.position
+        self.skip = split.skip
+
+    def next(self, size: int) -> list[Any] | None:
+        while self._at >= len(self._records):
+            batch = next(self._batches, None)
+            if batch is None:
+                group = next(self._groups, None)
+                if group is None:
+                    return None
+                self._batches = self._file.batches(group)
+                self.position, self.skip = group, 0
+                continue
+            passed = min(self._pass_over, len(batch))
+            self._pass_over -= passed
+            self.skip += passed
+            self._records = self._records_of(batch.slice(passed) if passed else batch)
+            self._at = 0
+        records = self._records[self._at : self._at + size]
+        self._at += len(records)
+        self.skip += len(records)
+        return records
+
+    def close(self) -> None:
+        self._file.close()

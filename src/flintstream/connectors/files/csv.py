@@ -1,0 +1,259 @@
+"""Reads files of separated values, whose records may go over several lines, and goes on after any record."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import deque
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flintstream.common.types import _make_row
+from flintstream.connectors.files.bad_records import BadRecordHandler, BadRecords
+from flintstream.connectors.files.byte_streams import open_bytes
+from flintstream.connectors.files.reader import FileReader
+from flintstream.connectors.files.text import CHUNK, LineBlocks
+from flintstream.connectors.formats.csv_splitting import splitter
+from flintstream.connectors.formats.errors import Misfit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flintstream.connectors.files.reader import FileSplit, OpenFile
+    from flintstream.connectors.formats.dialect import CsvDialect
+
+LONGEST_FIELD = 1 << 30
+
+
+class CsvLayout(NamedTuple):
+    """What files look like, and what to make of their columns."""
+
+    dialect: CsvDialect
+    names: tuple[str, ...]
+    columns: tuple[Callable[[list[str]], list[Any]], ...]
+    """What makes values of the texts in each column."""
+    use_header: bool = False
+    strict_headers: bool = False
+    skip_first_data_row: bool = False
+    any_property_name: str | None = None
+    """If there is one, fields after the last column are passed over."""
+
+
+class CsvReader(FileReader):
+    """Reads file splits that are whole files."""
+
+    gives_away = True
+
+    def __init__(self, layout: CsvLayout, bad_records: BadRecords = BadRecords.FAIL, chunk: int = CHUNK) -> None:
+        """Take what files look like, what to do with what does not, and how many bytes to read at once."""
+        super().__init__()
+        self._layout = layout
+        self._bad_records = bad_records
+        self._chunk = chunk
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))  # Flink has no such limit
+
+    def open_file(self, split: FileSplit) -> OpenFile:
+        """Open a split's file."""
+        lines = _Lines(LineBlocks(open_bytes(split.path, "UTF-8"), split, self._chunk), split.skip)
+        file = _CsvFile(lines, self._layout, BadRecordHandler(self._bad_records, split.path))
+        try:
+            if split.position is None:
+                file.begin(split.path)
+        except BaseException:
+            lines.close()
+            raise
+        return file
+
+
+class _Lines:
+    """The lines of a file with their ends, and where they are."""
+
+    def __init__(self, blocks: LineBlocks, skip: int) -> None:
+        self._blocks = blocks
+        self._handed_out = -skip
+        self._marks = deque([(-skip, blocks.position)])
+        """The number of the first line of each block, and its position."""
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self._of_blocks())
+
+    def _of_blocks(self) -> Iterator[list[str]]:
+        while block := self._blocks.next():
+            start = self._blocks.position - len(block)
+            text = block.decode("utf-8", "replace")
+            lines = list(io.StringIO(text if start else text.removeprefix("\ufeff"), newline=""))
+            self._marks.append((self._handed_out, start))
+            skip = -self._handed_out  # blocks may have been cut elsewhere the last time
+            self._handed_out += len(lines)
+            if skip > 0:
+                lines = lines[skip:]
+            yield lines
+
+    def place(self, line: int) -> tuple[int, int]:
+        """Return the position of a block, and how many lines after it ``line`` is; asked for in ascending order."""
+        while len(self._marks) > 1 and self._marks[1][0] <= line:
+            self._marks.popleft()
+        first, position = self._marks[0]
+        return position, line - first
+
+    def close(self) -> None:
+        self._blocks.close()
+
+
+class _CsvFile:
+    def __init__(self, lines: _Lines, layout: CsvLayout, handler: BadRecordHandler) -> None:
+        self._lines = lines
+        self._layout = layout
+        self._handler = handler
+        self._line = 0
+        self._record: list[str] = []
+        """The lines of the current record so far."""
+        self._split = splitter(replace(layout.dialect, allow_comments=False))
+        self._texts = self._counted(iter(lines))
+        self._reader = None if layout.dialect.escape else fast_reader(self._texts, layout.dialect)
+        self.position: int | None
+        self.position, self.skip = lines.place(0)
+
+    def _counted(self, lines: Iterator[str]) -> Iterator[str]:
+        comments = self._layout.dialect.allow_comments
+        record = self._record
+        for line in lines:
+            self._line += 1
+            if comments and not record and line.lstrip(" \t").startswith("#"):
+                continue
+            record.append(line)
+            yield line
+
+    def _next(self) -> list[str] | None:
+        """Return the fields of the next record, None if there is none.
+
+        Raises:
+            Misfit: It is no record.
+        """
+        self._record.clear()
+        if self._reader is not None:
+            try:
+                return next(self._reader, None)
+            except csv.Error:
+                lines = chain(list(self._record), self._texts)
+        else:
+            lines = chain((), self._texts)
+        text = next(lines, None)
+        while text is not None:
+            try:
+                return self._split(text)
+            except Misfit:
+                following = next(lines, None) if self._is_open(text) else None
+                if following is None:
+                    raise
+                text += following
+        return None
+
+    def _is_open(self, text: str) -> bool:
+        """Tell whether a quote may be closed on a later line."""
+        escape, quote = self._layout.dialect.escape, self._layout.dialect.quote
+        if escape is not None:
+            text = re.sub(f"{re.escape(escape)}.", "", text, flags=re.DOTALL)
+        return quote is not None and text.count(quote) % 2 == 1
+
+    def begin(self, path: str) -> None:
+        """Pass over what comes before the first record.
+
+        Raises:
+            BadRecordError: The header is not what it must be.
+        """
+        layout = self._layout
+        if layout.use_header:
+            header = self._next()
+            if layout.strict_headers and header is not None and tuple(header) != layout.names:
+                wrong = Misfit(f"the header of {path} must be {','.join(layout.names)}")
+                BadRecordHandler(BadRecords.FAIL, path).handle(0, 0, layout.dialect.delimiter.join(header), wrong)
+        if layout.skip_first_data_row:
+            self._next()
+        self.position, self.skip = self._lines.place(self._line)
+
+    def next(self, size: int) -> list[Any] | None:
+        rows: list[list[str]] = []
+        starts: list[int] = []
+        bad: tuple[int, Exception] | None = None
+        while len(rows) < size:
+            start = self._line
+            try:
+                row = self._next()
+            except Misfit as error:
+                bad = start, error
+                break
+            if row is None:
+                break
+            rows.append(row or [""])
+            starts.append(start)
+        if not rows and bad is None:
+            return None
+        records = self._records(rows, starts)
+        if bad is not None:
+            position, lines = self._lines.place(bad[0])
+            records += self._handler.handle(position, lines, "".join(self._record).rstrip("\r\n"), bad[1])
+        self.position, self.skip = self._lines.place(self._line)
+        return records
+
+    def _records(self, rows: list[list[str]], starts: list[int]) -> list[Any]:
+        try:
+            return self._convert(rows)
+        except (Misfit, ValueError, OverflowError):
+            pass
+        records: list[Any] = []
+        for row, start in zip(rows, starts, strict=True):
+            try:
+                records += self._convert([row])
+            except (Misfit, ValueError, OverflowError) as error:
+                position, lines = self._lines.place(start)
+                records += self._handler.handle(position, lines, self._layout.dialect.delimiter.join(row), error)
+        return records
+
+    def _convert(self, rows: list[list[str]]) -> list[Any]:
+        names = self._layout.names
+        for row in rows:
+            if len(row) != len(names):
+                self._fit(row)
+        columns = zip(*rows, strict=True) if rows else iter(())
+        converted = [
+            _column(convert, name, list(texts))
+            for convert, name, texts in zip(self._layout.columns, names, columns, strict=False)
+        ]
+        return [_make_row(names, list(values)) for values in zip(*converted, strict=True)]
+
+    def _fit(self, row: list[str]) -> None:
+        """Cut what may follow the last column.
+
+        Raises:
+            Misfit: There are too few fields, or too many.
+        """
+        wanted = len(self._layout.names)
+        surplus = row[wanted:]
+        if len(row) < wanted or (surplus != [""] and self._layout.any_property_name is None):
+            raise Misfit(f"there are {len(row)} fields, where the schema has {wanted} columns")
+        del row[wanted:]
+
+    def close(self) -> None:
+        self._lines.close()
+
+
+def _column(convert: Callable[[list[str]], list[Any]], name: str, texts: list[str]) -> list[Any]:
+    try:
+        return convert(texts)
+    except Misfit as error:
+        raise error.within(name) from None
+    except (ValueError, OverflowError) as error:
+        raise Misfit(str(error), name) from None
+
+
+def fast_reader(lines: Iterator[str], dialect: CsvDialect) -> Any:
+    """Return a reader of :mod:`csv`, which fails where Flink would not agree."""
+    options: dict[str, Any] = {"delimiter": dialect.delimiter, "doublequote": True, "strict": True}
+    if dialect.quote is None:
+        options["quoting"] = csv.QUOTE_NONE
+    else:
+        options["quotechar"] = dialect.quote
+    return csv.reader(lines, **options)

@@ -1,0 +1,73 @@
+"""Finds the files under a source's paths and cuts them into splits."""
+
+from __future__ import annotations
+
+import time
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from flintstream.connectors.files.byte_streams import compression_of
+from flintstream.connectors.files.file_systems import list_files
+from flintstream.connectors.files.reader import FileSplit
+from flintstream.connectors.source import SplitEnumerator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SMALLEST_SPLIT = 4 << 20
+LARGEST_SPLIT = 64 << 20
+
+
+def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittable: bool) -> list[FileSplit]:
+    """Cut files (path, size) into splits, as large as they may be while every subtask gets its share.
+
+    >>> [(s.split_id, s.start, s.end) for s in plan_splits([("/a", 10_000_000), ("/b.gz", 9)], 2, splittable=True)]
+    [('/a:0', 0, 5000000), ('/a:5000000', 5000000, None), ('/b.gz', 0, None)]
+    """
+    share = sum(size for _, size in files) // parallelism
+    largest = min(max(share, SMALLEST_SPLIT), LARGEST_SPLIT)
+    splits = []
+    for path, size in files:
+        if not splittable or compression_of(path) is not None:
+            splits.append(FileSplit(path, path))
+            continue
+        pieces = max(1, round(size / largest))
+        starts = [size * piece // pieces for piece in range(pieces)]
+        # The last piece has no end: the file may have grown when it is read.
+        splits.extend(FileSplit(f"{path}:{start}", path, start, end) for start, end in zip_longest(starts, starts[1:]))
+    return splits
+
+
+class FileMonitor(SplitEnumerator):
+    """Looks for new files again and again; a file is known by its path and read once."""
+
+    def __init__(self, paths: Sequence[str], parallelism: int, interval_ms: int, *, splittable: bool) -> None:
+        """Take where to look, and how many milliseconds to wait between two looks."""
+        self._paths = paths
+        self._parallelism = parallelism
+        self._interval = interval_ms / 1000
+        self._splittable = splittable
+        self._seen: set[str] = set()
+        self._next_look = time.monotonic()
+
+    def discover(self) -> Sequence[FileSplit]:
+        """Return the splits of the files that appeared since the last look, if it is time for one."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return []
+        self._next_look = now + self._interval
+        new = [(path, size) for path, size in list_files(self._paths) if path not in self._seen]
+        self._seen.update(path for path, _ in new)
+        return plan_splits(new, self._parallelism, splittable=self._splittable)
+
+    def is_finished(self) -> bool:
+        """Return False: there may always be another file."""
+        return False
+
+    def snapshot(self) -> object:
+        """Return the paths that were seen."""
+        return frozenset(self._seen)
+
+    def restore(self, state: object) -> None:
+        """Take back the paths that were seen."""
+        self._seen = set(state)  # type: ignore[call-overload]

@@ -1,0 +1,61 @@
+"""Reads records from lines of text, one on each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.files.bad_records import BadRecordHandler, BadRecords
+from flintstream.connectors.files.text import TextLineReader
+
+if TYPE_CHECKING:
+    from flintstream.common.serialization import DeserializationSchema
+    from flintstream.connectors.files.reader import FileSplit, OpenFile
+
+
+class RecordLineReader(TextLineReader):
+    """Reads a record from each line of file splits."""
+
+    gives_away = True
+
+    def __init__(
+        self, schema: DeserializationSchema, charset: str = "UTF-8", bad_records: BadRecords = BadRecords.FAIL
+    ) -> None:
+        """Take what makes records of messages, the charset of the files, and what to do with lines that are none."""
+        super().__init__(charset)
+        self._schema = schema
+        self._bad_records = bad_records
+
+    def open_file(self, split: FileSplit) -> OpenFile:
+        """Open a split's file."""
+        handler = BadRecordHandler(self._bad_records, split.path, self._charset)
+        return _RecordLines(super().open_file(split), self._schema, handler)
+
+
+class _RecordLines:
+    def __init__(self, lines: OpenFile, schema: DeserializationSchema, handler: BadRecordHandler) -> None:
+        self._lines = lines
+        self._deserialize = schema.deserialize
+        self._handler = handler
+        self.position = lines.position
+        self.skip = lines.skip
+
+    def next(self, size: int) -> list[Any] | None:
+        before, skip = self.position, self.skip
+        lines = self._lines.next(size)
+        self.position, self.skip = self._lines.position, self._lines.skip
+        if lines is None:
+            return None
+        deserialize = self._deserialize
+        records: list[Any] = []
+        for number, line in enumerate(lines):
+            try:
+                record = deserialize(line.encode())
+            except Exception as error:  # noqa: BLE001 - whatever a schema raises
+                records += self._handler.handle(before, skip + number, line, error)
+            else:
+                if record is not None:
+                    records.append(record)
+        return records
+
+    def close(self) -> None:
+        self._lines.close()

@@ -1,0 +1,98 @@
+"""Writes rows into columnar files: Parquet and ORC."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from flintstream.common.serialization import BulkWriter, BulkWriterFactory
+from flintstream.common.types import Row, RowKind
+from flintstream.connectors.files.arrow_values import arrow, batch_of
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common.typeinfo import TypeInformation
+
+ROWS_PER_GROUP = 1 << 17
+
+
+class ParquetRows(BulkWriterFactory):
+    """Makes writers for rows or tuples of one type."""
+
+    can_be_concatenated = False
+
+    def __init__(self, schema: Any, row_type: TypeInformation) -> None:
+        """Take the schema of the files (of Arrow) and the type that records are brought to first."""
+        self._schema = schema
+        self._row_type = row_type
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        """Return a writer of a new file."""
+        return ColumnarWriter(parquet_writer(stream, self._schema), self._records)
+
+    def _records(self, rows: list[Any]) -> Any:
+        convert = self._row_type.converter()
+        if convert is not None:
+            rows = list(map(convert, rows))
+        for row in rows:
+            if isinstance(row, Row) and row.get_row_kind() is not RowKind.INSERT:
+                raise FlintstreamError(f"a DataFrame has no changes, but the stream has {row.get_row_kind()} {row!r}")
+        return batch_of(rows, self._schema)
+
+
+def parquet_writer(stream: BinaryIO, schema: Any, **options: Any) -> Any:
+    """Return pyarrow's writer of a Parquet file."""
+    arrow()  # for its message, if it is not there
+    return importlib.import_module("pyarrow.parquet").ParquetWriter(stream, schema, **options)
+
+
+class ColumnarWriter(BulkWriter):
+    """Collects records and writes them as record batches."""
+
+    def __init__(
+        self, writer: Any, batch_of_records: Callable[[list[Any]], Any], rows_per_group: int = ROWS_PER_GROUP
+    ) -> None:
+        """Take pyarrow's writer, what makes a record batch of records, and how many to collect."""
+        self._writer = writer
+        self._batch_of = batch_of_records
+        self._rows_per_group = rows_per_group
+        self._records: list[Any] = []
+
+    def add_element(self, element: Any) -> None:
+        """Write one record."""
+        self.add_elements((element,))
+
+    def add_elements(self, elements: Sequence[Any]) -> None:
+        """Write records."""
+        self._records += elements
+        if len(self._records) >= self._rows_per_group:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was collected, as a row group or stripe."""
+        records, self._records = self._records, []
+        try:
+            batch = self._batch_of(records)
+            if hasattr(self._writer, "write_batch"):
+                self._writer.write_batch(batch)
+            else:  # of ORC
+                self._writer.write(arrow().Table.from_batches([batch]))
+        except BaseException:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        # The file is closed before its end, and pyarrow would complain that it cannot end it.
+        self._writer.is_open = False
+
+    def __del__(self) -> None:
+        if hasattr(self, "_writer"):
+            self._give_up()
+
+    def finish(self) -> None:
+        """Write the footer."""
+        if self._records:
+            self.flush()
+        self._writer.close()

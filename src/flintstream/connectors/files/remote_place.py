@@ -1,0 +1,214 @@
+"""Part files in object stores and whatever else fsspec reaches.
+
+Such a store can neither append to a file nor cut it, and most cannot rename one. A file that goes on is kept in pieces,
+the last of them in the state itself; when it is complete, the whole is written under a hidden name. To give it its name
+the store copies it (by itself, no data come here) and removes the hidden one. An object appears when it is complete, so
+readers see all of a file or nothing. To copy once more, after a failure in between, changes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import posixpath
+import tempfile
+import uuid
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from flintstream.checkpoint.fsspec_store import OBJECT_STORES
+from flintstream.connectors.files.file_systems import reach
+from flintstream.connectors.files.places import PreparedFile, check_within, gone, too_short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from flintstream.connectors.files.places import Log, OpenFile
+
+PIECE_BYTES = 8 << 20
+"""What is buffered of a file at most."""
+KEPT_BYTES = 1 << 18
+"""What may stay in the state at the end of an epoch, rather than become a piece of its own."""
+
+_COPIES = OBJECT_STORES | {"memory"}
+
+
+class RemotePlace:
+    """A directory of another file system."""
+
+    def __init__(self, base: str) -> None:
+        """Take its URI."""
+        self.base = base
+        self._protocol = base.partition(":")[0]
+
+    def directory(self, bucket: str) -> str:
+        """Return the URI of a bucket's directory; object stores have none."""
+        below = posixpath.normpath(f"/{bucket}").rstrip("/")
+        directory = self.base + below
+        if self._protocol not in _COPIES:
+            system, place = reach(directory)
+            system.makedirs(place, exist_ok=True)
+        return directory
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file."""
+        system, place = reach(path)
+        system.invalidate_cache()
+        return bool(system.exists(place))
+
+    def contains(self, path: str) -> bool:
+        """Tell whether a file is in the directory."""
+        return path.startswith(f"{self.base}/")
+
+    def open_log(self, known: OpenFile) -> Log:
+        """Begin a file, or go on with its pieces."""
+        return _RemoteLog(known)
+
+    def check(self, known: OpenFile) -> None:
+        """See that all pieces are there; nothing is ever added to one."""
+        check_within(known.path, self.base, within=self.contains(known.path))
+        pieces, _ = known.log or ((), b"")
+        for path, length in pieces:
+            size = _size(path)
+            if size is None:
+                raise gone(known)
+            if size != length:
+                raise too_short(path, size, length)
+
+    def create(self, path: str) -> BinaryIO:
+        """Begin a file."""
+        system, place = reach(path)
+        return cast("BinaryIO", system.open(place, "wb"))
+
+    def complete(self, file: BinaryIO) -> int:
+        """Upload the rest of a file."""
+        length = file.tell()
+        file.close()
+        return length
+
+    def abandon(self, file: BinaryIO) -> None:
+        """Close a file; what was uploaded of it is removed as all that nobody knows."""
+        with contextlib.suppress(Exception):
+            file.close()
+
+    def read(self, prepared: PreparedFile) -> BinaryIO:
+        """Open a file."""
+        size = _size(prepared.path)
+        if size is not None and size != prepared.length:
+            raise too_short(prepared.path, size, prepared.length)
+        system, place = reach(prepared.path)
+        return cast("BinaryIO", system.open(place, "rb"))
+
+    def sync(self) -> None:
+        """Nothing to do: what was uploaded is there."""
+
+    def take_back(self, known: OpenFile) -> None:
+        """Nothing to do: while a file goes on, its pieces are there."""
+
+    def finish(self, prepared: Iterable[PreparedFile]) -> None:
+        """Copy or move files to their names."""
+        for each in prepared:
+            size = _size(each.path)
+            if size is None and not self.exists(each.target):
+                raise FileNotFoundError(f"neither {each.path} nor {each.target} is there")
+            if size is not None and size != each.length:
+                raise too_short(each.path, size, each.length)
+            if size is not None:
+                self._move(each.path, each.target)
+            self.remove(each.leftovers)
+
+    def _move(self, path: str, target: str) -> None:
+        system, source = reach(path)
+        _, destination = reach(target)
+        if self._protocol in _COPIES:
+            system.cp_file(source, destination)
+            system.rm_file(source)
+        else:
+            system.mv(source, destination)
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove files."""
+        for path in paths:
+            system, place = reach(path)
+            with contextlib.suppress(FileNotFoundError):
+                system.rm_file(place)
+
+    def remove_leftovers(self, is_leftover: Callable[[str], bool], known: Collection[str] = ()) -> None:
+        """Remove hidden files."""
+        system, top = reach(self.base)
+        system.invalidate_cache()
+        found = system.find(top) if system.exists(top) else []
+        for place in found:
+            name = place.rpartition("/")[2]
+            path = self.base + place.removeprefix(top.rstrip("/"))
+            if name.startswith(".") and path not in known and is_leftover(name):
+                self.remove([path])
+
+
+def _size(path: str) -> int | None:
+    system, place = reach(path)
+    system.invalidate_cache()
+    try:
+        return int(system.info(place)["size"])
+    except FileNotFoundError:
+        return None
+
+
+class _RemoteLog:
+    def __init__(self, known: OpenFile) -> None:
+        self._known = known
+        pieces, kept = known.log or ((), b"")
+        self._pieces: list[tuple[str, int]] = list(pieces)
+        self._buffer = io.BytesIO()
+        self._buffer.write(kept)
+        self.length = known.length
+
+    def write(self, data: bytes) -> None:
+        self._buffer.write(data)
+        self.length += len(data)
+        if self._buffer.tell() >= PIECE_BYTES:
+            self._upload()
+
+    def _new_path(self) -> str:
+        # Other attempts to go on with the file may be at work: names are used once.
+        return f"{self._known.path}.{uuid.uuid4().hex[:12]}"
+
+    def _upload(self) -> None:
+        data = self._buffer.getvalue()
+        path = self._new_path()
+        system, place = reach(path)
+        system.pipe_file(place, data)
+        self._pieces.append((path, len(data)))
+        self._buffer = io.BytesIO()
+
+    def save(self) -> Any:
+        if self._buffer.tell() > KEPT_BYTES:
+            self._upload()
+        return tuple(self._pieces), self._buffer.getvalue()
+
+    def sync(self) -> None:
+        pass  # pieces are uploaded, and the rest is in the state
+
+    def seal(self) -> PreparedFile:
+        path = self._new_path()
+        system, place = reach(path)
+        with system.open(place, "wb") as file:
+            self._copy_to(file)
+        return PreparedFile(path, self._known.target, self.length, parts=self.parts())
+
+    def _copy_to(self, file: Any) -> None:
+        for path, _ in self._pieces:
+            system, place = reach(path)
+            file.write(system.cat_file(place))
+        file.write(self._buffer.getvalue())
+
+    def read(self) -> BinaryIO:
+        file = tempfile.SpooledTemporaryFile(PIECE_BYTES)  # noqa: SIM115 - the caller closes it
+        self._copy_to(file)
+        file.seek(0)
+        return cast("BinaryIO", file)
+
+    def parts(self) -> tuple[str, ...]:
+        return tuple(path for path, _ in self._pieces)
+
+    def close(self) -> None:
+        self._buffer.close()

@@ -1,0 +1,136 @@
+"""When to try again what an async function did not get done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from flintstream.contracts.functions.async_io import AsyncRetryPredicate, AsyncRetryStrategy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OUT = TypeVar("OUT")
+
+
+class RetryPredicate(AsyncRetryPredicate[OUT]):
+    """Judges results and exceptions by the two given callables; None never asks for another attempt."""
+
+    def __init__(
+        self,
+        result_predicate: Callable[[list[OUT]], bool] | None,
+        exception_predicate: Callable[[Exception], bool] | None,
+    ) -> None:
+        self._result_predicate = result_predicate
+        self._exception_predicate = exception_predicate
+
+    def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
+        """Return what judges results."""
+        return self._result_predicate
+
+    def exception_predicate(self) -> Callable[[Exception], bool] | None:
+        """Return what judges exceptions."""
+        return self._exception_predicate
+
+
+class NoRetryStrategy(AsyncRetryStrategy[OUT]):
+    """Never tries again."""
+
+    def can_retry(self, current_attempts: int) -> bool:  # noqa: ARG002 - the contract
+        """Return False."""
+        return False
+
+    def get_backoff_time_millis(self, current_attempts: int) -> int:  # noqa: ARG002
+        """Return -1: there is no next attempt."""
+        return -1
+
+    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
+        """Return a predicate that never asks for another attempt."""
+        return RetryPredicate(None, None)
+
+
+class _Bounded(AsyncRetryStrategy[OUT]):
+    def __init__(
+        self,
+        settings: dict[str, float],
+        result_predicate: Callable[[list[OUT]], bool] | None,
+        exception_predicate: Callable[[Exception], bool] | None,
+    ) -> None:
+        for name, value in settings.items():
+            if value <= 0:
+                raise ValueError(f"{name} should be greater than zero, but got {value!r}")
+        self._max_attempts = settings["max_attempts"]
+        self._predicate: AsyncRetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
+
+    def can_retry(self, current_attempts: int) -> bool:
+        """Return whether fewer than ``max_attempts`` retries followed the first attempt."""
+        return current_attempts <= self._max_attempts
+
+    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
+        """Return what says whether to try again."""
+        return self._predicate
+
+
+class FixedDelayRetryStrategy(_Bounded[OUT]):
+    """Tries again up to ``max_attempts`` times after the first attempt, always after the same pause (ms).
+
+    Raises:
+        ValueError: A number is not positive.
+    """
+
+    def __init__(
+        self,
+        max_attempts: int,
+        backoff_time_millis: int,
+        result_predicate: Callable[[list[OUT]], bool] | None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> None:
+        settings: dict[str, float] = {"max_attempts": max_attempts, "backoff_time_millis": backoff_time_millis}
+        super().__init__(settings, result_predicate, exception_predicate)
+        self._backoff_time_millis = backoff_time_millis
+
+    def get_backoff_time_millis(self, current_attempts: int) -> int:  # noqa: ARG002
+        """Return the pause in ms."""
+        return self._backoff_time_millis
+
+
+class ExponentialBackoffDelayRetryStrategy(_Bounded[OUT]):
+    """Tries again up to ``max_attempts`` times; each pause (ms) is ``multiplier`` times the one before.
+
+    >>> strategy = ExponentialBackoffDelayRetryStrategy(5, 100, 500, 2.0)
+    >>> [strategy.get_backoff_time_millis(attempt) for attempt in range(1, 6)]
+    [100, 200, 400, 500, 500]
+
+    Raises:
+        ValueError: A number is not positive.
+    """
+
+    def __init__(
+        self,
+        max_attempts: int,
+        initial_delay: int,
+        max_retry_delay: int,
+        multiplier: float,
+        result_predicate: Callable[[list[Any]], bool] | None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> None:
+        settings = {
+            "max_attempts": max_attempts,
+            "initial_delay": initial_delay,
+            "max_retry_delay": max_retry_delay,
+            "multiplier": multiplier,
+        }
+        super().__init__(settings, result_predicate, exception_predicate)
+        self._initial_delay = initial_delay
+        self._max_retry_delay = max_retry_delay
+        self._multiplier = multiplier
+
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
+        """Return the pause in ms after so many attempts."""
+        # From the start every time: many records are tried again at once, none may lengthen the pauses of another
+        delay = self._initial_delay
+        for _ in range(1, current_attempts):
+            delay = int(min(delay * self._multiplier, self._max_retry_delay))
+        return delay
+
+
+NO_RETRY_STRATEGY: AsyncRetryStrategy[Any] = NoRetryStrategy()

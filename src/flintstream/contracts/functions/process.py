@@ -1,0 +1,131 @@
+"""Process functions: access to time, timers and side outputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.functions.basic import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flintstream.contracts.timers import TimeDomain, TimerService
+
+
+class _Context(ABC):
+    """What all process functions may ask about the current record."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def timer_service(self) -> TimerService:
+        """Return what tells the time and sets timers."""
+
+    @abstractmethod
+    def timestamp(self) -> int:
+        """Return the timestamp of the record or timer in ms; ``-2**63`` for a record that has none."""
+
+
+class _KeyedContext(_Context):
+    __slots__ = ()
+
+    @abstractmethod
+    def get_current_key(self) -> Any:
+        """Return the key of the record or timer."""
+
+
+class _OnTimerContext(_KeyedContext):
+    __slots__ = ()
+
+    @abstractmethod
+    def time_domain(self) -> TimeDomain:
+        """Return which kind of timer fires."""
+
+
+class ProcessFunction(Function):
+    """Any number of results for each record, to the main stream or, as ``(tag, value)``, to side outputs."""
+
+    class Context(_Context):
+        """What :meth:`process_element` may ask."""
+
+        __slots__ = ()
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+        """Return the results for ``value``, generate them, or return None."""
+
+
+class KeyedProcessFunction(Function):
+    """A process function with state and timers of the record's key.
+
+    >>> from flintstream.contracts.state import ValueStateDescriptor
+    >>> from flintstream.common import Types
+    >>> class Count(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+    ...
+    ...     def process_element(self, value, ctx):
+    ...         n = (self.count.value() or 0) + 1
+    ...         self.count.update(n)
+    ...         yield ctx.get_current_key(), n
+    """
+
+    class Context(_KeyedContext):
+        """What :meth:`process_element` may ask."""
+
+        __slots__ = ()
+
+    class OnTimerContext(_OnTimerContext, Context):
+        """What :meth:`on_timer` may ask."""
+
+        __slots__ = ()
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+        """Return the results for ``value``, generate them, or return None."""
+
+    def on_timer(self, timestamp: int, ctx: OnTimerContext) -> Iterable[Any] | None:
+        """Return the results for a timer of the current key that is due (ms), generate them, or return None."""
+
+
+class CoProcessFunction(Function):
+    """A process function of two connected streams."""
+
+    class Context(_Context):
+        """What the function may ask."""
+
+        __slots__ = ()
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+        """Return the results for a record of the first stream."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+        """Return the results for a record of the second stream."""
+
+
+class KeyedCoProcessFunction(Function):
+    """A process function of two connected keyed streams, which share state and timers of a key."""
+
+    class Context(_KeyedContext):
+        """What the function may ask."""
+
+        __slots__ = ()
+
+    class OnTimerContext(_OnTimerContext, Context):
+        """What :meth:`on_timer` may ask."""
+
+        __slots__ = ()
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+        """Return the results for a record of the first stream."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+        """Return the results for a record of the second stream."""
+
+    def on_timer(self, timestamp: int, ctx: OnTimerContext) -> Iterable[Any] | None:
+        """Return the results for a timer of the current key that is due (ms)."""

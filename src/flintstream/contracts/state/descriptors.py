@@ -1,0 +1,139 @@
+"""What names a state and says how it behaves."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.typeinfo import ListTypeInfo, MapTypeInfo, Types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.contracts.state.ttl_config import StateTtlConfig
+
+
+class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
+    """The name and type of a state; descriptors of the same name mean the same state."""
+
+    def __init__(self, name: str, type_info: TypeInformation | None) -> None:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"the name of a state must be a non-empty string, but got {name!r}")
+        self.name = name
+        self.type_info = type_info
+        self._ttl_config: StateTtlConfig | None = None
+
+    def get_name(self) -> str:
+        """Return the name."""
+        return self.name
+
+    @property
+    def ttl_config(self) -> StateTtlConfig | None:
+        """The time-to-live, None when the state stays for ever."""
+        return self._ttl_config
+
+    def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
+        """Let values expire (in processing time)."""
+        self._ttl_config = ttl_config
+
+
+class ValueStateDescriptor(StateDescriptor):
+    """Describes one value per key."""
+
+    def __init__(self, name: str, value_type_info: TypeInformation | None) -> None:
+        super().__init__(name, value_type_info)
+
+
+class ListStateDescriptor(StateDescriptor):
+    """Describes a list per key."""
+
+    def __init__(self, name: str, elem_type_info: TypeInformation | None) -> None:
+        super().__init__(name, Types.LIST(elem_type_info) if elem_type_info is not None else None)
+
+
+class MapStateDescriptor(StateDescriptor):
+    """Describes a map per key, or a broadcast state."""
+
+    def __init__(
+        self, name: str, key_type_info: TypeInformation | None, value_type_info: TypeInformation | None
+    ) -> None:
+        typed = key_type_info is not None and value_type_info is not None
+        super().__init__(name, Types.MAP(key_type_info, value_type_info) if typed else None)  # type: ignore[arg-type]
+
+
+def taken_for(descriptor: Any, wanted: type[StateDescriptor]) -> StateDescriptor | None:
+    """Return a descriptor of the wanted kind; one of another kind counts where its type says the same, as in PyFlink.
+
+    None stands for a descriptor that cannot be meant.
+
+    >>> from flintstream.common import Types
+    >>> taken_for(ListStateDescriptor("words", Types.STRING()), ValueStateDescriptor).type_info
+    ListTypeInfo<String>
+    >>> taken_for(ValueStateDescriptor("word", Types.STRING()), ListStateDescriptor) is None
+    True
+    """
+    if isinstance(descriptor, wanted):
+        return descriptor
+    if not isinstance(descriptor, StateDescriptor):
+        return None
+    type_info = descriptor.type_info
+    made: StateDescriptor
+    if wanted is ValueStateDescriptor:
+        made = ValueStateDescriptor(descriptor.name, type_info)
+    elif wanted is ListStateDescriptor and isinstance(type_info, ListTypeInfo):
+        made = ListStateDescriptor(descriptor.name, type_info.elem_type)
+    elif wanted is MapStateDescriptor and isinstance(type_info, MapTypeInfo):
+        made = MapStateDescriptor(descriptor.name, type_info.key_type, type_info.value_type)
+    else:
+        return None
+    if descriptor.ttl_config is not None:
+        made.enable_time_to_live(descriptor.ttl_config)
+    return made
+
+
+class ReducingStateDescriptor(StateDescriptor):
+    """Describes one value per key, reduced as values are added.
+
+    Raises:
+        TypeError: ``reduce_function`` is neither callable nor a ``ReduceFunction``.
+    """
+
+    def __init__(
+        self, name: str, reduce_function: Callable[[Any, Any], Any] | Any, type_info: TypeInformation | None
+    ) -> None:
+        super().__init__(name, type_info)
+        from flintstream.contracts.functions import ReduceFunction, ReduceFunctionWrapper  # noqa: PLC0415 - cycle
+
+        if not isinstance(reduce_function, ReduceFunction):
+            if not callable(reduce_function):
+                raise TypeError(
+                    f"The reduce function of the state '{name}' must be callable or a ReduceFunction, "
+                    f"but got {reduce_function!r}",
+                )
+            reduce_function = ReduceFunctionWrapper(reduce_function)
+        self._reduce_function = reduce_function
+
+    def get_reduce_function(self) -> Any:
+        """Return the reduce function."""
+        return self._reduce_function
+
+
+class AggregatingStateDescriptor(StateDescriptor):
+    """Describes one accumulator per key.
+
+    Raises:
+        TypeError: ``agg_function`` is not an ``AggregateFunction``.
+    """
+
+    def __init__(self, name: str, agg_function: Any, state_type_info: TypeInformation | None) -> None:
+        super().__init__(name, state_type_info)
+        from flintstream.contracts.functions import AggregateFunction  # noqa: PLC0415 - cycle
+
+        if not isinstance(agg_function, AggregateFunction):
+            raise TypeError(f"The function of state '{name}' must be an AggregateFunction, got {agg_function!r}")
+        self._agg_function = agg_function
+
+    def get_agg_function(self) -> Any:
+        """Return the aggregate function."""
+        return self._agg_function

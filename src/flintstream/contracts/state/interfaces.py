@@ -1,0 +1,218 @@
+"""The kinds of state."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from flintstream.contracts.state.descriptors import MapStateDescriptor
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+
+
+class State(ABC):
+    """State of the current key."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Remove what is stored for the current key."""
+
+
+class ValueState(State, Generic[T]):
+    """One value per key."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def value(self) -> T | None:
+        """Return the value, None when there is none."""
+
+    @abstractmethod
+    def update(self, value: T | None) -> None:
+        """Set the value; None removes it."""
+
+
+class AppendingState(State, Generic[IN, OUT]):
+    """State that values are added to."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get(self) -> OUT | None:
+        """Return what the values added up to."""
+
+    @abstractmethod
+    def add(self, value: IN) -> None:
+        """Add a value."""
+
+
+class MergingState(AppendingState[IN, OUT]):
+    """Appending state of which two can become one, as the windows of a session do."""
+
+    __slots__ = ()
+
+
+class ReducingState(MergingState[T, T]):
+    """One value per key, into which others are reduced; None when nothing was added."""
+
+    __slots__ = ()
+
+
+class AggregatingState(MergingState[IN, OUT]):
+    """One accumulator per key; None when nothing was added."""
+
+    __slots__ = ()
+
+
+class ListState(MergingState[T, "Iterable[T]"]):
+    """A list per key; :meth:`get` returns an empty iterable when there is none."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def update(self, values: list[T]) -> None:
+        """Replace all elements."""
+
+    @abstractmethod
+    def add_all(self, values: list[T]) -> None:
+        """Append several elements."""
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.get() or ())
+
+
+class MapState(State, Generic[K, V]):
+    """A map per key."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get(self, key: K) -> V | None:
+        """Return the value of a map key, None when there is none."""
+
+    @abstractmethod
+    def put(self, key: K, value: V) -> None:
+        """Set the value of a map key."""
+
+    @abstractmethod
+    def put_all(self, dict_value: Mapping[K, V] | Iterable[tuple[K, V]]) -> None:
+        """Set several map keys."""
+
+    @abstractmethod
+    def remove(self, key: K) -> None:
+        """Remove a map key if it is there."""
+
+    @abstractmethod
+    def contains(self, key: K) -> bool:
+        """Tell whether a map key has a value other than None."""
+
+    @abstractmethod
+    def items(self) -> Iterable[tuple[K, V]]:
+        """Return the pairs."""
+
+    @abstractmethod
+    def keys(self) -> Iterable[K]:
+        """Return the map keys."""
+
+    @abstractmethod
+    def values(self) -> Iterable[V]:
+        """Return the values."""
+
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Tell whether there is no map key."""
+
+    def __getitem__(self, key: K) -> V | None:
+        return self.get(key)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)
+
+    def __contains__(self, key: K) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.keys())
+
+
+class ReadOnlyBroadcastState(State, Generic[K, V]):
+    """Broadcast state as the side that is not broadcast sees it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get(self, key: K) -> V | None:
+        """Return the value of a map key, None when there is none."""
+
+    @abstractmethod
+    def contains(self, key: K) -> bool:
+        """Tell whether there is a map key."""
+
+    @abstractmethod
+    def items(self) -> Iterable[tuple[K, V]]:
+        """Return the pairs."""
+
+    @abstractmethod
+    def keys(self) -> Iterable[K]:
+        """Return the map keys."""
+
+    @abstractmethod
+    def values(self) -> Iterable[V]:
+        """Return the values."""
+
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Tell whether there is no map key."""
+
+    def __getitem__(self, key: K) -> V | None:
+        return self.get(key)
+
+    def __contains__(self, key: K) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.keys())
+
+
+class BroadcastState(ReadOnlyBroadcastState[K, V]):
+    """Broadcast state as the broadcast side sees it. Every subtask must change it in the same way."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def put(self, key: K, value: V) -> None:
+        """Set the value of a map key."""
+
+    @abstractmethod
+    def put_all(self, dict_value: Mapping[K, V]) -> None:
+        """Set several map keys."""
+
+    @abstractmethod
+    def remove(self, key: K) -> None:
+        """Remove a map key if it is there."""
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)
+
+
+class OperatorStateStore(ABC):
+    """State that belongs to a subtask rather than to a key."""
+
+    @abstractmethod
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[object, object]:
+        """Return a broadcast state."""

@@ -1,0 +1,289 @@
+"""The assigners of windows that do not merge."""
+
+# ruff: noqa: ARG002 - an assigner has the methods of WindowAssigner whether it looks at every argument or not
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.constants import MIN_LONG_VALUE
+from flintstream.common.time import Duration
+from flintstream.common.typeinfo import Types
+from flintstream.contracts.state import ValueStateDescriptor
+from flintstream.contracts.window.base import T, WindowAssigner
+from flintstream.contracts.window.triggers import CountTrigger, EventTimeTrigger, NeverTrigger, ProcessingTimeTrigger
+from flintstream.contracts.window.windows import (
+    CountWindow,
+    CountWindowSerializer,
+    GlobalWindow,
+    GlobalWindowSerializer,
+    TimeWindow,
+    TimeWindowSerializer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from flintstream.common.serializer import TypeSerializer
+    from flintstream.common.time import Time
+    from flintstream.contracts.window.base import Trigger
+
+NO_TIMESTAMP = (
+    "{} needs records with timestamps, but {!r} has none; call "
+    "data_stream.assign_timestamps_and_watermarks(...) before the window, or use processing-time windows"
+)
+
+
+def millis_of(length: Any) -> int:
+    """Return a length of time in ms; besides ``Time``, whatever :meth:`Duration.of` takes is fine."""
+    return Duration.of(length).to_millis()
+
+
+class _TimeAssigner(WindowAssigner[T, TimeWindow]):
+    """What assigners of time windows share."""
+
+    _event_time: bool
+
+    def get_default_trigger(self, env: Any) -> Trigger[T, TimeWindow]:
+        """Return a trigger that fires at the end of the window."""
+        return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Return the serializer of time windows."""
+        return TimeWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        """Tell whether windows end in event time."""
+        return self._event_time
+
+    def _time(self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext) -> int:
+        if not self._event_time:
+            return context.get_current_processing_time()
+        if timestamp == MIN_LONG_VALUE:
+            raise ValueError(NO_TIMESTAMP.format(type(self).__name__, element))
+        return timestamp
+
+
+class _Tumbling(_TimeAssigner[T]):
+    def __init__(self, size: int, offset: int) -> None:
+        if size <= 0 or abs(offset) >= size:
+            raise ValueError(
+                f"{type(self).__name__} parameters must satisfy size > 0 and abs(offset) < size, "
+                f"but got size {size} ms and offset {offset} ms",
+            )
+        self._size = size
+        self._offset = offset
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the one window of a record."""
+        time = self._time(element, timestamp, context)
+        start = time - (time - self._offset) % self._size
+        return [TimeWindow(start, start + self._size)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self._offset})"
+
+
+class TumblingEventTimeWindows(_Tumbling[T]):
+    """Windows of one length (ms), end to end, by the timestamps of records.
+
+    >>> from flintstream.common import Time
+    >>> TumblingEventTimeWindows.of(Time.seconds(10)).assign_windows("a record", 12_345, None)
+    [TimeWindow(start=10000, end=20000)]
+
+    Raises:
+        ValueError: The size is not positive, or the offset is not smaller than the size.
+    """
+
+    _event_time = True
+
+    @staticmethod
+    def of(size: Time, offset: Time | None = None) -> TumblingEventTimeWindows[Any]:
+        """Return windows of ``size`` that start at multiples of it, shifted by ``offset``."""
+        return TumblingEventTimeWindows(millis_of(size), millis_of(offset or 0))
+
+
+class TumblingProcessingTimeWindows(_Tumbling[T]):
+    """Windows of one length (ms), end to end, by the worker's clock.
+
+    Raises:
+        ValueError: The size is not positive, or the offset is not smaller than the size.
+    """
+
+    _event_time = False
+
+    @staticmethod
+    def of(size: Time, offset: Time | None = None) -> TumblingProcessingTimeWindows[Any]:
+        """Return windows of ``size`` that start at multiples of it, shifted by ``offset``."""
+        return TumblingProcessingTimeWindows(millis_of(size), millis_of(offset or 0))
+
+
+class _Sliding(_TimeAssigner[T]):
+    def __init__(self, size: int, slide: int, offset: int) -> None:
+        if size <= 0 or abs(offset) >= slide:
+            raise ValueError(
+                f"{type(self).__name__} parameters must satisfy abs(offset) < slide and size > 0, "
+                f"but got size {size} ms, slide {slide} ms and offset {offset} ms",
+            )
+        self._size = size
+        self._slide = slide
+        self._offset = offset
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the windows of a record, the newest first; none when it falls between windows (slide > size)."""
+        time = self._time(element, timestamp, context)
+        size = self._size
+        newest = time - (time - self._offset) % self._slide
+        return [TimeWindow(start, start + size) for start in range(newest, time - size, -self._slide)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self._slide}, {self._offset})"
+
+
+class SlidingEventTimeWindows(_Sliding[T]):
+    """Windows of one length (ms) that start every ``slide`` ms, by the timestamps of records.
+
+    Raises:
+        ValueError: The size is not positive, or the offset is not smaller than the slide.
+    """
+
+    _event_time = True
+
+    @staticmethod
+    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingEventTimeWindows[Any]:
+        """Return windows of ``size`` that start at multiples of ``slide``, shifted by ``offset``."""
+        return SlidingEventTimeWindows(millis_of(size), millis_of(slide), millis_of(offset or 0))
+
+
+class SlidingProcessingTimeWindows(_Sliding[T]):
+    """Windows of one length (ms) that start every ``slide`` ms, by the worker's clock.
+
+    Raises:
+        ValueError: The size is not positive, or the offset is not smaller than the slide.
+    """
+
+    _event_time = False
+
+    @staticmethod
+    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingProcessingTimeWindows[Any]:
+        """Return windows of ``size`` that start at multiples of ``slide``, shifted by ``offset``."""
+        return SlidingProcessingTimeWindows(millis_of(size), millis_of(slide), millis_of(offset or 0))
+
+
+class GlobalWindows(WindowAssigner[T, GlobalWindow]):
+    """One window for all records of a key; it fires when a trigger of the user's says so, never by itself."""
+
+    def assign_windows(
+        self,
+        element: T,
+        timestamp: int,
+        context: WindowAssigner.WindowAssignerContext,
+    ) -> Collection[GlobalWindow]:
+        """Return the one window."""
+        return [GlobalWindow.get()]
+
+    @staticmethod
+    def create() -> GlobalWindows[Any]:
+        """Return such an assigner."""
+        return GlobalWindows()
+
+    def get_default_trigger(self, env: Any) -> Trigger[T, GlobalWindow]:
+        """Return a trigger that never fires."""
+        return NeverTrigger()
+
+    def get_window_serializer(self) -> TypeSerializer[GlobalWindow]:
+        """Return the serializer of the global window."""
+        return GlobalWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        """Return False: time does not end the window."""
+        return False
+
+    def __repr__(self) -> str:
+        return "GlobalWindows()"
+
+
+class _Counting(WindowAssigner[T, CountWindow]):
+    """Numbers the records of each key, in state of the key."""
+
+    def __init__(self, window_size: int, state_name: str) -> None:
+        if window_size <= 0:
+            raise ValueError(f"the size of a {type(self).__name__} must be 1 or more, but got {window_size}")
+        self._window_size = window_size
+        self._count_descriptor = ValueStateDescriptor(state_name, Types.LONG())
+
+    def _number(self, context: WindowAssigner.WindowAssignerContext) -> int:
+        counter = context.get_runtime_context().get_state(self._count_descriptor)
+        number: int = counter.value() or 0
+        counter.update(number + 1)
+        return number
+
+    def get_default_trigger(self, env: Any) -> Trigger[T, CountWindow]:
+        """Return a trigger that fires when a window is full."""
+        return CountTrigger(self._window_size)
+
+    def get_window_serializer(self) -> TypeSerializer[CountWindow]:
+        """Return the serializer of count windows."""
+        return CountWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        """Return False: time does not end the windows."""
+        return False
+
+
+class CountTumblingWindowAssigner(_Counting[T]):
+    """Windows of so many records of a key, one after the other; one that is not full at the end never fires."""
+
+    def __init__(self, window_size: int) -> None:
+        super().__init__(window_size, "tumble-count-assigner")
+
+    @staticmethod
+    def of(window_size: int) -> CountTumblingWindowAssigner[Any]:
+        """Return windows of ``window_size`` records."""
+        return CountTumblingWindowAssigner(window_size)
+
+    def assign_windows(
+        self,
+        element: T,
+        timestamp: int,
+        context: WindowAssigner.WindowAssignerContext,
+    ) -> Collection[CountWindow]:
+        """Return the one window of a record."""
+        return [CountWindow(self._number(context) // self._window_size)]
+
+    def __repr__(self) -> str:
+        return f"CountTumblingWindowAssigner({self._window_size})"
+
+
+class CountSlidingWindowAssigner(_Counting[T]):
+    """Windows of so many records of a key, one after every ``window_slide`` records; only full ones fire."""
+
+    def __init__(self, window_size: int, window_slide: int) -> None:
+        super().__init__(window_size, "slide-count-assigner")
+        if window_slide <= 0:
+            raise ValueError(f"the slide of a CountSlidingWindowAssigner must be 1 or more, but got {window_slide}")
+        self._window_slide = window_slide
+
+    @staticmethod
+    def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner[Any]:
+        """Return windows of ``window_size`` records, ``window_slide`` apart."""
+        return CountSlidingWindowAssigner(window_size, window_slide)
+
+    def assign_windows(
+        self,
+        element: T,
+        timestamp: int,
+        context: WindowAssigner.WindowAssignerContext,
+    ) -> Collection[CountWindow]:
+        """Return the windows of a record, the newest first; none when it falls between windows (slide > size)."""
+        number, size, slide = self._number(context), self._window_size, self._window_slide
+        newest = number // slide
+        oldest = max((number - size) // slide + 1, 0)
+        return [CountWindow(window) for window in range(newest, oldest - 1, -1)]
+
+    def __repr__(self) -> str:
+        return f"CountSlidingWindowAssigner({self._window_size}, {self._window_slide})"

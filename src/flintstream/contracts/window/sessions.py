@@ -1,0 +1,134 @@
+"""The assigners of sessions: windows that grow with their records and merge when they meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.window.assigners import _TimeAssigner, millis_of
+from flintstream.contracts.window.base import (
+    MergingWindowAssigner,
+    T,
+)
+from flintstream.contracts.window.windows import TimeWindow
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from flintstream.common.time import Time
+    from flintstream.contracts.window.base import (
+        SessionWindowTimeGapExtractor,
+        WindowAssigner,
+    )
+
+
+class _Sessions(_TimeAssigner[T], MergingWindowAssigner[T, TimeWindow]):
+    def _gap(self, element: T) -> int:
+        raise NotImplementedError
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return a session of this record alone."""
+        # Unlike other event-time windows, sessions take records without timestamps, at Long.MIN_VALUE
+        start = timestamp if self._event_time else context.get_current_processing_time()
+        return [TimeWindow(start, start + self._gap(element))]
+
+    def merge_windows(
+        self, windows: Iterable[TimeWindow], callback: MergingWindowAssigner.MergeCallback[TimeWindow]
+    ) -> None:
+        """Merge sessions that overlap or touch."""
+        TimeWindow.merge_windows(windows, callback)
+
+
+class _FixedGapSessions(_Sessions[T]):
+    def __init__(self, session_gap: int) -> None:
+        if session_gap <= 0:
+            raise ValueError(
+                f"{type(self).__name__} parameters must satisfy 0 < size, but got a gap of {session_gap} ms"
+            )
+        self._session_gap = session_gap
+
+    def _gap(self, element: T) -> int:  # noqa: ARG002
+        return self._session_gap
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._session_gap})"
+
+
+class _DynamicGapSessions(_Sessions[T]):
+    def __init__(self, session_window_time_gap_extractor: SessionWindowTimeGapExtractor) -> None:
+        self._session_window_time_gap_extractor = session_window_time_gap_extractor
+
+    def _gap(self, element: T) -> int:
+        gap = self._session_window_time_gap_extractor.extract(element)
+        if gap <= 0:
+            raise ValueError(
+                f"dynamic session gaps must satisfy 0 < gap, but "
+                f"{type(self._session_window_time_gap_extractor).__name__} returned {gap!r} ms for {element!r}",
+            )
+        return gap
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._session_window_time_gap_extractor!r})"
+
+
+class DynamicEventTimeSessionWindows(_DynamicGapSessions[T]):
+    """Sessions by the timestamps of records, whose gap depends on the record."""
+
+    _event_time = True
+
+    @staticmethod
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicEventTimeSessionWindows[Any]:
+        """Return sessions that end after as much silence as ``extractor`` says."""
+        return DynamicEventTimeSessionWindows(extractor)
+
+
+class DynamicProcessingTimeSessionWindows(_DynamicGapSessions[T]):
+    """Sessions by the worker's clock, whose gap depends on the record."""
+
+    _event_time = False
+
+    @staticmethod
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
+        """Return sessions that end after as much silence as ``extractor`` says."""
+        return DynamicProcessingTimeSessionWindows(extractor)
+
+
+class EventTimeSessionWindows(_FixedGapSessions[T]):
+    """Sessions by the timestamps of records: a window ends when no record came for a gap (ms).
+
+    Raises:
+        ValueError: The gap is not positive.
+    """
+
+    _event_time = True
+
+    @staticmethod
+    def with_gap(size: Time) -> EventTimeSessionWindows[Any]:
+        """Return sessions that end after a silence of ``size``."""
+        return EventTimeSessionWindows(millis_of(size))
+
+    @staticmethod
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicEventTimeSessionWindows[Any]:
+        """Return sessions that end after as much silence as ``extractor`` says."""
+        return DynamicEventTimeSessionWindows(extractor)
+
+
+class ProcessingTimeSessionWindows(_FixedGapSessions[T]):
+    """Sessions by the worker's clock: a window ends when no record came for a gap (ms).
+
+    Raises:
+        ValueError: The gap is not positive.
+    """
+
+    _event_time = False
+
+    @staticmethod
+    def with_gap(size: Time) -> ProcessingTimeSessionWindows[Any]:
+        """Return sessions that end after a silence of ``size``."""
+        return ProcessingTimeSessionWindows(millis_of(size))
+
+    @staticmethod
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
+        """Return sessions that end after as much silence as ``extractor`` says."""
+        return DynamicProcessingTimeSessionWindows(extractor)

@@ -1,0 +1,208 @@
+"""The kinds of windows, and how they are written to bytes."""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.constants import MAX_LONG_VALUE
+from flintstream.common.serializer import TypeSerializer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from io import BytesIO
+    from typing import Self
+
+    from flintstream.contracts.window.base import MergingWindowAssigner
+
+
+class Window(ABC):
+    """A finite group of the records of one key. Windows are hashable and compare by content."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def max_timestamp(self) -> int:
+        """Return the last timestamp (ms) that belongs to the window."""
+
+
+class TimeWindow(tuple[int, int], Window):
+    """A span of time from ``start``, which belongs to it, to ``end``, which does not (ms). Immutable, and ordered.
+
+    >>> TimeWindow(0, 10).max_timestamp()
+    9
+    """
+
+    # A tuple, because windows are parts of state keys: for every record one is hashed, here without Python code.
+    __slots__ = ()
+
+    def __new__(cls, start: int, end: int) -> Self:
+        """Make the window of ``start`` and ``end``, both in ms."""
+        return super().__new__(cls, (start, end))
+
+    start = property(itemgetter(0), doc="The first timestamp (ms) that belongs to the window.")
+    end = property(itemgetter(1), doc="The first timestamp (ms) after the window.")
+
+    def max_timestamp(self) -> int:
+        """Return the last timestamp (ms) that belongs to the window."""
+        return self[1] - 1
+
+    def intersects(self, other: TimeWindow) -> bool:
+        """Tell whether the windows overlap or touch.
+
+        >>> TimeWindow(0, 5).intersects(TimeWindow(5, 10))
+        True
+        """
+        return self[0] <= other[1] and other[0] <= self[1]
+
+    def cover(self, other: TimeWindow) -> TimeWindow:
+        """Return the smallest window that both windows fit into."""
+        return TimeWindow(min(self.start, other.start), max(self.end, other.end))
+
+    @staticmethod
+    def get_window_start_with_offset(timestamp: int, offset: int, window_size: int) -> int:
+        """Return where the window of a timestamp starts when windows lie end to end (ms); negative ones are fine.
+
+        >>> TimeWindow.get_window_start_with_offset(-1, 0, 10)
+        -10
+        """
+        return timestamp - (timestamp - offset) % window_size
+
+    @staticmethod
+    def merge_windows(windows: Iterable[TimeWindow], callback: MergingWindowAssigner.MergeCallback[TimeWindow]) -> None:
+        """Tell ``callback`` about every group of windows that overlap or touch, and the window that covers each."""
+        group: set[TimeWindow] = set()
+        covering: TimeWindow | None = None
+        for window in sorted(windows):
+            if covering is not None and covering.intersects(window):
+                covering = covering.cover(window)
+                group.add(window)
+                continue
+            if covering is not None and len(group) > 1:
+                callback.merge(group, covering)
+            covering, group = window, {window}
+        if covering is not None and len(group) > 1:
+            callback.merge(group, covering)
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is self.__class__ and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __snapshot__(self) -> TimeWindow:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.__class__, (self.start, self.end)
+
+    def __repr__(self) -> str:
+        return f"TimeWindow(start={self.start}, end={self.end})"
+
+
+class CountWindow(tuple[int], Window):
+    """A number of records, told apart by ``id``; no time belongs to it."""
+
+    __slots__ = ()  # a tuple for the reason that TimeWindow is one
+
+    def __new__(cls, id: int) -> Self:
+        """Make the window of a number."""
+        return super().__new__(cls, (id,))
+
+    id = property(itemgetter(0), doc="The number of the window.")
+
+    def max_timestamp(self) -> int:
+        """Return ``Long.MAX_VALUE``: time never ends the window."""
+        return MAX_LONG_VALUE
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is self.__class__ and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __snapshot__(self) -> CountWindow:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.__class__, (self.id,)
+
+    def __repr__(self) -> str:
+        return f"CountWindow(id={self.id})"
+
+
+class GlobalWindow(Window):
+    """The one window that all records of a key are in."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def get() -> GlobalWindow:
+        """Return the window."""
+        return _GLOBAL_WINDOW
+
+    def max_timestamp(self) -> int:
+        """Return ``Long.MAX_VALUE``: time never ends the window."""
+        return MAX_LONG_VALUE
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is self.__class__
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "GlobalWindow"
+
+
+_GLOBAL_WINDOW = GlobalWindow()
+
+
+def _read(stream: BytesIO, size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError(f"a window takes {size} bytes, but only {len(data)} are left")
+    return data
+
+
+class TimeWindowSerializer(TypeSerializer[TimeWindow]):
+    """Writes start and end as 64-bit numbers, high byte first."""
+
+    def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
+        """Write a window."""
+        stream.write(struct.pack(">qq", element.start, element.end))
+
+    def deserialize(self, stream: BytesIO) -> TimeWindow:
+        """Read a window."""
+        return TimeWindow(*struct.unpack(">qq", _read(stream, 16)))
+
+
+class CountWindowSerializer(TypeSerializer[CountWindow]):
+    """Writes the id as a 64-bit number, high byte first."""
+
+    def serialize(self, element: CountWindow, stream: BytesIO) -> None:
+        """Write a window."""
+        stream.write(struct.pack(">q", element.id))
+
+    def deserialize(self, stream: BytesIO) -> CountWindow:
+        """Read a window."""
+        return CountWindow(*struct.unpack(">q", _read(stream, 8)))
+
+
+class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
+    """Writes one zero byte, as there is only one such window."""
+
+    def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:  # noqa: ARG002 - the contract
+        """Write the window."""
+        stream.write(b"\0")
+
+    def deserialize(self, stream: BytesIO) -> GlobalWindow:
+        """Read the window."""
+        _read(stream, 1)
+        return GlobalWindow.get()

@@ -1,1 +1,0 @@
-"""User functions; public under :mod:`flintstream.datastream.functions`."""

@@ -1,1 +1,0 @@
-"""Keyed state as users see it; public under :mod:`flintstream.datastream.state`."""

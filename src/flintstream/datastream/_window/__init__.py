@@ -1,1 +1,0 @@
-"""Windows, assigners and triggers; public under :mod:`flintstream.datastream.window`."""

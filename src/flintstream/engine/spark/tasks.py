@@ -1,0 +1,85 @@
+"""Functions that run as Spark tasks outside of a job: their results, or DataFrames of the rows that they yield."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _by_value
+from flintstream.engine.spark.session import spark_context
+from flintstream.engine.spark.types import mapped
+from flintstream.engine.spark.worker import own_partition
+from flintstream.errors import CheckpointError
+from flintstream.runtime.process_setup import ProcessSetup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame as DataFrame  # noqa: PLC0414 - for packages that do not import pyspark
+    from pyspark.sql import SparkSession as SparkSession  # noqa: PLC0414
+
+    from flintstream.common.typeinfo import TypeInformation
+
+_OWN_ERROR = re.compile(r"flintstream\.errors\.(?:Corrupt)?CheckpointError: (.+)")
+
+
+def session(spark: SparkSession | None) -> SparkSession:
+    """Return the session that was given, else the active one, else a new one."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
+
+    return spark or SparkSession.getActiveSession() or SparkSession(spark_context({}))
+
+
+def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSession) -> DataFrame:
+    """Return the rows that functions yield, each in a task of its own."""
+    if not tasks:
+        return spark.createDataFrame([], schema)
+    rows = spark.sparkContext.parallelize(_packed(tasks), len(tasks)).flatMap(_called)
+    return spark.createDataFrame(rows, schema, verifySchema=False)
+
+
+def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str] = ()) -> Any:
+    """Return Spark's schema for columns of our types, None for text, followed by columns of long integers."""
+    from pyspark.sql.types import LongType, StructField, StructType  # noqa: PLC0415
+
+    fields = [StructField(column, mapped(kind)[0]) for column, kind in columns.items()]
+    return StructType([*fields, *(StructField(column, LongType()) for column in longs)])
+
+
+def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[Any]:
+    """Run functions in parallel and return what they return, in their order."""
+    return _collected(spark.sparkContext.parallelize(_packed(tasks), max(len(tasks), 1)).map(_called))
+
+
+def write_dealt(
+    data: DataFrame,
+    to_pairs: Callable[[Any], Iterable[tuple[int, Any]]],
+    parallelism: int,
+    write: Callable[[int, Iterable[tuple[int, Any]]], Iterator[Any]],
+) -> list[Any]:
+    """Turn rows into pairs of a partition's number and an item, bring them to their partitions and write each one."""
+    dealt = data.rdd.flatMap(to_pairs).partitionBy(parallelism, own_partition)
+    return _collected(dealt.mapPartitionsWithIndex(write))
+
+
+def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
+    setup = pickle.dumps(ProcessSetup.here().with_main(), 5)
+    return [(setup, _by_value.dumps(task)) for task in tasks]
+
+
+def _called(packed: tuple[bytes, bytes]) -> Any:
+    setup, task = packed
+    pickle.loads(setup).enter()
+    return pickle.loads(task)()
+
+
+def _collected(rdd: Any) -> list[Any]:
+    """Run a job; our own complaints come without Spark's stack traces."""
+    try:
+        return rdd.collect()  # type: ignore[no-any-return]
+    except Exception as error:
+        found = _OWN_ERROR.search(str(error))
+        if found is None:
+            raise
+        raise CheckpointError(found.group(1)) from error

@@ -1,0 +1,1 @@
+"""How records leave one superstep and enter the next."""

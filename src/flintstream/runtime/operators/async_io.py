@@ -1,0 +1,248 @@
+"""The operator of async functions: many records are awaited at once in an event loop beside the task."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+import weakref
+from collections.abc import Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import is_interrupt, shorten
+from flintstream.runtime.block_size import next_size
+from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.operators.functions import CollectingOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
+    from flintstream.contracts.functions import AsyncFunction, AsyncRetryStrategy
+
+Results = list[tuple[int, list[Any]]]
+"""Position of a record in its block, and its results."""
+
+STOP_SECONDS = 5.0
+"""How long the end of a task waits for the event loop to stop."""
+
+
+class EventLoop:
+    """An event loop in a thread of its own; it lives as long as the subtask, as connections belong to their loop."""
+
+    def __init__(self, name: str) -> None:
+        """Start the loop."""
+        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+        async def serve() -> None:
+            stop = asyncio.Event()
+            started.set_result((asyncio.get_running_loop(), stop))
+            await stop.wait()
+
+        def run() -> None:
+            try:
+                asyncio.run(serve())
+            except BaseException as error:  # noqa: BLE001 - raised where results are waited for
+                failures.append(error)
+
+        self.failures = failures = list[BaseException]()
+        """What has ended the loop: a task that the user's function started has tried to end the process."""
+        self.thread = threading.Thread(target=run, name=name, daemon=True)
+        self.thread.start()
+        self.loop, stop = started.result()
+        # A task that fails elsewhere is dropped without being closed: then the loop ends with this object
+        self.end = weakref.finalize(self, _stop, self.loop, stop)
+
+    def submit(self, work: Coroutine[Any, Any, Results]) -> Future[Results]:
+        """Start some work."""
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self.loop)
+        except RuntimeError as error:  # the loop is closed
+            work.close()
+            raise next(iter(self.failures), error) from None
+
+    def stop(self) -> None:
+        """Cancel what still runs and end the loop."""
+        self.end()
+        self.thread.join(STOP_SECONDS)
+
+
+def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed already
+        loop.call_soon_threadsafe(stop.set)
+
+
+class AsyncOperator(CollectingOperator):
+    """``AsyncDataStream``: starts a block at once, hands its results on before the next watermark or epoch's end."""
+
+    function: AsyncFunction[Any, Any]
+
+    def __init__(
+        self,
+        function: AsyncFunction[Any, Any],
+        timeout_ms: int,
+        capacity: int,
+        strategy: AsyncRetryStrategy[Any],
+        *,
+        ordered: bool,
+    ) -> None:
+        """Take the user's function and its limits; ``timeout_ms`` is for all attempts of a record, 0 for none."""
+        super().__init__(function)
+        self.timeout = timeout_ms / 1000 if timeout_ms > 0 else None
+        self.capacity = capacity
+        self.strategy = strategy
+        self.ordered = ordered
+        self.waiting = 0
+        self.size = 1
+        """How many records are started and finished together."""
+
+    def open(self) -> None:
+        """Open the user's function and start the event loop."""
+        super().open()
+        predicate = self.strategy.get_retry_predicate()
+        self.retry_result = predicate.result_predicate()
+        self.retry_error = predicate.exception_predicate()
+        self.slots = asyncio.Semaphore(self.capacity)
+        self.blocks: list[tuple[list[Any], list[int] | None, Future[Results], float]] = []
+        """Records, their timestamps, what is to become of them, and when they were started."""
+        self.events = EventLoop(f"{self.context.name} {self.context.subtask + 1}")
+
+    def close(self) -> None:
+        """Stop the event loop and close the user's function."""
+        self.events.stop()
+        super().close()
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Start a block; hand on what is finished."""
+        start = 0
+        while start < len(values):
+            end = start + self.size
+            part = values[start:end]
+            try:
+                future = self.events.submit(self._block(part))
+            except BaseException as error:
+                raise self.failure(error, []) from error
+            self.blocks.append((part, None if timestamps is None else timestamps[start:end], future, time.monotonic()))
+            self.waiting += len(part)
+            start = end
+            while self.waiting > self.capacity or self._some_block_is_ready():
+                self._finish_block()
+
+    def _some_block_is_ready(self) -> bool:
+        candidates = self.blocks[:1] if self.ordered else self.blocks
+        return any(block[2].done() for block in candidates)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Finish the records before the watermark, then pass it on."""
+        self._finish()
+        super().process_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """Finish the records before the change, then pass it on."""
+        self._finish()
+        super().process_idle(idle)
+
+    def end_epoch(self) -> None:
+        """Finish all records: what is in flight is not part of any snapshot."""
+        self._finish()
+
+    def _finish(self) -> None:
+        while self.blocks:
+            self._finish_block()
+
+    def _finish_block(self) -> None:
+        if not self.ordered:
+            wait([block[2] for block in self.blocks], return_when=FIRST_COMPLETED)
+            self.blocks.sort(key=lambda block: not block[2].done())
+        values, timestamps, future, started = self.blocks.pop(0)
+        self.waiting -= len(values)
+        try:
+            finished = future.result()
+        except BaseException as error:
+            self.events.stop()
+            if is_interrupt(error):
+                raise
+            raise self.failure(next(iter(self.events.failures), error), []) from error
+        self.size = next_size(self.size, len(values), time.monotonic() - started)
+        results: list[Any] = []
+        stamps: list[int] = []
+        for position, produced in finished:
+            results += produced
+            if timestamps is not None:
+                stamps += [timestamps[position]] * len(produced)
+        self.send(results, None if timestamps is None else stamps)
+
+    # -- in the event loop -------------------------------------------------------------------------------------------
+
+    async def _block(self, values: list[Any]) -> Results:
+        """Await all records of a block; results are in the order of the records, or of their completion."""
+        finished: Results = []
+        todo = iter(enumerate(values))
+        tasks = [asyncio.ensure_future(self._work(todo, finished)) for _ in range(min(self.capacity, len(values)))]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if self.ordered:
+            finished.sort(key=lambda each: each[0])
+        return finished
+
+    async def _work(self, todo: Iterator[tuple[int, Any]], finished: Results) -> None:
+        """Take the next record of the block until there is none."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+        while True:
+            async with self.slots:
+                position, value = next(todo, (-1, None))
+                if position < 0:
+                    return
+                try:
+                    produced = self._checked(await self._record(value))
+                except BaseException as error:
+                    if task.cancelling() or not self.events.loop.is_running():  # another record's failure, or the end
+                        raise
+                    raise OperatorFailure(self.context.name, self.context.subtask, error, shorten(value)) from error
+                finished.append((position, produced))
+
+    async def _record(self, value: Any) -> Any:
+        if self.timeout is None:
+            return await self._attempts(value)
+        limit = asyncio.timeout(self.timeout)
+        try:
+            async with limit:
+                return await self._attempts(value)
+        except TimeoutError:
+            if not limit.expired():
+                raise  # the function's own
+        return self.function.timeout(value)
+
+    async def _attempts(self, value: Any) -> Any:
+        strategy, attempt = self.strategy, 1
+        while True:
+            try:
+                result = await self.function.async_invoke(value)
+            except Exception as error:
+                if self.retry_error is None or not self.retry_error(error) or not strategy.can_retry(attempt):
+                    raise
+            else:
+                if (
+                    result is None
+                    or self.retry_result is None
+                    or not self.retry_result(result)
+                    or not strategy.can_retry(attempt)
+                ):
+                    return result
+            await asyncio.sleep(strategy.get_backoff_time_millis(attempt) / 1000)
+            attempt += 1
+
+    def _checked(self, produced: Any) -> list[Any]:
+        if not isinstance(produced, Iterable):
+            raise RuntimeError(  # noqa: TRY004 - as in PyFlink
+                f"The result of AsyncFunction must be a list, but got {produced!r}: please check the methods "
+                f"'async_invoke' and 'timeout' of class '{type(self.function).__name__}'. "
+                "To emit nothing, return an empty list",
+            )
+        return [result if type(result) in ATOMS else snapshot(result) for result in produced]

@@ -1,0 +1,119 @@
+"""Operators on two connected streams."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from flintstream.runtime.copies import snapshot
+from flintstream.runtime.keys import freeze_key
+from flintstream.runtime.operators.adapters import Delegating
+from flintstream.runtime.operators.functions import KeyedProcessOperator, ProcessOperator
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flintstream.runtime.operators.functions import CollectingOperator
+
+
+class CoMap(Delegating):
+    """Gives a ``CoMapFunction`` the face of a co-process function; None is no result here, other than in ``map``."""
+
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002 - the contract
+        """Map a record of the first stream."""
+        result = self.function.map1(value)
+        return None if result is None else (result,)
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+        """Map a record of the second stream."""
+        result = self.function.map2(value)
+        return None if result is None else (result,)
+
+
+class CoFlatMap(Delegating):
+    """Gives a ``CoFlatMapFunction`` the face of a co-process function."""
+
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+        """Flat-map a record of the first stream."""
+        return self.function.flat_map1(value)  # type: ignore[no-any-return]
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+        """Flat-map a record of the second stream."""
+        return self.function.flat_map2(value)  # type: ignore[no-any-return]
+
+
+class CoProcess(Delegating):
+    """Gives a ``CoProcessFunction`` on two keyed streams an ``on_timer``."""
+
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Process a record of the first stream."""
+        return self.function.process_element1(value, ctx)  # type: ignore[no-any-return]
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Process a record of the second stream."""
+        return self.function.process_element2(value, ctx)  # type: ignore[no-any-return]
+
+
+def process_block(
+    operator: CollectingOperator, call: Any, ctx: Any, values: list[Any], timestamps: list[int] | None
+) -> None:
+    """Call a process method for each record of a block and send what it produces, with the record's timestamp."""
+    results: list[Any] = []
+    append, frozen = results.append, operator.frozen
+    stamps: list[int] = []
+    push = stamps.append
+    operator.cursor = operator.watch.cursor = cursor = iter(values)
+    try:
+        for value, timestamp in zip(cursor, repeat(MIN_TIMESTAMP) if timestamps is None else timestamps, strict=False):
+            ctx._timestamp = timestamp  # noqa: SLF001 - ours
+            produced = call(value, ctx)
+            if produced:
+                for result in produced:
+                    append(result if type(result) in frozen else snapshot(result))
+                    push(timestamp)
+    except BaseException as error:
+        raise operator.failure(error, values) from error
+    operator.send(results, None if timestamps is None else stamps)
+
+
+class CoProcessOperator(ProcessOperator):
+    """``map``, ``flat_map`` and ``process`` on two connected streams, at least one of which is not keyed."""
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block of the first stream."""
+        process_block(self, self.function.process_element1, self.ctx, values, timestamps)
+
+    def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block of the second stream."""
+        process_block(self, self.function.process_element2, self.ctx, values, timestamps)
+
+
+class KeyedCoProcessOperator(KeyedProcessOperator):
+    """``map``, ``flat_map`` and ``process`` on two connected keyed streams: a key's state and timers serve both."""
+
+    def __init__(self, function: Any, selector1: Callable[[Any], Any], selector2: Callable[[Any], Any]) -> None:
+        """Take the user's function and the key selector of each stream."""
+        super().__init__(function, selector1)
+        self.selector2 = selector2
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block of the first stream."""
+        call = self._with_key(self.function.process_element1, self.selector)
+        process_block(self, call, self.ctx, values, timestamps)
+
+    def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block of the second stream."""
+        call = self._with_key(self.function.process_element2, self.selector2)
+        process_block(self, call, self.ctx, values, timestamps)
+
+    def _with_key(self, call: Any, selector: Callable[[Any], Any]) -> Any:
+        """Let ``call`` find the state of its record's key."""
+        state, freeze = self.state, self.freeze
+
+        def keyed(value: Any, ctx: Any) -> Iterable[Any] | None:
+            key = selector(value)
+            state.key = freeze_key(key) if freeze else key
+            return call(value, ctx)  # type: ignore[no-any-return]
+
+        return keyed

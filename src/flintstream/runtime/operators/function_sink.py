@@ -1,0 +1,73 @@
+"""A sink around a user's :class:`~flintstream.datastream.functions.SinkFunction`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.sink import Sink, SinkWriter
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.connectors.sink import WriterContext
+
+
+class SinkFunctionContext:
+    """What ``invoke`` is given beside the record."""
+
+    __slots__ = ("_timestamp", "_watermark")
+
+    def __init__(self) -> None:
+        """Start without time."""
+        self._timestamp: int | None = None
+        self._watermark = MIN_TIMESTAMP
+
+    def timestamp(self) -> int | None:
+        """Return the record's timestamp in ms, None when it has none."""
+        return self._timestamp
+
+    def current_watermark(self) -> int:
+        """Return the current watermark in ms."""
+        return self._watermark
+
+    def current_processing_time(self) -> int:
+        """Return the worker's time in ms since the epoch."""
+        from flintstream.common._clock import wall_clock  # noqa: PLC0415
+
+        return wall_clock()
+
+
+class FunctionSink(Sink):
+    """Calls the user's function for every record: at-least-once, as nothing is prepared or committed."""
+
+    def __init__(self, function: Any) -> None:
+        """Take the user's function."""
+        self.function = function
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        """Return the writer around the function."""
+        return _FunctionWriter(self.function, context)
+
+
+class _FunctionWriter(SinkWriter):
+    def __init__(self, function: Any, context: WriterContext) -> None:
+        self.function = function
+        self.context = SinkFunctionContext()
+        function.open(context.runtime_context)
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        invoke, context = self.function.invoke, self.context
+        for i, value in enumerate(values):
+            context._timestamp = None if timestamps is None else timestamps[i]  # noqa: SLF001
+            invoke(value, context)
+
+    def on_watermark(self, timestamp: int) -> None:
+        self.context._watermark = timestamp  # noqa: SLF001
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        self.function.flush()
+        return ()
+
+    def close(self) -> None:
+        self.function.close()

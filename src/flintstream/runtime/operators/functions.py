@@ -1,0 +1,342 @@
+"""Operators that run one user function over blocks of records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.output_tag import OutputTag
+from flintstream.runtime.copies import snapshot
+from flintstream.runtime.failure import OperatorFailure, current_record
+from flintstream.runtime.keys import freeze_key, thaw_key
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from flintstream.runtime.operators.operator import OperatorContext, Output
+
+
+MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
+"""What functions do that need nothing but the record: the names of their methods."""
+
+
+class FunctionOperator(Operator):
+    """Base of operators around one user function with ``open`` and ``close``."""
+
+    def __init__(self, function: Any) -> None:
+        """Take the user's function object."""
+        self.function = function
+        self.cursor: Iterator[Any] | None = None
+
+    def open(self) -> None:
+        """Open the user's function."""
+        try:
+            self.function.open(self.context.runtime_context)
+        except BaseException as error:
+            raise self.failure(error, []) from error
+
+    def close(self) -> None:
+        """Close the user's function."""
+        try:
+            self.function.close()
+        except BaseException as error:
+            raise self.failure(error, []) from error
+
+    def failure(self, error: BaseException, values: list[Any]) -> OperatorFailure:
+        """Give an exception the operator's name and the record at the cursor."""
+        if isinstance(error, OperatorFailure):
+            return error
+        begun = values[: len(values) - len(self.watch.rest)]
+        return OperatorFailure(self.context.name, self.context.subtask, error, current_record(begun, self.cursor))
+
+    def emit_each(self, results: list[Any], timestamps: list[int] | None) -> None:
+        """Emit one result for each record that was processed."""
+        if self.watch.rest and timestamps is not None:
+            timestamps = timestamps[: len(results)]
+        self.output.emit(results, timestamps)
+
+
+class MapOperator(FunctionOperator):
+    """``map``: one record out for each record in, None included.
+
+    A plain function's results are passed on as they are; a function object may keep what it returns, so its results are
+    snapshots.
+    """
+
+    kind = MAP
+    one_for_one = True
+
+    def __init__(self, function: Any, *, plain: bool) -> None:
+        """Take the user's function and whether it is a plain function, which keeps nothing between calls."""
+        super().__init__(function)
+        self.keeps_results = not plain
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Map a block."""
+        call, frozen = self.function.map, self.frozen
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if self.keeps_results:
+                results = [r if type(r := call(value)) in frozen else snapshot(r) for value in cursor]
+            else:
+                results = [call(value) for value in cursor]
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.emit_each(results, timestamps)
+
+
+class FilterOperator(FunctionOperator):
+    """``filter``: keeps the records for which the function is true."""
+
+    kind, keeps_results = FILTER, False
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Filter a block."""
+        keep = self.function.filter
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                kept, stamps = [value for value in cursor if keep(value)], None
+            else:
+                flags = [keep(value) for value in cursor]
+                kept = [value for value, flag in zip(values, flags, strict=False) if flag]
+                stamps = [timestamp for timestamp, flag in zip(timestamps, flags, strict=False) if flag]
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        if kept:
+            self.output.emit(kept, stamps)
+
+
+class CollectingOperator(FunctionOperator):
+    """Base of operators whose function returns an iterable of results for each record."""
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Choose how results leave: straight, or sorted by output tag first."""
+        super().setup(context, output, side_outputs)
+        self.tagged = bool(side_outputs)
+
+    def send(self, results: list[Any], timestamps: list[int] | None) -> None:
+        """Emit results, each ``(tag, value)`` of a wanted side output to that output."""
+        if not results:
+            return
+        if not self.tagged:
+            self.output.emit(results, timestamps)
+            return
+        sides = self.side_outputs
+        main: list[int] = []
+        side: dict[str, list[int]] = {}
+        for i, result in enumerate(results):
+            if type(result) is tuple and result and isinstance(result[0], OutputTag):
+                if result[0].tag_id in sides:  # what carries another tag goes nowhere, as in PyFlink
+                    side.setdefault(result[0].tag_id, []).append(i)
+            else:
+                main.append(i)
+        for tag, chosen in side.items():
+            sides[tag].emit(
+                [results[i][1] for i in chosen], None if timestamps is None else [timestamps[i] for i in chosen]
+            )
+        if len(main) == len(results):
+            self.output.emit(results, timestamps)
+        elif main:
+            self.output.emit([results[i] for i in main], None if timestamps is None else [timestamps[i] for i in main])
+
+    def gather(self, produced: Iterable[Any], into: list[Any]) -> int:
+        """Append a snapshot of each produced object; return how many there were."""
+        before = len(into)
+        append, frozen = into.append, self.frozen
+        for result in produced:
+            append(result if type(result) in frozen else snapshot(result))
+        return len(into) - before
+
+
+class FlatMapOperator(CollectingOperator):
+    """``flat_map``: any number of records out for each record in."""
+
+    kind, keeps_results = FLAT_MAP, True
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Flat-map a block."""
+        call = self.function.flat_map
+        results: list[Any] = []
+        append, frozen = results.append, self.frozen
+        stamps: list[int] | None = None
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                for value in cursor:
+                    for result in call(value):
+                        append(result if type(result) in frozen else snapshot(result))
+            else:
+                stamps = []
+                for value, timestamp in zip(cursor, timestamps, strict=False):
+                    n = self.gather(call(value), results)
+                    stamps += [timestamp] * n
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.send(results, stamps)
+
+
+class ProcessOperator(CollectingOperator):
+    """``process`` on a stream that is not keyed."""
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Create the context that the function sees."""
+        from flintstream.runtime.operators.contexts import ProcessContext  # noqa: PLC0415
+
+        super().setup(context, output, side_outputs)
+        self.ctx = ProcessContext()
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block."""
+        call, ctx = self.function.process_element, self.ctx
+        results: list[Any] = []
+        append, frozen = results.append, self.frozen
+        stamps: list[int] | None = None
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001 - ours
+                for value in cursor:
+                    produced = call(value, ctx)
+                    if produced:
+                        for result in produced:
+                            append(result if type(result) in frozen else snapshot(result))
+            else:
+                stamps = []
+                for value, timestamp in zip(cursor, timestamps, strict=False):
+                    ctx._timestamp = timestamp  # noqa: SLF001
+                    produced = call(value, ctx)
+                    if produced:
+                        stamps += [timestamp] * self.gather(produced, results)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.send(results, stamps)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Let the function see event time."""
+        self.ctx.watermark(timestamp)
+        super().process_watermark(timestamp)
+
+    def restore_watermark(self, timestamp: int) -> None:
+        """Let the function see event time again."""
+        self.ctx.watermark(timestamp)
+
+
+class KeyedProcessOperator(CollectingOperator):
+    """``process`` on a keyed stream: keyed state and timers."""
+
+    def __init__(self, function: Any, selector: Callable[[Any], Any]) -> None:
+        """Take the user's function and the key selector, which runs again here: keys never cross the exchange."""
+        super().__init__(function)
+        self.selector = selector
+        self.freeze = False
+        """Set by the input when keys need :func:`freeze_key`."""
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Create the contexts that the function sees."""
+        from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext  # noqa: PLC0415
+
+        super().setup(context, output, side_outputs)
+        assert context.state is not None  # noqa: S101
+        assert context.timers is not None  # noqa: S101
+        self.state = context.state
+        self.timers = context.timers
+        self.ctx = KeyedProcessContext(self.state, self.timers)
+        self.timer_ctx = OnTimerContext(self.state, self.timers)
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block."""
+        call, ctx, state, key = self.function.process_element, self.ctx, self.state, self.selector
+        if self.freeze:
+            plain = key
+            key = lambda value: freeze_key(plain(value))  # noqa: E731
+        results: list[Any] = []
+        append, frozen = results.append, self.frozen
+        stamps: list[int] | None = None
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001
+                for value in cursor:
+                    state.key = key(value)
+                    produced = call(value, ctx)
+                    if produced:
+                        for result in produced:
+                            append(result if type(result) in frozen else snapshot(result))
+            else:
+                stamps = []
+                push = stamps.append
+                for value, timestamp in zip(cursor, timestamps, strict=False):
+                    state.key = key(value)
+                    ctx._timestamp = timestamp  # noqa: SLF001
+                    produced = call(value, ctx)
+                    if produced:
+                        for result in produced:
+                            append(result if type(result) in frozen else snapshot(result))
+                            push(timestamp)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.send(results, stamps)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Fire the event-time timers that are due, then pass the watermark on."""
+        self.fire(self.timers.advance_watermark(timestamp), "event")
+        super().process_watermark(timestamp)
+
+    def on_processing_time(self, now: int) -> None:
+        """Fire the processing-time timers that are due."""
+        self.fire(self.timers.due_processing(now), "processing")
+
+    def next_processing_time(self) -> int | None:
+        """Return when the next processing-time timer is due."""
+        return self.timers.next_processing_time()
+
+    def fire(self, due: Iterable[tuple[int, Any, Any]], domain: str) -> None:
+        """Call ``on_timer`` for each timer; its results carry the timer's timestamp."""
+        ctx, state, call = self.timer_ctx, self.state, self.function.on_timer
+        ctx.set_domain(domain)
+        results: list[Any] = []
+        stamps: list[int] = []
+        self.cursor = None
+        timestamp, key = None, None
+        try:
+            for timestamp, key, _ in due:
+                state.key = key
+                ctx._timestamp = timestamp  # noqa: SLF001
+                produced = call(timestamp, ctx)
+                if produced:
+                    stamps += [timestamp] * self.gather(produced, results)
+        except BaseException as error:
+            failure = self.failure(error, [])
+            failure.record = f"the {domain}-time timer {timestamp} of key {thaw_key(key)!r}"
+            raise failure from error
+        self.send(results, stamps)
+
+    def end_key(self) -> None:
+        """BATCH: all records of the current key are in; fire everything, drop its state."""
+        with self.timers.last_call():
+            self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), "event")
+            self.fire(self.timers.due_processing(MAX_TIMESTAMP), "processing")
+        self.state.clear_all()
+
+
+class ProjectOperator(Operator):
+    """``project``: picks fields of tuples."""
+
+    one_for_one = True
+
+    def __init__(self, fields: tuple[int, ...]) -> None:
+        """Take the positions to keep, in order."""
+        self.fields = fields
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Project a block."""
+        fields = self.fields
+        cursor = iter(values)
+        try:
+            results = [tuple([value[i] for i in fields]) for value in cursor]
+        except BaseException as error:
+            raise OperatorFailure(
+                self.context.name, self.context.subtask, error, current_record(values, cursor)
+            ) from error
+        self.output.emit(results, timestamps)

@@ -1,0 +1,145 @@
+"""Runs a sink's writer inside a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.connectors.sink import WriterContext
+from flintstream.errors import shorten
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.sink import Sink, SinkWriter
+
+
+class SinkOperator(Operator):
+    """Hands blocks to a writer and collects what the committer shall commit."""
+
+    keeps_state = True
+
+    def __init__(self, sink: Sink, input_type: TypeInformation | None) -> None:
+        """Take the sink and the type of its records."""
+        self.sink = sink
+        self.input_type = input_type
+        self.attempt = ""
+        self.run = ""
+        self.saving = False
+        """A checkpoint is taken at the end of this epoch."""
+        self.savepoint = False
+        """It is a savepoint: another job may start from it while this one goes on."""
+        self.with_checkpoints = False
+        """Output waits for checkpoints."""
+        self.staging: FileStore | None = None
+        self.writer: SinkWriter | None = None
+        self.restored: object | None = None
+        self.recovered: Sequence[Any] = ()
+        self.watermark = MIN_TIMESTAMP
+        self.due: int | None = None
+
+    def open(self) -> None:
+        """Open the writer: even one that gets no records has a state, by which what it leaves behind is found."""
+        try:
+            self._open_writer()
+        except BaseException as error:
+            raise self._failure(error) from error
+
+    def _open_writer(self) -> SinkWriter:
+        own = self.context
+        self.writer = self.sink.create_writer(
+            WriterContext(
+                own.subtask,
+                own.parallelism,
+                self.attempt,
+                own.identity,
+                self.input_type,
+                own.runtime_context,
+                self.with_checkpoints and self.sink.waits_for_checkpoint,
+                self.run,
+                self.staging,
+            )
+        )
+        if self.recovered:
+            self.writer.recover(self.recovered)
+        elif self.restored is not None:
+            self.writer.restore(self.restored)
+        self.recovered, self.restored = (), None
+        if self.watermark > MIN_TIMESTAMP:
+            self.writer.on_watermark(self.watermark)
+        return self.writer
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Write a block."""
+        try:
+            (self.writer or self._open_writer()).write(values, timestamps)
+        except BaseException as error:
+            record = shorten(values[0]) if len(values) == 1 else None
+            raise self._failure(error, record) from error
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Tell the writer, now or as soon as there is one."""
+        self.watermark = timestamp
+        if self.writer is not None:
+            try:
+                self.writer.on_watermark(timestamp)
+            except BaseException as error:
+                raise self._failure(error) from error
+
+    def restore_watermark(self, timestamp: int) -> None:
+        """Tell the writer again."""
+        self.process_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """Nothing follows a sink."""
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
+        """Ask the writer for what this epoch finished."""
+        try:
+            writer = self.writer or self._open_writer()
+            prepare = writer.prepare_savepoint if self.savepoint else writer.prepare_commit
+            prepared = prepare(end_of_input=end_of_input, checkpoint=checkpoint)
+            self.due = writer.next_prepare_commit()
+            if self.saving:
+                writer.sync()
+        except BaseException as error:
+            raise self._failure(error) from error
+        return prepared
+
+    def next_processing_time(self) -> int | None:
+        """Return when the writer wants an epoch to end; to do there is nothing before that end."""
+        return self.due
+
+    def snapshot(self) -> object | None:
+        """Return the writer's state."""
+        if self.writer is None:
+            return self.restored
+        try:
+            return self.writer.snapshot()
+        except BaseException as error:
+            raise self._failure(error) from error
+
+    def restore(self, state: object) -> None:
+        """Keep the writer's state until it is opened; a writer of an older epoch is dropped."""
+        self.close()
+        self.restored = state
+
+    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
+        """Keep what writers of a checkpoint knew: each state is for one of the new writers."""
+        self.close()
+        self.recovered = states if same else states[subtask::parallelism]
+
+    def close(self) -> None:
+        """Close the writer."""
+        writer, self.writer = self.writer, None
+        if writer is not None:
+            try:
+                writer.close()
+            except BaseException as error:
+                raise self._failure(error) from error
+
+    def _failure(self, error: BaseException, record: str | None = None) -> OperatorFailure:
+        return OperatorFailure(self.context.name, self.context.subtask, error, record)

@@ -1,0 +1,313 @@
+"""Runs a source's reader inside a task."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._conversion import convert_block
+from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
+from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
+from flintstream.runtime.copies import snapshot_block
+from flintstream.runtime.failure import OperatorFailure, current_record
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from flintstream.connectors.source import Source
+    from flintstream.runtime.plan import JobSettings
+
+POLL_SECONDS = 0.005
+
+UNBOUNDED_EPOCH_MS = 1_000
+"""An epoch of an unbounded source ends after this time, so that results do not wait longer."""
+
+BUSY_SHARE = 0.2
+"""A process that computes less than this share of the time is waiting for something."""
+
+
+class InputOperator(Operator, ABC):
+    """An operator that has no input: where records come into a job. The subtask calls :meth:`run`."""
+
+    def __init__(self) -> None:
+        """Begin with nothing to read."""
+        self.splits: list[Any] = []
+        self.finished = False
+        """Whether the end of the input was passed on."""
+        self.more = False
+        """Whether the last epoch left some of the splits unread."""
+        self.records = 0
+        """Records of the last epoch."""
+
+    def drain(self) -> None:
+        """Read nothing any more."""
+        self.splits.clear()
+
+    @abstractmethod
+    def run(
+        self,
+        settings: JobSettings,
+        *,
+        last: bool,
+        ahead: Callable[[str], bool] = lambda _: False,
+        most: int | None = None,
+    ) -> Iterator[None]:
+        """Emit records until there are no more or the epoch is over; yields when something can be sent.
+
+        ``last`` tells that no further splits will come, ``ahead`` whether the split of this name waits for others: it
+        has more until the epoch ends. ``most`` is how many records to emit in this epoch.
+        """
+
+    def progress(self) -> object | None:
+        """Return what the enumerator is told when a checkpoint contains the epoch that ends now."""
+        return None
+
+
+class SourceOperator(InputOperator):
+    """Reads splits and emits their records."""
+
+    keeps_state = True
+
+    def __init__(self, source: Source, converter: Callable[[Any], Any] | None = None) -> None:
+        """Take the source and, for a typed stream, what brings a record to its type."""
+        super().__init__()
+        self.source = source
+        self.converter = converter
+        self.size = 1
+        """Of the next block."""
+        self.fetch = Fetch(size=1)
+        self.pending: list[tuple[str, list[Any], list[int] | None]] = []
+        """By split, what the reader has given and an epoch had no time for."""
+        self.drained = False
+        self.reads = ""
+        """The split whose records are being emitted."""
+        self.watermarks: dict[str, int] = {}
+        """Those that splits have given by themselves."""
+        self.watermark = MIN_TIMESTAMP
+        self.singles = 0
+        """Records that are still to be emitted one by one."""
+
+    def open(self) -> None:
+        """Create and open the reader."""
+        try:
+            self.reader = self.source.create_reader()
+            self.reader.open(self.context.runtime_context)
+        except BaseException as error:
+            raise self._failure(error) from error
+
+    def progress(self) -> object | None:
+        """Return what the reader says of its splits."""
+        try:
+            return self.reader.progress(self.splits)
+        except BaseException as error:
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Close the reader."""
+        try:
+            self.reader.close()
+        except BaseException as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: BaseException, record: str | None = None) -> OperatorFailure:
+        return OperatorFailure(self.context.name, self.context.subtask, error, record)
+
+    def drain(self) -> None:
+        """Emit only what was read already, however long that takes."""
+        super().drain()
+        self.drained = True
+
+    def run(
+        self,
+        settings: JobSettings,
+        *,
+        last: bool,
+        ahead: Callable[[str], bool] = lambda _: False,
+        most: int | None = None,
+    ) -> Iterator[None]:
+        """Read until the splits are used up or the epoch is over; yields after each block."""
+        self.more, self.records = False, 0
+        over = self._end_of_epoch(settings, most)
+        pending, self.pending = self.pending, []
+        for batch in pending:
+            if self.pending:
+                self.pending.append(batch)
+            else:
+                yield from self._emit(*batch, over, most)
+        if self.pending or (most == 0 and self.splits and not self.drained):
+            self.more = True
+        else:
+            yield from self._read(settings, ahead, over, most)
+        if last and not self.splits and not self.pending and not self.finished:
+            self.finished = True
+            self.output.emit_watermark(MAX_TIMESTAMP)
+            yield
+
+    def _read(
+        self,
+        settings: JobSettings,
+        ahead: Callable[[str], bool],
+        over: Callable[[], bool],
+        most: int | None,
+    ) -> Iterator[None]:
+        started = time.monotonic()
+        bounded = self.source.get_boundedness() is Boundedness.BOUNDED
+        readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
+        turn = 0
+        idle_round = True
+        caught_up: set[str] = set()
+        while readings:
+            turn %= len(readings)
+            if turn == 0:
+                idle_round = True
+            split, reading = readings[turn]
+            if not self.context.batch and ahead(split.split_id):
+                self._pause(*readings.pop(turn))
+                continue
+            self.fetch.size = self._room(most)
+            records = self._next(reading)
+            if records is True:
+                readings.pop(turn)
+                self.splits.remove(split)
+                continue
+            if records is False:
+                readings[turn] = (split, self.reader.read(split, self.fetch))
+                turn += 1
+                caught_up.add(split.split_id)
+                if turn == len(readings):
+                    # Records do not wait for a moment without new ones. In BATCH mode there is no later epoch.
+                    done = self.records > 0 and all(other.split_id in caught_up for other, _ in readings)
+                    waited = (time.monotonic() - started) * 1000 >= settings.idle_epoch_ms
+                    if not self.context.batch and (done or (idle_round and waited)):
+                        break
+                    if idle_round:
+                        time.sleep(POLL_SECONDS)
+                continue
+            idle_round = False
+            if isinstance(records, SourceWatermark):
+                self._advance(split.split_id, records.timestamp)
+            else:
+                yield from self._emit(split.split_id, *self._converted(records), over, most)
+            if over():
+                self.more = True
+                break
+            if not bounded:
+                turn += 1
+        for _, reading in readings:
+            reading.close()
+
+    def _pause(self, split: Any, reading: Generator[Any, None, bool]) -> None:
+        """Leave a split to later epochs."""
+        self.more = True
+        reading.close()
+        self.reader.set_aside(split)
+
+    def _advance(self, name: str, timestamp: int) -> None:
+        """Emit the watermark that all splits have reached."""
+        self.watermarks[name] = timestamp
+        reached = min(self.watermarks.get(split.split_id, MIN_TIMESTAMP) for split in self.splits)
+        if reached > self.watermark:
+            self.watermark = reached
+            self.output.emit_watermark(reached)
+
+    def _next(self, reading: Generator[Any, None, bool]) -> Any:
+        try:
+            return next(reading)
+        except StopIteration as stop:
+            return bool(stop.value)
+        except BaseException as error:
+            raise self._failure(error) from error
+
+    def _converted(self, records: list[Any] | Timestamped) -> tuple[list[Any], list[int] | None]:
+        """Return what the reader gave as values of the declared type, and their timestamps."""
+        values, timestamps = (
+            (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
+        )
+        if self.converter is not None:
+            cursor = iter(values)
+            try:
+                values = convert_block(self.converter, values, cursor)
+            except BaseException as error:
+                raise self._failure(error, current_record(values, cursor)) from error
+        return values, timestamps
+
+    def _emit(
+        self,
+        name: str,
+        values: list[Any],
+        timestamps: list[int] | None,
+        over: Callable[[], bool],
+        most: int | None,
+    ) -> Iterator[None]:
+        """Emit a batch in blocks of the size that suits what follows, however many records the reader gave."""
+        self.reads = name
+        start = 0
+        while start < len(values):
+            end = start + self._room(most)
+            block = values[start:end] if self.reader.gives_away else snapshot_block(values[start:end])
+            began = time.monotonic()
+            self.output.emit(block, None if timestamps is None else timestamps[start:end])
+            done = len(block) - self.watch.taken()
+            self.records += done
+            yield
+            if self.singles > 0:
+                self.singles -= 1
+            else:
+                self.size = next_size(self.size, done, time.monotonic() - began)
+            start += done
+            if start < len(values) and over():
+                rest = values[start:] if self.reader.gives_away else snapshot_block(values[start:])
+                self.pending.append((name, rest, None if timestamps is None else timestamps[start:]))
+                return
+
+    def _room(self, most: int | None) -> int:
+        """Return how many records the next block may have."""
+        return self.size if most is None else max(1, min(self.size, most - self.records))
+
+    def _end_of_epoch(self, settings: JobSettings, most: int | None) -> Callable[[], bool]:
+        """Return what tells whether to let what was read go on its way.
+
+        While there is work, longer epochs cost less; while this process only waits, for the source or in a user's
+        function, and where a function takes its time, records should not wait with it.
+        """
+        started, cpu_started = time.monotonic(), time.process_time()
+        bounded = self.source.get_boundedness() is Boundedness.BOUNDED
+        longest = settings.max_epoch_ms if bounded else min(settings.max_epoch_ms, UNBOUNDED_EPOCH_MS)
+
+        def over() -> bool:
+            if self.context.batch or self.drained:
+                return False
+            if most is not None and self.records >= most:
+                return True
+            elapsed = time.monotonic() - started
+            if elapsed * 1000 >= longest:
+                return True
+            if elapsed * 1000 >= LONGEST_WAIT_MS and is_slow(self.records, elapsed):
+                return True
+            if elapsed * 1000 < settings.idle_epoch_ms:
+                return False
+            return time.process_time() - cpu_started < elapsed * BUSY_SHARE
+
+        return over
+
+    def snapshot(self) -> object | None:
+        """Return the splits with their positions, and what was read of them and not emitted yet."""
+        return (self.splits, self.finished, self.pending) if self.pending else (self.splits, self.finished)
+
+    def restore(self, state: Any) -> None:
+        """Take back what :meth:`snapshot` returned."""
+        self.splits, self.finished, *rest = state
+        self.pending = [(name, values, timestamps) for name, values, timestamps in rest[0]] if rest else []
+
+    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
+        """Take back the splits; a source that had ended says so once more, as whoever follows waits for that."""
+        super().recover(states, subtask, parallelism, same=same)
+        self.finished = False
+
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
+        """Deal the splits anew."""
+        splits = [split for own, *_ in states for split in own]
+        pending = [batch for _, _, *rest in states for batches in rest for batch in batches]
+        return (splits[subtask::parallelism], False, pending[subtask::parallelism])

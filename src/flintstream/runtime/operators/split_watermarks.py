@@ -1,0 +1,145 @@
+"""Watermarks of a source whose splits have event times of their own, such as the partitions of a topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator, Valve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flintstream.common.watermark_strategy import WatermarkStrategy
+    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.source import SourceOperator
+
+NO_SPLIT = ""
+"""The name of the generator that works while there is no split: it becomes idle, if the strategy says so."""
+
+
+class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
+    """Generates watermarks for every split of the source right before it, and passes on the lowest of them.
+
+    A split that is behind the others, or was not read yet, is so waited for: none of its records comes too late.
+    """
+
+    def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
+        """Take the strategy, of which each split gets a generator of its own, and the name of the source."""
+        super().__init__(strategy, source)
+        self.source: SourceOperator | None = None
+        """Set by the subtask; None when something is between."""
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Begin without splits."""
+        Operator.setup(self, context, output, side_outputs)
+        self.valve = Valve([], output.emit_watermark, self._pass_idle, lambda _: None)
+        self.generators: dict[str, TimestampsAndWatermarksOperator] = {}
+        self.idle = False
+        self.ended = False
+
+    def _pass_idle(self, idle: bool) -> None:
+        self.idle = idle
+        self.output.emit_idle(idle)
+
+    def _names(self) -> list[str]:
+        names = [] if self.source is None else [split.split_id for split in self.source.splits]
+        return names or [NO_SPLIT]
+
+    def _follow(self) -> None:
+        """Take up splits that are new, and let go of those that have ended."""
+        names = self._names()
+        if self.generators.keys() == set(names):
+            return
+        for name in names:
+            if name not in self.generators:
+                self._add(name)
+        for name in self.generators.keys() - names:
+            del self.generators[name]
+            self.valve.remove(name)
+
+    def _add(self, name: str) -> TimestampsAndWatermarksOperator:
+        generator = self.generators[name] = TimestampsAndWatermarksOperator(self.strategy, self.source_name)
+        self.valve.watermarks[name] = MIN_TIMESTAMP
+        generator.setup(self.context, _SplitOutput(self.output, self.valve, name), {})
+        generator.watch = self.watch
+        return generator
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Have the generator of the split that is being read look at a block."""
+        self._follow()
+        name = NO_SPLIT if self.source is None else self.source.reads
+        # A split may have ended with this block.
+        (self.generators.get(name) or self._add(name)).process(values, timestamps)
+
+    def may_be_cut(self) -> bool:
+        """Tell whether the next function may leave the rest of a block."""
+        generator = TimestampsAndWatermarksOperator(self.strategy)
+        generator.setup(self.context, self.output, {})
+        return generator.may_be_cut()
+
+    def on_processing_time(self, now: int) -> None:
+        """Emit the periodic watermarks that are due."""
+        if self.ended:
+            return
+        self._follow()
+        for generator in self.generators.values():
+            generator.on_processing_time(now)
+
+    def next_processing_time(self) -> int | None:
+        """Return when a generator wants to be called again; at once when the splits have changed."""
+        if self.ended or self.context.batch:
+            return None
+        if self.generators.keys() != set(self._names()):
+            return 0
+        times = [generator.next_processing_time() for generator in self.generators.values()]
+        return min((time for time in times if time is not None), default=None)
+
+    def own_watermark(self) -> int:
+        """Return the watermark that the records so far allow: the lowest of the splits that are not idle."""
+        busy = (each.own_watermark() for each in self.generators.values() if not each.idle)
+        return min(busy, default=MIN_TIMESTAMP)
+
+    def split_watermark(self, split: str) -> int:
+        """Return the watermark that the records of one split allow so far."""
+        generator = self.generators.get(split)
+        return MIN_TIMESTAMP if generator is None else generator.own_watermark()
+
+    def snapshot(self) -> object | None:
+        """Return what the generators have seen."""
+        seen = {name: generator.snapshot() for name, generator in self.generators.items()}
+        return (seen, self.valve.snapshot(), self.ended)
+
+    def restore(self, state: Any) -> None:
+        """Go on where the previous epoch ended."""
+        seen, valve, self.ended = state
+        self.generators.clear()
+        self.valve.watermarks.clear()
+        for name, own in seen.items():
+            self._add(name).restore(own)
+        self.valve.restore(valve)
+        self.idle = self.valve.is_idle
+
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
+        """Go on with whatever splits come to this subtask, from the least that any subtask had reached."""
+        seen = {name: own for generators, _, _ in states for name, own in generators.items()}
+        watermarks = {name: mark for _, valve, _ in states for name, mark in valve[0].items()}
+        reached = min(valve[2] for _, valve, _ in states)
+        return (seen, (watermarks, set(), reached, False), False)
+
+
+class _SplitOutput:
+    """Passes records on, and keeps watermarks for the valve."""
+
+    def __init__(self, output: Output, valve: Valve, name: str) -> None:
+        self.emit = output.emit
+        self._valve = valve
+        self._name = name
+
+    def emit_watermark(self, timestamp: int) -> None:
+        if self._name in self._valve.watermarks:
+            self._valve.watermark(self._name, timestamp)
+
+    def emit_idle(self, idle: bool) -> None:
+        if self._name in self._valve.watermarks:
+            self._valve.idle(self._name, idle=idle)

@@ -1,0 +1,367 @@
+"""Watermarks: combining those of several channels, and generating them from records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._clock import wall_clock
+from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
+from flintstream.errors import is_interrupt
+from flintstream.runtime.failure import OperatorFailure, current_record
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, whole_ms
+from flintstream.runtime.plan import RECORDS_PER_BLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from flintstream.common.watermark_strategy import WatermarkStrategy
+    from flintstream.runtime.operators.operator import OperatorContext, Output
+
+
+class Valve:
+    """The combined watermark of several channels: the lowest of those that are not idle.
+
+    A channel that has ended holds nobody back, but event time itself ends only when all have: an idle one may still
+    have something to say. One that wakes up behind the others is waited for only when it has caught up.
+    """
+
+    def __init__(
+        self,
+        channels: list[Any],
+        advance: Callable[[int], None],
+        idle: Callable[[bool], None],
+        restored: Callable[[int], None],
+    ) -> None:
+        """Watch ``channels``; call ``advance`` with each new watermark, ``idle`` when all are idle or one wakes.
+
+        ``restored`` is told the watermark when :meth:`restore` has taken one over.
+        """
+        self.watermarks: dict[Hashable, int] = dict.fromkeys(channels, MIN_TIMESTAMP)
+        self.idle_channels: set[Hashable] = set()
+        self.combined = MIN_TIMESTAMP
+        self.is_idle = False
+        self._advance = advance
+        self._idle = idle
+        self._restored = restored
+
+    def watermark(self, channel: Hashable, timestamp: int) -> None:
+        """A channel's watermark arrived; it also wakes the channel up."""
+        self.watermarks[channel] = max(self.watermarks[channel], timestamp)
+        self.idle(channel, idle=False)
+        self._combine()
+
+    def idle(self, channel: Hashable, *, idle: bool) -> None:
+        """A channel became idle or active."""
+        if idle == (channel in self.idle_channels):
+            return
+        if idle:
+            self.idle_channels.add(channel)
+        else:
+            self.idle_channels.discard(channel)
+        self._combine()
+
+    def remove(self, channel: Hashable) -> None:
+        """A channel is no more: it holds nobody back."""
+        self.watermarks.pop(channel, None)
+        self.idle_channels.discard(channel)
+        self._combine()
+
+    @property
+    def ended(self) -> bool:
+        """Whether every channel has come to its end."""
+        return all(watermark == MAX_TIMESTAMP for watermark in self.watermarks.values())
+
+    def _combine(self) -> None:
+        live = {channel: mark for channel, mark in self.watermarks.items() if mark != MAX_TIMESTAMP}
+        active = [mark for channel, mark in live.items() if channel not in self.idle_channels]
+        if active:
+            self._raise_to(min((mark for mark in active if mark >= self.combined), default=MIN_TIMESTAMP))
+        elif live:
+            self._raise_to(max(live.values()))  # nobody is left to wait for
+        elif self.watermarks:
+            self._raise_to(MAX_TIMESTAMP)
+        idle = not active and bool(live)
+        if idle != self.is_idle:
+            self.is_idle = idle
+            self._idle(idle)
+
+    def _raise_to(self, timestamp: int) -> None:
+        if timestamp > self.combined:
+            self.combined = timestamp
+            self._advance(timestamp)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return the state of all channels."""
+        return (self.watermarks, self.idle_channels, self.combined, self.is_idle)
+
+    def restore(self, state: Any) -> None:
+        """Take back the state of all channels that still exist."""
+        watermarks, idle_channels, self.combined, self.is_idle = state
+        self.watermarks.update({c: w for c, w in watermarks.items() if c in self.watermarks})
+        self.idle_channels = {c for c in idle_channels if c in self.watermarks}
+        self._restored(self.combined)
+
+
+TARGETS_PER_BLOCK = 16
+"""To so many targets a watermark may go after each block; when there are more, after as many more blocks."""
+
+
+class _Collected:
+    """What a user's generator is given as its output."""
+
+    __slots__ = ("idle", "last", "watermark")
+
+    def __init__(self) -> None:
+        self.last = MIN_TIMESTAMP
+        self.watermark: int | None = None
+        self.idle: bool | None = None
+        """What the generator said of it since it was last asked."""
+
+    def emit_watermark(self, timestamp: Any) -> None:
+        timestamp = getattr(timestamp, "timestamp", timestamp)
+        self.idle = None
+        if timestamp > self.last:
+            self.last = self.watermark = timestamp
+
+    def mark_idle(self) -> None:
+        self.idle = True
+
+    def mark_active(self) -> None:
+        self.idle = False
+
+
+class TimestampsAndWatermarksOperator(Operator):
+    """Assigns timestamps and generates watermarks as a :class:`WatermarkStrategy` says.
+
+    Watermarks from upstream are ignored except the last one. In BATCH mode only timestamps are assigned.
+    """
+
+    one_for_one = True
+
+    def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
+        """Take the strategy, and the name of the source if ``from_source`` was given it.
+
+        PyFlink ignores the assigner of a source's strategy, so one that fails there is dropped with a warning.
+        """
+        self.strategy = strategy
+        self.source_name = source
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Create the generator."""
+        super().setup(context, output, side_outputs)
+        self.generator: Any = self.strategy.create_generator()
+        self.bounded_delay: int | None = None
+        if type(self.generator) is BoundedOutOfOrdernessWatermarks:
+            self.bounded_delay = self.generator.delay_ms
+        assigner: Any = self.strategy.timestamp_assigner
+        self.assign: Callable[[Any, int], int] | None = assigner.extract_timestamp if assigner is not None else None
+        self.dropped_assigner = False
+        self.interval = context.auto_watermark_interval_ms
+        self.silent = type(self.generator) is NoWatermarksGenerator
+        self.max_timestamp = MIN_TIMESTAMP
+        self.collected = _Collected()
+        self.idle = False
+        self.ended = False
+        self.idle_timeout: int | None = self.strategy.idle_timeout_ms
+        self.next_emit = wall_clock() + self.interval
+        self.unmarked = 0
+        """Records of a built-in strategy since the last watermark."""
+        self.most_unmarked = RECORDS_PER_BLOCK * max(1, context.parallelism // TARGETS_PER_BLOCK)
+        """After so many there is one before its time: windows that nobody needs any more are not carried along."""
+        self.last_record = wall_clock()
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Assign timestamps, look at each record for watermarks, pass the block on."""
+        highest = MIN_TIMESTAMP
+        if self.assign is not None:
+            timestamps, highest = self._assigned(self.assign, values, timestamps)
+        elif timestamps is not None:
+            highest = max(timestamps)
+        if self.context.batch:
+            self.output.emit(values, timestamps)
+            return
+        if self.idle_timeout is not None:
+            self.last_record = wall_clock()
+            self._set_idle(idle=False)
+        if self.silent:
+            self.output.emit(values, timestamps)
+        elif self.bounded_delay is None:
+            self._process_custom(values, timestamps)
+        else:
+            self.output.emit(values, timestamps)
+            passed = len(values) - len(self.watch.rest)
+            if passed < len(values):
+                highest = MIN_TIMESTAMP if timestamps is None else max(timestamps[:passed], default=MIN_TIMESTAMP)
+            self.max_timestamp = max(self.max_timestamp, highest)
+            self.unmarked += passed
+        now = wall_clock()
+        if self.unmarked >= self.most_unmarked:
+            self.next_emit = min(self.next_emit, now)
+        self.on_processing_time(now)
+
+    def may_be_cut(self) -> bool:
+        """Tell whether the next function may leave the rest of a block: a user's generator has seen all of it."""
+        return self.silent or self.bounded_delay is not None
+
+    def _assigned(
+        self, assign: Callable[[Any, int], int], values: list[Any], timestamps: list[int] | None
+    ) -> tuple[list[int] | None, int]:
+        """Return the timestamps that the assigner gives, and the highest of them."""
+        cursor, assigned = iter(values), list[Any]()
+        try:
+            if timestamps is None:
+                assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
+            else:
+                assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
+            total, highest = sum(assigned), max(assigned)  # of whole numbers these are whole numbers
+            whole = type(total) is int is type(highest)
+            if whole and highest <= MAX_TIMESTAMP and (total >= 0 or min(assigned) >= MIN_TIMESTAMP):
+                return assigned, highest
+        except BaseException as error:
+            if len(assigned) < len(values):  # else all were assigned, but not all are numbers
+                if self.source_name is None:
+                    raise self._failure(error, current_record(values, cursor)) from error
+                return self._drop_assigner(error, timestamps)
+        return self._whole(values, assigned, timestamps)
+
+    def _whole(
+        self, values: list[Any], assigned: list[Any], timestamps: list[int] | None
+    ) -> tuple[list[int] | None, int]:
+        """Return timestamps as whole numbers; blame the record of the first that is none."""
+        whole = []
+        for value, timestamp in zip(values, assigned, strict=True):
+            try:
+                whole.append(whole_ms(timestamp, "the result of a TimestampAssigner"))
+            except BaseException as error:
+                if self.source_name is None:
+                    raise self._failure(error, current_record([value], iter(()))) from error
+                return self._drop_assigner(error, timestamps)
+        return whole, max(whole)
+
+    def _failure(self, error: BaseException, record: str | None) -> OperatorFailure:
+        return OperatorFailure(self.context.name, self.context.subtask, error, record)
+
+    def _drop_assigner(self, error: BaseException, timestamps: list[int] | None) -> tuple[list[int] | None, int]:
+        """Go on with the timestamps of the source: for this block, and for all that follow."""
+        if is_interrupt(error):
+            raise error
+        self.assign, self.dropped_assigner = None, True
+        self.context.warning = (
+            f"the TimestampAssigner of source '{self.source_name}' is ignored, as in PyFlink, because it fails: "
+            f"{type(error).__name__}: {error}. Records keep the timestamps of the source. "
+            "Give the strategy to assign_timestamps_and_watermarks() to see where it fails"
+        )
+        return timestamps, MIN_TIMESTAMP if timestamps is None else max(timestamps)
+
+    def _process_custom(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Cut the block wherever the user's generator emits a watermark."""
+        on_event, collected, start = self.generator.on_event, self.collected, 0
+        stamps = timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values)
+        for i, (value, timestamp) in enumerate(zip(values, stamps, strict=True)):
+            try:
+                on_event(value, timestamp, collected)
+            except BaseException as error:
+                raise self._failure(error, current_record([value], iter(()))) from error
+            if collected.watermark is not None:
+                end = i + 1
+                self.output.emit(values[start:end], None if timestamps is None else timestamps[start:end])
+                start = end
+                self._flush_collected()
+        if start < len(values):
+            self.output.emit(values[start:], None if timestamps is None else timestamps[start:])
+
+    def _flush_collected(self) -> None:
+        if self.collected.watermark is not None:
+            timestamp, self.collected.watermark = self.collected.watermark, None
+            self._set_idle(idle=False)
+            self.output.emit_watermark(timestamp)
+        if self.collected.idle is not None:
+            self._set_idle(idle=self.collected.idle)
+            self.collected.idle = None
+
+    def on_processing_time(self, now: int) -> None:
+        """Emit the periodic watermark when it is due."""
+        if self.context.batch or self.interval <= 0 or now < self.next_emit or self.ended:
+            return
+        self.next_emit = now + self.interval
+        self.unmarked = 0
+        if self.bounded_delay is not None:
+            if self.max_timestamp > MIN_TIMESTAMP:
+                self.collected.emit_watermark(self.max_timestamp - self.bounded_delay - 1)
+        else:
+            try:
+                self.generator.on_periodic_emit(self.collected)
+            except BaseException as error:
+                raise self._failure(error, None) from error
+        self._flush_collected()
+        if self.idle_timeout is not None and now - self.last_record >= self.idle_timeout:
+            self._set_idle(idle=True)
+
+    def next_processing_time(self) -> int | None:
+        """Ask to be called again for the watermark that is not out yet, or for idleness."""
+        if self.context.batch or self.interval <= 0 or self.ended:
+            return None
+        pending = self.bounded_delay is not None and self.max_timestamp - self.bounded_delay - 1 > self.collected.last
+        if pending and self.max_timestamp > MIN_TIMESTAMP:
+            return self.next_emit
+        if self.idle_timeout is not None and not self.idle:
+            return max(self.next_emit, self.last_record + self.idle_timeout)
+        return self.next_emit if self.bounded_delay is None and not self.silent else None
+
+    def _set_idle(self, *, idle: bool) -> None:
+        if idle != self.idle:
+            self.idle = idle
+            self.output.emit_idle(idle)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Ignore what upstream says, except that the input has ended."""
+        if timestamp == MAX_TIMESTAMP:
+            self.ended = True
+            self.output.emit_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """Ignore: idleness is the strategy's own business here."""
+
+    def own_watermark(self) -> int:
+        """Return the watermark that the records so far allow, whether it was emitted yet or not."""
+        if self.bounded_delay is None or self.max_timestamp == MIN_TIMESTAMP:
+            return self.collected.last
+        return self.max_timestamp - self.bounded_delay - 1
+
+    def is_ahead(self, slowest: Mapping[str, int], split: str) -> bool:
+        """Tell whether a split of this source should wait for the slowest of its alignment group."""
+        alignment = self.strategy.alignment
+        if alignment is None or alignment.group not in slowest:
+            return False
+        return self.split_watermark(split) > slowest[alignment.group] + alignment.max_drift_ms
+
+    def split_watermark(self, split: str) -> int:  # noqa: ARG002
+        """Return :meth:`own_watermark`: only those of another class are kept by split."""
+        return self.own_watermark()
+
+    def snapshot(self) -> object | None:
+        """Return what the generator has seen."""
+        generator = None if self.bounded_delay is not None else self.generator
+        seen = (self.max_timestamp, self.collected.last, self.idle, self.ended)
+        dropped = (True,) if self.dropped_assigner else ()
+        return (*seen, self.next_emit, self.last_record, generator, *dropped)
+
+    def restore(self, state: Any) -> None:
+        """Go on where the previous epoch ended."""
+        self.max_timestamp, self.collected.last, self.idle, self.ended, *rest = state
+        self.next_emit, self.last_record, generator, *dropped = rest
+        if generator is not None:
+            self.generator = generator
+        if dropped:
+            self.assign, self.dropped_assigner = None, True
+
+    def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
+        """Go on from a checkpoint; an input that had ended ends once more."""
+        super().recover(states, subtask, parallelism, same=same)
+        self.ended = False
+
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
+        """Go on from the least that any subtask had seen: which records come next here nobody knows."""
+        seen, emitted, _, _, next_emits, last_records, generators = zip(*(state[:7] for state in states), strict=True)
+        dropped = (True,) if any(state[7:] for state in states) else ()
+        return (min(seen), min(emitted), False, False, min(next_emits), min(last_records), generators[0], *dropped)

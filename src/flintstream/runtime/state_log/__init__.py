@@ -1,0 +1,1 @@
+"""The state of a subtask between epochs: logged, written for checkpoints, restored."""

@@ -1,0 +1,60 @@
+"""Folds a changelog: a base and the changes since become a new base.
+
+This happens beside the epochs, in a task of its own that reads the durable log only; the subtask whose log it is does
+not notice. What it costs therefore does not delay checkpoints, and what a restore has to read is bounded by what
+changes between two foldings.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from flintstream.checkpoint.checked_file import checked_file
+from flintstream.checkpoint.state_file import StateFileWriter
+from flintstream.runtime.keys import key_group
+from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.protocol import StateHandle
+from flintstream.state.factory import create_backend
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.runtime.plan import ChainPlan
+    from flintstream.runtime.state_log.log import DurableStateLog
+    from flintstream.state.settings import StateSettings
+
+
+def materialize(
+    settings: StateSettings, log: DurableStateLog, chain: ChainPlan, subtask: int, handles: Sequence[StateHandle]
+) -> StateHandle:
+    """Write what ``handles`` amount to as one piece, and return its handle.
+
+    Raises:
+        OSError: The log cannot be read or written.
+        CorruptCheckpointError: The log is damaged.
+    """
+    name = f"{chain.id}-{subtask}-base-{uuid.uuid4().hex}"
+    with log.create(name) as stream:
+        writer = StateFileWriter(stream)
+        kept = set()
+        for node in chain.nodes:
+            if not node.keyed:
+                continue
+            state = create_backend(settings, node.name, lambda key: key_group(key, chain.max_parallelism))
+            timers = InternalTimerService()
+            try:
+                for handle in handles:
+                    known = log.uri(handle.name), handle.size, handle.checksum
+                    with log.open(handle.name) as piece, checked_file(piece, *known) as file:
+                        for change in file.changes(node.uid):
+                            (timers if change.table.kind == "timers" else state).apply((change,))
+                for held in (state, timers):
+                    for change in held.take_snapshot():
+                        writer.write(node.uid, change)
+                        kept.add(node.uid)
+            finally:
+                state.close()
+        summary = writer.finish()
+    last = handles[-1]
+    return StateHandle(name, last.version, True, summary.size, summary.checksum, tuple(sorted(kept)))

@@ -1,0 +1,109 @@
+"""State of backends that keep it in files: uploaded file by file, each content once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint.metadata import NativeFile
+from flintstream.errors import CorruptCheckpointError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.checkpoint.metadata import StatePiece
+    from flintstream.runtime.protocol import SnapshotRequest
+    from flintstream.state.backend import Change
+    from flintstream.state.settings import StateSettings
+
+
+def is_native(state: Any) -> bool:
+    """Tell whether a backend can hand out its files."""
+    return hasattr(state, "write_native")
+
+
+def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, ...]:
+    """Store the files of a backend; those that an earlier checkpoint has stored are only named.
+
+    There are none of a backend that no state was ever declared in.
+
+    Files are stored under the hash of their content: what two databases call alike need not be the same.
+    """
+    if not state.tables:
+        return ()
+    with tempfile.TemporaryDirectory(prefix="flintstream-upload-") as parent:
+        directory = Path(parent, "files")
+        state.write_native(str(directory))
+
+        target = request.store
+        if target is None:
+            raise TypeError("files of a backend need a place to be stored")
+
+        def store(file: Path) -> NativeFile:
+            digest = _sha256(file)
+            path = f"{request.shared}/{digest}"
+            if path not in request.known:
+                target.put(str(file), path)
+            return NativeFile(f"{uid}/{file.relative_to(directory)}", path, file.stat().st_size, digest)
+
+        files = sorted(file for file in directory.rglob("*") if file.is_file())
+        with ThreadPoolExecutor(request.transfer_threads) as pool:
+            return tuple(pool.map(store, files))
+
+
+def files_of(piece: StatePiece, uid: str) -> tuple[NativeFile, ...]:
+    """Return the files in a piece that are an operator's, named as its backend has named them."""
+    if piece.operators != (uid,):
+        return ()
+    return tuple(replace(file, name=file.name.removeprefix(f"{uid}/")) for file in piece.native)
+
+
+def download(store: FileStore, files: Sequence[NativeFile], directory: str, transfer_threads: int = 4) -> None:
+    """Fetch the files of one operator, as :func:`files_of` returns them, into a directory.
+
+    Raises:
+        CorruptCheckpointError: A file is missing or not what was stored.
+    """
+
+    def fetch(file: NativeFile) -> None:
+        target = Path(directory, file.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            store.get(file.path, str(target))
+        except FileNotFoundError:
+            raise CorruptCheckpointError(store.uri(file.path), "the file is missing") from None
+        if target.stat().st_size != file.size or _sha256(target) != file.sha256:
+            raise CorruptCheckpointError(store.uri(file.path), "its content is not what was stored")
+
+    with ThreadPoolExecutor(transfer_threads) as pool:
+        list(pool.map(fetch, files))
+
+
+@contextmanager
+def open_native(
+    settings: StateSettings, directory: str, operator: str, *, allow_pickle: bool = True
+) -> Iterator[Iterator[Change]]:
+    """Read files of a backend that is not the one to restore, or whose key groups are dealt anew.
+
+    Raises:
+        CorruptCheckpointError: They are no database of state.
+    """
+    from flintstream.state.rocksdb.reader import RocksDBFiles  # noqa: PLC0415 - needs the extra
+
+    files = RocksDBFiles(settings, directory, operator)
+    try:
+        yield files.changes(allow_pickle=allow_pickle)
+    finally:
+        files.close()
+
+
+def _sha256(file: Path) -> str:
+    with open(os.fspath(file), "rb") as stream:  # noqa: PTH123
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,398 @@
+"""A subtask's state outside of its operators: logged from epoch to epoch, written for checkpoints, and restored.
+
+Two things keep the state of a subtask. The *state log* holds the changes of every epoch, so that any worker can run the
+next one; it ends with the job. A *checkpoint* outlives the job, and may be restored by another program with another
+parallelism or backend. With the changelog on, the log is durable and checkpoints refer to it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from flintstream.checkpoint.checked_file import checked_file
+from flintstream.checkpoint.metadata import StatePiece
+from flintstream.checkpoint.state_file import StateFile, StateFileWriter
+from flintstream.common._pickling import dumps
+from flintstream.errors import CheckpointError, CorruptCheckpointError
+from flintstream.runtime.keys import key_group, subtask_of_key_group
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+from flintstream.runtime.protocol import StateHandle
+from flintstream.runtime.state_log.native_files import download, files_of, is_native, open_native, upload
+from flintstream.runtime.state_log.restored import RestoredOperator, channel_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.watermarks import Valve
+    from flintstream.runtime.plan import NodePlan
+    from flintstream.runtime.protocol import Instruction, Restore, SnapshotRequest
+    from flintstream.runtime.task.subtask import Subtask
+    from flintstream.state.backend import Change
+
+MERGED = 16
+"""So many pieces of a log with the changes of equally many epochs become one, so that a log of n epochs has few."""
+MERGED_BYTES = 1 << 20
+"""What they have together at most: an epoch ends when it is written."""
+
+
+class SubtaskState:
+    """Keeps the state of one subtask."""
+
+    def __init__(self, subtask: Subtask) -> None:
+        """Look after ``subtask``."""
+        self.subtask = subtask
+        self.nodes: dict[int, NodePlan] = {node.id: node for node in subtask.chain.nodes}
+        self.operators: dict[int, Operator] = subtask.operators
+        self.labels = channel_labels(subtask.job, subtask.chain, subtask.index)
+
+    def keyed(self) -> Iterator[tuple[str, Any, Any]]:
+        """Return uid, state and timers of every keyed operator."""
+        for number, operator in self.operators.items():
+            if operator.context.state is not None:
+                yield self.nodes[number].uid, operator.context.state, operator.context.timers
+
+    # -- the log -----------------------------------------------------------------------------------------------------
+
+    def log(self, instruction: Instruction, version: str) -> tuple[StateHandle, ...]:
+        """Write what changed in the keyed state during this epoch, or all of it when the changes have piled up."""
+        keyed = list(self.keyed())
+        if not keyed:
+            return ()
+        log = self.subtask.log
+        handles = instruction.handles
+        full = self.writes_all(instruction) or (not log.durable and self._piled_up(handles))
+        name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}"
+        native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
+        merged = [] if full else _to_merge(handles[instruction.folding :])
+        buffer = io.BytesIO()
+        writer = StateFileWriter(buffer, log=not full)
+        kept: set[str] = set()
+        for old in merged:
+            with checked_file(io.BytesIO(log.read(old.name)), old.name, old.size, old.checksum) as file:
+                writer.copy(file)
+            kept.update(old.operators)
+        for uid, state, timers in keyed:
+            if native:
+                state.write_native(os.path.join(log.directory(name), uid))  # noqa: PTH118
+            elif _write(writer, uid, state.take_snapshot() if full else state.take_delta()):
+                kept.add(uid)
+            if _write(writer, uid, timers.take_snapshot() if full else timers.take_delta()):
+                kept.add(uid)
+        summary = writer.finish()
+        log.write(name, buffer.getvalue())
+        epochs = 1 + sum(old.epochs for old in merged)
+        handle = StateHandle(name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), epochs, native)
+        return (handle,) if full else (*handles[: len(handles) - len(merged)], handle)
+
+    def writes_all(self, instruction: Instruction) -> bool:
+        """Tell whether all state is written at the end of this epoch, whatever changes in it.
+
+        The second epoch may be the first of full length, after which there is more state than changes could save.
+        """
+        handles = instruction.handles
+        small = not any(handle.native or handle.size > MERGED_BYTES for handle in handles)
+        return not handles or (instruction.epoch == 1 and small and not self.subtask.log.durable)
+
+    @staticmethod
+    def _piled_up(handles: Sequence[StateHandle]) -> bool:
+        deltas = sum(handle.size for handle in handles if not handle.full)
+        base = sum(handle.size for handle in handles if handle.full)
+        return deltas > 2 * max(base, 1 << 20)
+
+    def catch_up(self, instruction: Instruction) -> None:
+        """Bring what is in memory to the version that the epoch starts from."""
+        subtask = self.subtask
+        assert instruction.memo is not None  # noqa: S101 - a version comes with its memo
+        memo = pickle.loads(instruction.memo)
+        versions = [handle.version for handle in instruction.handles]
+        missing = list(instruction.handles)
+        if subtask.version is not None and subtask.version in versions:
+            missing = missing[versions.index(subtask.version) + 1 :]
+        for handle in missing:
+            file = StateFile(subtask.log.read(handle.name), handle.name)
+            for uid, state, timers in self.keyed():
+                if handle.full:
+                    timers.clear_all()
+                    if handle.native:
+                        state.restore_native(os.path.join(subtask.log.directory(handle.name), uid))  # noqa: PTH118
+                    else:
+                        state.clear_all()
+                _apply(file.changes(uid), state, timers)
+        for number, operator in self.operators.items():
+            if operator.context.timers is not None:
+                operator.context.timers.current_watermark = memo["event_time"].get(number, MIN_TIMESTAMP)
+            if number in memo["operators"]:
+                operator.restore(memo["operators"][number])
+        for key, marks in memo["valves"].items():
+            subtask.inputs[key].valve.restore(marks)
+        subtask.finished = memo["finished"]
+
+    def memo(self) -> bytes:
+        """Return what else the next epoch needs to know."""
+        return dumps(
+            {
+                "operators": {n: state for n, o in self.operators.items() if (state := o.snapshot()) is not None},
+                "valves": {key: i.valve.snapshot() for key, i in self.subtask.inputs.items()},
+                "event_time": {
+                    n: o.context.timers.current_watermark
+                    for n, o in self.operators.items()
+                    if o.context.timers is not None
+                },
+                "finished": self.subtask.finished,
+            }
+        )
+
+    # -- checkpoints -------------------------------------------------------------------------------------------------
+
+    def snapshot(self, request: SnapshotRequest, handles: Sequence[StateHandle], name: str) -> Iterator[StatePiece]:
+        """Write all state for a checkpoint or savepoint, piece by piece; ``name`` is unlike that of any other attempt.
+
+        Raises:
+            TimeoutError: It took too long.
+            OSError: The storage does not take it.
+        """
+        deadline = None if request.timeout_ms is None else time.monotonic() + request.timeout_ms / 1000
+        buffer = tempfile.SpooledTemporaryFile(max(request.inline_below, 1 << 20))  # noqa: SIM115 - closed below
+        with buffer:
+            writer = StateFileWriter(buffer)  # type: ignore[arg-type]
+            kept = set()
+            for uid, state, timers in self.keyed():
+                if request.kind == "log":
+                    continue
+                if request.kind == "native" and is_native(state):
+                    if files := upload(request, uid, state):
+                        yield StatePiece(native=files, operators=(uid,))
+                elif _write(writer, uid, state.take_snapshot(), deadline):
+                    kept.add(uid)
+                if _write(writer, uid, timers.take_snapshot(), deadline):
+                    kept.add(uid)
+            if request.kind == "log":
+                yield from map(self.subtask.log.piece, handles)
+            for number, operator in self.operators.items():
+                uid, values = self.nodes[number].uid, self._values(number)
+                for title, value in values.items():
+                    writer.write_value(uid, title, value)
+                if operator.keeps_state and "operator" in values:
+                    kept.add(uid)
+            summary = writer.finish()
+            buffer.seek(0)
+            piece = StatePiece("", summary.size, summary.checksum, operators=tuple(sorted(kept)))
+            if summary.size <= request.inline_below:
+                yield replace(piece, inline=buffer.read())
+                return
+            if request.store is None or request.in_metadata:
+                raise CheckpointError(
+                    f"the state of subtask {self.subtask.index} of '{self.subtask.chain.name}' has {summary.size} "
+                    f"bytes, but checkpoints in the driver's memory hold {request.inline_below} at most; give the "
+                    "checkpoints a FileSystemCheckpointStorage (execution.checkpointing.dir) or raise max_state_size"
+                )
+            path = f"{request.directory}/{name}" if request.directory else name
+            with request.store.create(path) as file:
+                shutil.copyfileobj(buffer, file, 1 << 20)
+            _check_deadline(deadline)
+            yield replace(piece, path=path)
+
+    def _values(self, number: int) -> dict[str, Any]:
+        """Return what an operator holds beside keyed state."""
+        operator, values = self.operators[number], {}
+        own = operator.snapshot()
+        if own is not None:
+            values["operator"] = own
+        if operator.context.timers is not None:
+            values["watermark"] = operator.context.timers.current_watermark
+        for valve in self._valves(number):
+            values["valve"] = (valve.combined, valve.is_idle)
+            values["channels"] = [
+                (self.labels[channel], watermark, channel in valve.idle_channels)
+                for channel, watermark in valve.watermarks.items()
+            ]
+        return values
+
+    def _valves(self, number: int) -> list[Valve]:
+        return [i.valve for (node, _), i in self.subtask.inputs.items() if node == number][:1]  # all inputs share one
+
+    # -- restoring ---------------------------------------------------------------------------------------------------
+
+    def restore(self, restore: Restore) -> None:
+        """Take over the part of a checkpoint that is this subtask's."""
+        chain, index = self.subtask.chain, self.subtask.index
+        checked: set[str] = set()
+        for number, operator in self.operators.items():
+            found = restore.operators.get(number)
+            if found is None:
+                continue
+            uid, place = found
+            old = restore.chains[place]
+            parallelism = len(old.subtasks)
+            same = parallelism == chain.parallelism
+            large = any(info.keyed for info in old.operators)
+            restored = RestoredOperator(uid)
+            for position, pieces in enumerate(old.subtasks):
+                if same and position != index:
+                    continue
+                keep, whole = None, True
+                if not same:
+                    overlap = _overlap(position, parallelism, index, chain.parallelism, chain.max_parallelism)
+                    keep = _belongs_to(index, chain.parallelism, chain.max_parallelism) if overlap else _nothing
+                    whole = overlap or not large  # those that take over its keys read the rest
+                self._restore_pieces(restore, pieces, operator, restored, keep, checked if whole else None)
+            restored.hand_over(operator, self._valves(number), self.labels, same=same, place=(index, chain.parallelism))
+
+    def _restore_pieces(
+        self,
+        restore: Restore,
+        pieces: Iterable[StatePiece],
+        operator: Operator,
+        restored: RestoredOperator,
+        keep: Any,
+        checked: set[str] | None,
+    ) -> None:
+        uid, store = restored.uid, restore.store
+        state, timers = operator.context.state, operator.context.timers
+        for piece in pieces:
+            own = files_of(piece, uid)
+            if own and state is not None and keep is not _nothing:
+                with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
+                    assert store is not None  # noqa: S101 - native files are never within the metadata
+                    download(store, own, directory, restore.transfer_threads)
+                    if keep is None and is_native(state):
+                        state.restore_native(directory)  # type: ignore[attr-defined]
+                    else:
+                        with open_native(self.subtask.job.settings.state, directory, uid) as changes:
+                            _apply(changes, state, timers, keep)
+            if not piece.path and piece.inline is None:
+                continue
+            with open_piece(store, piece, checked) as file:
+                if state is not None and keep is not _nothing:
+                    _apply(file.changes(uid), state, timers, keep)
+                restored.add(file)
+
+
+def _to_merge(handles: Sequence[StateHandle]) -> Sequence[StateHandle]:
+    """Return the last pieces of a log that the next one replaces.
+
+    As a number with base :data:`MERGED` is counted up: the pieces of its lowest digit become one of the next digit.
+    """
+    first, epochs, size = len(handles), 1, 0
+    while first >= MERGED - 1:
+        digit = handles[first - MERGED + 1 : first]
+        size += sum(handle.size for handle in digit)
+        if size > MERGED_BYTES or any(handle.full or handle.epochs != epochs for handle in digit):
+            break
+        first -= len(digit)
+        epochs *= MERGED
+    return handles[first:]
+
+
+def _nothing(key: Any) -> bool:  # noqa: ARG001 - takes the place of a choice among keys
+    return False
+
+
+@contextmanager
+def open_piece(
+    store: FileStore | None, piece: StatePiece, checked: set[str] | None, *, allow_pickle: bool = True
+) -> Iterator[StateFile]:
+    """Open the state file of a piece, as :func:`~flintstream.checkpoint.checked_file.checked_file` does.
+
+    Args:
+        store: where it is; None if it is within the metadata.
+        piece: what is known of it.
+        checked: the paths of the files whose checksum needs no more be compared; gets this one. None for all of them.
+        allow_pickle: without it, objects of classes stay the bytes they were pickled to.
+
+    Raises:
+        CorruptCheckpointError: It is missing, damaged, or another file than was stored.
+    """
+    where, stream = open_bytes(store, piece)
+    whole = checked is not None and piece.path not in checked
+    check = checked_file(stream, where, piece.size, piece.checksum, whole=whole, allow_pickle=allow_pickle)
+    with stream, check as file:
+        yield file
+    if checked is not None and piece.path:
+        checked.add(piece.path)
+
+
+def open_bytes(store: FileStore | None, piece: StatePiece) -> tuple[str, BinaryIO]:
+    """Return what messages call the state file of a piece, and its bytes.
+
+    Raises:
+        CorruptCheckpointError: It is missing.
+    """
+    if piece.inline is not None:
+        return "the metadata", io.BytesIO(piece.inline)
+    assert store is not None  # noqa: S101 - only pieces within the metadata need none
+    where = store.uri(piece.path)
+    try:
+        return where, store.open(piece.path)
+    except FileNotFoundError:
+        raise CorruptCheckpointError(where, "the file is missing") from None
+
+
+def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline: float | None = None) -> bool:
+    """Tell whether there was anything to write: without it nothing of the operator would be lost."""
+    found = False
+    for change in changes:
+        writer.write(uid, change)
+        found = True
+        _check_deadline(deadline)
+    return found
+
+
+def _check_deadline(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        raise TimeoutError("the checkpoint was not complete in time")
+
+
+def _apply(changes: Iterable[Change], state: Any, timers: Any, keep: Any = None) -> None:
+    for change in changes:
+        mine = change if keep is None else _chosen(change, keep)
+        (timers if change.table.kind == "timers" else state).apply((mine,))
+
+
+def _chosen(change: Change, keep: Any) -> Change:
+    """Return the part of a change whose keys are chosen."""
+    table = change.table
+    depth = (table.kind == "map") + table.namespaced
+
+    def chosen(key: Any) -> bool:
+        if table.kind == "timers":
+            return bool(keep(key[1]))
+        for _ in range(depth):
+            key = key[0]
+        return bool(keep(key))
+
+    if table.kind == "timers":
+        return change._replace(keys=list(filter(chosen, change.keys)), deleted=list(filter(chosen, change.deleted)))
+    rows = [(key, value) for key, value in zip(change.keys, change.values, strict=True) if chosen(key)]
+    return change._replace(
+        keys=[key for key, _ in rows],
+        values=[value for _, value in rows],
+        deleted=list(filter(chosen, change.deleted)),
+        appended=[pair for pair in change.appended if chosen(pair[0])],
+    )
+
+
+def _belongs_to(index: int, parallelism: int, max_parallelism: int) -> Any:
+    def keep(key: Any) -> bool:
+        return subtask_of_key_group(key_group(key, max_parallelism), parallelism, max_parallelism) == index
+
+    return keep
+
+
+def _overlap(old: int, old_parallelism: int, new: int, parallelism: int, max_parallelism: int) -> bool:
+    """Tell whether two subtasks of different parallelism have key groups in common."""
+    return any(
+        subtask_of_key_group(group, old_parallelism, max_parallelism) == old
+        and subtask_of_key_group(group, parallelism, max_parallelism) == new
+        for group in range(max_parallelism)
+    )

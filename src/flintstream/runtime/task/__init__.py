@@ -1,0 +1,1 @@
+"""One task of a superstep: its subtasks, and the chains of operators in them."""

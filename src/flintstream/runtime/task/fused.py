@@ -1,0 +1,169 @@
+"""Runs of ``map``, ``filter`` and ``flat_map`` in a chain, as one loop that is compiled for their sequence.
+
+A record goes through all of the functions before the next one does, as in a chain of PyFlink, and between two functions
+there is no list. Snapshots are taken as if each function had an operator of its own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flintstream.common._conversion import GENERATED
+from flintstream.errors import shorten
+from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.operators.functions import FILTER, FLAT_MAP, MAP, FilterOperator, FlatMapOperator, MapOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.plan import ChainPlan
+    from flintstream.runtime.task.wiring import LocalChannel, NodeInput
+
+FUSIBLE = {MapOperator, FilterOperator, FlatMapOperator}
+
+_CODE = {MAP: "{result} = {call}", FILTER: "if {call}:", FLAT_MAP: "for {result} in {call}:"}
+
+# A tuple of numbers and texts, the most frequent of results, is found out without a call.
+_SETTLE = (
+    "if type({result}) not in {settled} and not (type({result}) is tuple and all_atoms(map(type, {result}))): "
+    "{result} = snapshot({result})"
+)
+
+LONGEST = 16
+"""Functions in a loop: CPython allows 20 loops within each other."""
+
+
+class Loop(NamedTuple):
+    """Compiled code."""
+
+    run: Any
+    """Takes records and functions; returns how many records reached each function after the first."""
+    places: Mapping[int, tuple[int, str]]
+    """By number of a line of it: whose function is called there, and the variable that has its record."""
+
+
+@cache
+def compiled(kinds: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) -> Loop:
+    """Return the loop for functions of these kinds.
+
+    Args:
+        kinds: What each is.
+        keepers: Those that may go on to change what they have returned, so that it needs a snapshot; the results of the
+            others are their own.
+        stamped: Whether records have timestamps; the results have those of their records, then.
+    """
+    calls = ", ".join(f"f{stage}" for stage in range(len(kinds)))
+    lines = [
+        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, atoms, all_atoms, snapshot, {calls}):",
+        "",  # where the counters are set, once they are known
+        f"    for {'r, timestamp' if stamped else 'r'} in records:",
+    ]
+    places: dict[int, tuple[int, str]] = {}
+    counters: list[str] = []
+    record, indent = "r", "        "
+    for stage, kind in enumerate(kinds):
+        if stage and kinds[stage - 1] != MAP:
+            counters.append(f"n{stage}")
+            lines.append(f"{indent}n{stage} += 1")
+        elif stage:  # as many as before
+            counters.append(counters[-1] if counters else "total")
+        result = record if kind == FILTER else f"r{stage}"
+        lines.append(indent + _CODE[kind].format(result=result, call=f"f{stage}({record})"))
+        places[len(lines)] = stage, record
+        if kind != MAP:
+            indent += "    "
+        if stage in keepers:
+            settled = "frozen" if set(kinds[stage + 1 :]) <= {FILTER} else "atoms"
+            lines.append(indent + _SETTLE.format(result=result, settled=settled))
+            places[len(lines)] = stage, record
+        record = result
+    lines.append(f"{indent}append({record})")
+    lines += [f"{indent}stamp(timestamp)"] if stamped else []
+    lines.append(f"    return ({''.join(f'{counter}, ' for counter in counters)})")
+    own = dict.fromkeys(counter for counter in counters if counter != "total")
+    lines[1] = f"    {' = '.join(own)} = 0" if own else "    pass"
+    names: dict[str, Any] = {}
+    exec(compile("\n".join(lines), f"{GENERATED} loop>", "exec"), names)  # noqa: S102 - built here from kinds alone
+    return Loop(names["run"], places)
+
+
+class FusedLoop:
+    """Does what several operators, each of which is followed by the next one alone, would do in turn."""
+
+    def __init__(self, operators: Sequence[Any]) -> None:
+        """Stand for ``operators``; they are wired up, and stay responsible for all else than records."""
+        self.operators = operators
+        self.channels: list[LocalChannel] = [operator.output for operator in operators[:-1]]
+        self.watch = operators[0].watch
+        last = operators[-1]
+        self.output = last.output
+        keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
+        self.kinds = tuple(operator.kind for operator in operators)
+        self.mapped = next((stage for stage, kind in enumerate(self.kinds) if kind != MAP), len(operators))
+        """To so many functions after the first one go as many records as to that."""
+        self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, snapshot)
+        self.plain = compiled(self.kinds, keepers, stamped=False)
+        self.stamped = compiled(self.kinds, keepers, stamped=True)
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Send a block through all functions."""
+        calls = [getattr(operator.function, operator.kind) for operator in self.operators]
+        results: list[Any] = []
+        stamps: list[int] | None = None
+        self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                counts = self.plain.run(cursor, len(values), results.append, *self.helpers, *calls)
+            else:
+                stamps = []
+                pairs = zip(cursor, timestamps, strict=False)
+                counts = self.stamped.run(pairs, len(values), results.append, stamps.append, *self.helpers, *calls)
+        except BaseException as error:
+            raise self._failure(error) from error
+        if self.watch.rest:
+            counts = [n - len(self.watch.rest) if stage < self.mapped else n for stage, n in enumerate(counts)]
+        for channel, count in zip(self.channels, counts, strict=True):
+            channel.records += count
+            channel.target.records += count
+        if results:
+            self.output.emit(results, stamps)
+
+    def _failure(self, error: BaseException) -> OperatorFailure:
+        """Give an exception the operator that it comes from, and the record."""
+        own = self.operators[0].context
+        trace = error.__traceback__
+        while trace is not None:
+            for loop in (self.plain, self.stamped):
+                if trace.tb_frame.f_code is loop.run.__code__ and trace.tb_lineno in loop.places:
+                    stage, name = loop.places[trace.tb_lineno]
+                    own = self.operators[stage].context
+                    return OperatorFailure(own.name, own.subtask, error, shorten(trace.tb_frame.f_locals[name]))
+            trace = trace.tb_next
+        return OperatorFailure(own.name, own.subtask, error, None)
+
+
+def fuse(chain: ChainPlan, operators: Mapping[int, Operator], inputs: Mapping[tuple[int, int], NodeInput]) -> None:
+    """Let loops process what comes into runs of a chain, of which the operators are wired up."""
+    out_of = [edge.source for edge in chain.local_edges] + [edge.source for edge in chain.outputs]
+    into = [edge.target for edge in chain.local_edges] + [edge.target for edge in chain.inputs]
+    follower: dict[int, int] = {}
+    for edge in chain.local_edges:
+        source: Any = operators[edge.source]
+        alone = out_of.count(edge.source) == into.count(edge.target) == 1
+        # Results that have a type are brought to it before the next function sees them.
+        if alone and edge.side_tag is None and source.declared_type is None:
+            follower[edge.source] = edge.target
+    fusible = {n for n, operator in operators.items() if type(operator) in FUSIBLE and not operator.side_outputs}
+    begun: set[int] = set()
+    for node in chain.nodes:  # in the order in which records go through them
+        run: list[Any] = []
+        at = node.id
+        while at in fusible - begun and len(run) < LONGEST:
+            run.append(operators[at])
+            begun.add(at)
+            at = follower.get(at, -1)
+        if len(run) > 1:
+            inputs[node.id, 0].process = FusedLoop(run).process

@@ -1,0 +1,58 @@
+"""Brings the results of a typed operator to their declared type, where PyFlink would encode them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._conversion import convert_block
+from flintstream.runtime.failure import OperatorFailure, current_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.plan import NodePlan
+
+
+class ConvertingOutput:
+    """Converts each value of a block before it goes on."""
+
+    def __init__(self, output: Output, converter: Callable[[Any], Any], context: OperatorContext, text: str) -> None:
+        """Convert with ``converter``, which brings values to the type called ``text``."""
+        self.output = output
+        self.converter = converter
+        self.context = context
+        self.text = text
+        self.emit_watermark = output.emit_watermark
+        self.emit_idle = output.emit_idle
+
+    def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Convert a block and send it on."""
+        cursor = iter(values)
+        try:
+            values = convert_block(self.converter, values, cursor)
+        except BaseException as error:
+            record = current_record(values, cursor)
+            raise OperatorFailure(self.context.name, self.context.subtask, self._explained(error), record) from error
+        self.output.emit(values, timestamps)
+
+    def _explained(self, error: BaseException) -> BaseException:
+        text = f"{error} (declared output type: {self.text})"
+        try:
+            return type(error)(text)
+        except Exception:  # noqa: BLE001 - one that takes other arguments
+            return error
+
+
+def typed_outputs(
+    node: NodePlan, context: OperatorContext, main: Output, sides: dict[str, Output]
+) -> tuple[Output, dict[str, Output]]:
+    """Wrap the outputs of an operator whose types were declared."""
+    main = _typed(main, node.output_type, context)
+    return main, {tag: _typed(output, node.side_types.get(tag), context) for tag, output in sides.items()}
+
+
+def _typed(output: Output, declared: TypeInformation | None, context: OperatorContext) -> Output:
+    converter = declared.converter() if declared is not None else None
+    return output if converter is None else ConvertingOutput(output, converter, context, str(declared))

@@ -1,0 +1,148 @@
+"""What runs inside one task of one superstep: hands items to the chains they are for and carries the rest along."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+from flintstream.common._pickling import dumps
+from flintstream.errors import JobFailedError, is_interrupt
+from flintstream.runtime.exchange.blocks import unpack
+from flintstream.runtime.exchange.receiving import InputGate, Item
+from flintstream.runtime.failure import FailureReport, OperatorFailure
+from flintstream.runtime.protocol import INSTRUCTION, REPORT, SHARED, Report
+from flintstream.runtime.state_log.log import DurableStateLog
+from flintstream.runtime.task.subtask import Subtask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from flintstream.runtime.plan import ChainPlan, JobPlan
+    from flintstream.runtime.protocol import Instruction, StateHandle
+    from flintstream.runtime.state_log.log import StateLog
+
+
+class JobRuntime:
+    """A job inside one process: its plan and the subtasks that ran here, kept for their next epoch."""
+
+    def __init__(self, plan: JobPlan, log: StateLog) -> None:
+        """Prepare to run subtasks of ``plan``."""
+        self.plan = plan
+        changelog = plan.settings.changelog
+        self.log = log if changelog is None else DurableStateLog(changelog, SHARED)
+        self.chains = {chain.id: chain for chain in plan.chains}
+        self.subtasks: dict[tuple[int, int], Subtask] = {}
+
+    def run_stage(self, level: int, partition: int, items: Iterable[Item]) -> Iterator[Item]:
+        """Run one task of superstep ``level``: consume its items, yield those for later levels."""
+        chain_of_edge = {e.id: c.id for c in self.plan.supersteps[level].chains for e in c.inputs}
+        gates: dict[int, InputGate] = {}
+        instructions: list[Instruction] = []
+        for item in items:
+            if item.level != level:
+                yield item
+            elif item.edge == INSTRUCTION:
+                instructions.append(pickle.loads(item.payload))
+            else:
+                gates.setdefault(chain_of_edge[item.edge], InputGate()).add(item)
+        instructions.sort(key=lambda instruction: instruction.chain)
+        for instruction in instructions:
+            assert instruction.subtask == partition  # noqa: S101
+            gate = gates.pop(instruction.chain, None) or InputGate()
+            try:
+                yield from self._run(instruction, gate)
+            finally:
+                gate.close()
+        for chain, gate in gates.items():
+            self._refuse(chain, gate)
+
+    def _refuse(self, chain: int, gate: InputGate) -> None:
+        """Nobody takes what is in a gate: fine as long as these are marks only."""
+        lost = sum(len(unpack(item.payload).values) for item in gate.streaming({}))
+        gate.close()
+        if lost:
+            raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had ended already")
+
+    def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
+        chain = self.chains[instruction.chain]
+        try:
+            subtask = self._take(chain, instruction)
+        except BaseException as error:  # noqa: BLE001 - it is reported, or raised again
+            yield self._failed(error, chain, instruction)
+            return
+        run = subtask.run(instruction, gate)
+        while True:
+            try:
+                produced = next(run, None)
+            except BaseException as error:  # noqa: BLE001 - as above
+                subtask.release()
+                yield self._failed(error, chain, instruction)
+                return
+            if produced is None:
+                break
+            try:
+                yield self._report_item(produced) if isinstance(produced, Report) else produced
+            except BaseException:  # the rest is of no use
+                subtask.release()
+                raise
+        if subtask.finished:
+            subtask.release()
+        else:
+            self.subtasks[instruction.chain, instruction.subtask] = subtask
+
+    def _take(self, chain: ChainPlan, instruction: Instruction) -> Subtask:
+        """Return a subtask to run.
+
+        It leaves the cache while it runs: an attempt that fails must leave nothing behind that a retry could mistake
+        for valid.
+        """
+        subtask = self.subtasks.pop((instruction.chain, instruction.subtask), None)
+        if subtask is not None:
+            if instruction.version is not None or subtask.version is None:
+                return subtask
+            subtask.release()
+        return Subtask(self.plan, chain, instruction.subtask, self.log)
+
+    def _failed(self, error: BaseException, chain: ChainPlan, instruction: Instruction) -> Item:
+        """Report what has made a subtask fail; raise what is to fail the task, so that another attempt may mend it."""
+        cause = error.error if isinstance(error, OperatorFailure) else error
+        if is_interrupt(cause):
+            raise cause
+        if not isinstance(error, OperatorFailure):
+            if isinstance(error, OSError):
+                raise error
+            error = OperatorFailure(chain.name, instruction.subtask, error, None)
+        return self._report_item(
+            Report(chain.id, instruction.subtask, "", failure=FailureReport.of(error)),
+        )
+
+    def close(self) -> None:
+        """Let go of everything; the job has ended, or starts again."""
+        for subtask in self.subtasks.values():
+            subtask.release()
+        self.subtasks.clear()
+
+    def materialize(self, chain: int, subtask: int, handles: Sequence[StateHandle]) -> StateHandle:
+        """Fold the changelog of a subtask; see :mod:`flintstream.runtime.state_log.materialize`."""
+        from flintstream.runtime.state_log.materialize import materialize  # noqa: PLC0415 - only where there is a changelog
+
+        if not isinstance(self.log, DurableStateLog):
+            raise TypeError(f"{type(self.log).__name__} is no changelog")
+        return materialize(self.plan.settings.state, self.log, self.chains[chain], subtask, handles)
+
+    def _report_item(self, report: Report) -> Item:
+        return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, dumps(report))
+
+
+def instruction_item(level: int, instruction: Instruction) -> Item:
+    """Address an instruction to its subtask."""
+    return Item(level, instruction.subtask, INSTRUCTION, 0, 0, 0, _pickle_instruction(instruction))
+
+
+def _pickle_instruction(instruction: Instruction) -> bytes:
+    if not instruction.new_splits:
+        return pickle.dumps(instruction, 5)
+    import cloudpickle  # noqa: PLC0415
+
+    # The class of a split may stand in the user's script, where no worker can look it up.
+    return cloudpickle.dumps(instruction, 5)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""The window operator, and its faster ways through the common cases."""

@@ -1,0 +1,80 @@
+"""Which windows of a key are in flight when windows merge, and where the contents of each lie.
+
+Contents are kept under the window that was there first (the *state window*), so that a session that grows with every
+record does not move its contents each time. The mapping from windows to state windows is itself state of the key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.window import MergingWindowAssigner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flintstream.contracts.state import MapState
+
+    MergeFunction = Callable[[Any, list[Any], Any, list[Any]], None]
+    """Called with the merged window, the windows it replaces, its state window, and the state windows to empty."""
+
+
+class _Merges(MergingWindowAssigner.MergeCallback[Any]):
+    """Collects what the assigner wants to become one."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Any, list[Any]]] = []
+
+    def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
+        """Note one merged window."""
+        self.found.append((merge_result, list(to_be_merged)))
+
+
+class MergingWindowSet:
+    """The windows of the current key."""
+
+    __slots__ = ("_assigner", "state")
+
+    def __init__(self, assigner: MergingWindowAssigner[Any, Any], state: MapState[Any, Any]) -> None:
+        """Keep the windows in ``state``, whose scope is the current key."""
+        self._assigner = assigner
+        self.state = state
+
+    def state_window(self, window: Any) -> Any:
+        """Return where the contents of a window lie, None when the window is not in flight."""
+        return self.state.get(window)
+
+    def add(self, window: Any, on_merge: MergeFunction) -> Any:
+        """Add a window and merge what belongs together; return the window that ``window`` is part of now."""
+        state = self.state
+        mapping = dict(state.items())
+        if window in mapping:
+            return window
+        result = window
+        if mapping:
+            merges = _Merges()
+            self._assigner.merge_windows([*mapping, window], merges)
+            for merged, sources in merges.found:
+                if window in sources:
+                    result = merged
+                known = [mine for mine in mapping if mine in sources]
+                if known:
+                    self._replace(mapping, known, merged, on_merge)
+        if result not in mapping:
+            state.put(result, result)
+        return result
+
+    def _replace(self, mapping: dict[Any, Any], known: list[Any], merged: Any, on_merge: MergeFunction) -> None:
+        """Put ``merged`` in the place of windows that are in flight."""
+        state_windows = [mapping.pop(source) for source in known]
+        replaced = [source for source in known if source != merged]
+        for source in replaced:
+            self.state.remove(source)
+        mapping[merged] = state_windows[0]
+        self.state.put(merged, state_windows[0])
+        if replaced:
+            on_merge(merged, replaced, state_windows[0], state_windows[1:])
+
+    def retire(self, window: Any) -> None:
+        """Forget a window."""
+        self.state.remove(window)

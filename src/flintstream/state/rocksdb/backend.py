@@ -1,0 +1,358 @@
+"""State in RocksDB, on the local disk of the worker: for state that is larger than memory."""
+
+from __future__ import annotations
+
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._clock import wall_clock
+from flintstream.state.backend import PIECE, Change, Scope, TableInfo
+from flintstream.state.rocksdb.directories import new_directory
+from flintstream.state.rocksdb.lists import RowNumbers
+from flintstream.state.rocksdb.options import RocksDBOptions
+from flintstream.state.rocksdb.rows import Layout, place_of
+from flintstream.state.rocksdb.states import KINDS
+from flintstream.state.rocksdb.store import Store
+from flintstream.state.rocksdb.tables import RocksTable
+from flintstream.state.tables import check_restored, type_text
+from flintstream.state.ttl import CLEANUP_REST_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flintstream.contracts.state import StateDescriptor
+    from flintstream.state.settings import StateSettings
+
+CLEANED_AT_ONCE = 10_000
+"""Rows looked at by one clean-up of expired state."""
+
+_CONVERTED_AT_ONCE = 1000
+
+
+def open_backend(settings: StateSettings, operator: str, key_group: Callable[[Any], int]) -> RocksDBStateBackend:
+    """Return an empty backend as the configuration describes it.
+
+    Raises:
+        MissingDependencyError: RocksDB is not installed.
+        ValueError: A value is no valid setting; the message names its key.
+    """
+    options = RocksDBOptions.of(settings.options, settings.factory)
+    return RocksDBStateBackend(new_directory(options.directories), key_group, options, operator)
+
+
+class RocksDBStateBackend(Scope):
+    """Keeps rows in RocksDB, and what was used of late as objects in memory.
+
+    As in Flink, and unlike state in a hash map, changing an object that a state returned changes nothing in the state
+    before it is handed to ``update``, ``add`` or ``put`` again.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        key_group: Callable[[Any], int],
+        options: RocksDBOptions | None = None,
+        operator: str = "",
+    ) -> None:
+        """Start empty.
+
+        Args:
+            directory: for the files of this backend alone; created, and removed by :meth:`close`.
+            key_group: gives the key group of a key.
+            options: of RocksDB; by default those without any configuration.
+            operator: named in errors.
+        """
+        self.key = None
+        self.tracking = False
+        self.operator = operator
+        self.options = options or RocksDBOptions()
+        self.tables: dict[tuple[str, bool], RocksTable] = {}
+        """By name, and whether its keys include a namespace."""
+        self.states: dict[str, tuple[str, Any, dict[Scope, Any]]] = {}
+        self._key_group = key_group
+        self._declared: set[tuple[str, bool]] = set()
+        self._row_numbers = RowNumbers()
+        self._uncleaned: dict[tuple[str, bool], bytes] = {}
+        self._store = Store(directory, self.options.build)
+
+    # -- states ------------------------------------------------------------------------------------------------------
+
+    def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
+        """Return the state object of a descriptor and scope, the same one every time.
+
+        Raises:
+            StateMigrationError: What was restored under this name is of another kind or type.
+        """
+        kind, plain, with_ttl = next(
+            (known for base, known in KINDS.items() if isinstance(descriptor, base)), (None, None, None)
+        )
+        if kind is None or plain is None or with_ttl is None:
+            raise TypeError(f"{type(descriptor).__name__} describes no kind of keyed state")
+        name = descriptor.name
+        known = self.states.setdefault(name, (kind, descriptor.type_info, {}))
+        if known[0] != kind:
+            raise Exception(  # noqa: TRY002 - the type PyFlink raises
+                f"The state name '{name}' is already in use and not a {kind} state but a {known[0]} state.",
+            )
+        if known[1] != descriptor.type_info:
+            raise Exception(  # noqa: TRY002
+                f"State name corrupted: '{name}' was registered with {known[1]}, now with {descriptor.type_info}",
+            )
+        whose = scope or self
+        state = known[2].get(whose)
+        if state is None:
+            ttl = descriptor.ttl_config
+            expires = ttl is not None and ttl.is_enabled()
+            info = TableInfo(name, kind, type_text(descriptor), expires, namespaced=whose is not self)
+            table = self._declare(info)
+            state = known[2][whose] = (with_ttl if expires else plain)(self, whose, table, descriptor)
+        return state
+
+    def _declare(self, info: TableInfo) -> RocksTable:
+        """Return the table of a descriptor, with what was restored for it before the descriptor was seen."""
+        place = (info.name, info.namespaced)
+        table = self.tables.get(place)
+        if table is None:
+            table = self._new_table(info)
+        else:
+            check_restored(self.operator, table.info, info)
+            self._become(table, info)
+        self._declared.add(place)
+        return table
+
+    def _new_table(self, info: TableInfo, number: int | None = None) -> RocksTable:
+        if number is None:
+            number = max((table.layout.number for table in self.tables.values()), default=-1) + 1
+        layout = Layout(info, number, self._key_group)
+        table = RocksTable(self._store, layout, self.options.cache_entries, self._row_numbers)
+        self.tables[info.name, info.namespaced] = table
+        return table
+
+    def _become(self, table: RocksTable, info: TableInfo) -> None:
+        """Have a table be as declared; times are added or dropped where they were not or are no more declared."""
+        if table.info.ttl != info.ttl:
+            self._write()
+            table.values.forget()
+            rows = self._store.rows_of(table.layout.number)
+            now = wall_clock()
+            while some := list(islice(rows, _CONVERTED_AT_ONCE)):
+                batch = self._store.batch()
+                for row, value in some:
+                    batch.put(row, table.layout.converted(value, ttl=info.ttl, now=now))
+                self._store.write(batch)
+        table.become(info)
+
+    def keys(self, name: str) -> list[Any]:
+        """Return the keys that have something in the state of this name."""
+        self._write()
+        found = []
+        for (known, _), table in self.tables.items():
+            if known == name:
+                several = table.info.kind in {"map", "list"}
+                last = b"\xff"
+                for row, value in self._store.rows_of(table.layout.number):
+                    if not several:
+                        found.append(table.layout.key_of(row, value))
+                    elif not row.startswith(last):
+                        last = row[: table.layout.prefix_end(row)]
+                        key = table.layout.key_of(row, value)
+                        found.append(key[0] if table.info.kind == "map" else key)
+        return found
+
+    # -- changes and snapshots ---------------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        """Write what was changed in memory."""
+        batch = self._store.batch()
+        for table in self.tables.values():
+            table.values.write(batch)
+        self._store.write(batch)
+
+    def _begin_delta(self) -> None:
+        """Write what was changed in memory; it is no part of the next delta."""
+        self._write()
+        self._row_numbers.set_mark()
+        for table in self.tables.values():
+            table.dirty.clear()
+
+    def take_delta(self) -> list[Change]:
+        """Return what changed since the last call."""
+        changes = [change for table in self.tables.values() if table.dirty for change in table.changes()]
+        self._begin_delta()
+        return changes
+
+    def take_snapshot(self) -> Iterator[Change]:
+        """Return all entries in the order of the rows.
+
+        What has expired is left out where the user asked for that.
+        """
+        self._begin_delta()
+        limits = {}
+        for place, state in self._expiring():
+            if state.strategies.in_full_snapshot():
+                limits[place] = state.clock() - state._ttl  # noqa: SLF001 - ours
+        return self._pieces(limits)
+
+    def _pieces(self, limits: dict[tuple[str, bool], int]) -> Iterator[Change]:
+        pending: dict[int, Change] = {}
+        for table, key, value in self._entries(limits):
+            number = table.layout.number
+            piece = pending.get(number)
+            if piece is None:
+                piece = pending[number] = Change(table.info, [], [], [])
+            piece.keys.append(key)
+            piece.values.append(value)
+            if len(piece.keys) >= PIECE:
+                yield pending.pop(number)
+        yield from pending.values()
+
+    def _entries(self, limits: dict[tuple[str, bool], int]) -> Iterator[tuple[RocksTable, Any, Any]]:
+        by_number = {table.layout.number: table for table in self.tables.values()}
+
+        def of_one_key(entry: tuple[bytes, bytes]) -> bytes:
+            layout = by_number[place_of(entry[0])[1]].layout
+            return entry[0][: layout.prefix_end(entry[0])] if layout.info.kind == "list" else entry[0]
+
+        for start, rows in groupby(self._store.rows(), of_one_key):
+            table = by_number[place_of(start)[1]]
+            layout, values = table.layout, table.values
+            limit = limits.get((layout.info.name, layout.info.namespaced))
+            if layout.info.kind != "list":
+                row, value = next(rows)
+                if limit is None or not layout.has_expired(value, limit):
+                    yield table, layout.key_of(row, value), values.value_of(value)
+                continue
+            parts = list(rows)
+            elements = [element for _, value in parts for element in values.value_of(value)]
+            if limit is not None:
+                elements = [element for element in elements if element[1] > limit]
+            if elements:
+                yield table, layout.key_of(*parts[0]), elements
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Take over a snapshot, or the changes since one.
+
+        Raises:
+            StateMigrationError: A state is of another kind or type than the program declares.
+        """
+        for change in changes:
+            place = (change.table.name, change.table.namespaced)
+            table = self.tables.get(place)
+            if table is None:
+                table = self._new_table(change.table)
+            elif place in self._declared:
+                check_restored(self.operator, change.table, table.info)
+            table.apply(change, wall_clock())
+        self._begin_delta()
+
+    def clear_all(self) -> None:
+        """Drop everything."""
+        for table in self.tables.values():
+            table.values.forget()
+            table.dirty.clear()
+        self._store.clear()
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def write_native(self, directory: str) -> None:
+        """Leave the files of the database in ``directory``, which does not exist yet."""
+        self._begin_delta()
+        tables = {table.layout.number: table.info for table in self.tables.values()}
+        self._store.write_catalogue(tables, self._row_numbers.last)
+        self._store.checkpoint(directory)
+
+    def restore_native(self, directory: str) -> None:
+        """Replace everything by what :meth:`write_native` left; ``directory`` itself stays as it is.
+
+        Raises:
+            StateMigrationError: A state is of another kind or type than the program declares.
+            ValueError: The files are of another version.
+        """
+        self._store.restore(directory)
+        found, self._row_numbers.last = self._store.read_catalogue()
+        self._row_numbers.set_mark()
+        known = self.tables
+        self.tables = {}
+        self._uncleaned.clear()
+        for number, info in found.items():
+            place = (info.name, info.namespaced)
+            table = known.pop(place, None)
+            if table is None or place not in self._declared:
+                self._new_table(info, number)
+                continue
+            declared = table.info
+            check_restored(self.operator, info, declared)
+            self.tables[place] = table
+            table.values.forget()
+            table.dirty.clear()
+            table.layout.number = number
+            table.become(info)
+            self._become(table, declared)
+        for place, table in known.items():
+            if place in self._declared:
+                table.values.forget()
+                table.dirty.clear()
+                table.layout.number = max((t.layout.number for t in self.tables.values()), default=-1) + 1
+                self.tables[place] = table
+
+    def close(self) -> None:
+        """Close the database and remove its files."""
+        self._store.close()
+
+    # -- time-to-live ------------------------------------------------------------------------------------------------
+
+    def cleanup(self, now: int) -> None:
+        """Remove what has expired among the next rows of every table with a strategy for RocksDB.
+
+        RocksDB cannot call Python while it compacts, so rows are looked at here.
+        """
+        for place, state, _ in self._cleaned():
+            table = self.tables[place]
+            layout = table.layout
+            limit = now - state._ttl  # noqa: SLF001 - ours
+            rows = self._store.rows_of(layout.number, self._uncleaned.pop(place, b""))
+            for row, value in islice(rows, CLEANED_AT_ONCE):
+                if layout.has_expired(value, limit):
+                    key = layout.key_of(row, value)
+                    if layout.info.kind == "list" or key in table.values.unwritten:
+                        state.expire(key, now)
+                    else:  # the row is all there is to know
+                        del table.values[key]
+                        if self.tracking:
+                            table.dirty[key] = 0
+            coming = next(rows, None)
+            if coming is not None:
+                self._uncleaned[place] = coming[0]
+
+    def next_cleanup(self, now: int) -> int | None:
+        """Return when to clean up again although no records come, None when no row is there that could expire."""
+        times = [
+            state.next_cleanup(now, begun=place in self._uncleaned, period=_period(strategy))
+            for place, state, strategy in self._cleaned()
+            if self._has_rows(self.tables[place])
+        ]
+        return min(times, default=None)
+
+    def _has_rows(self, table: RocksTable) -> bool:
+        return bool(table.values.unwritten) or next(self._store.rows_of(table.layout.number), None) is not None
+
+    def _cleaned(self) -> Iterator[tuple[tuple[str, bool], Any, Any]]:
+        """Return what :meth:`_expiring` does, and the strategy by which it is cleaned up, where there is one."""
+        for place, state in self._expiring():
+            strategy = state.strategies.get_rocksdb_compact_filter_cleanup_strategy()
+            if strategy is not None:
+                yield place, state, strategy
+
+    def _expiring(self) -> Iterator[tuple[tuple[str, bool], Any]]:
+        """Return a state object of each table with a time-to-live."""
+        for name, (_, _, by_scope) in self.states.items():
+            for namespaced in (False, True):
+                # all scopes with a namespace share one table
+                state = next((s for scope, s in by_scope.items() if (scope is not self) is namespaced), None)
+                if hasattr(state, "expire"):
+                    yield (name, namespaced), state
+
+
+def _period(strategy: Any) -> int:
+    """Return how long a stream may rest between two rounds of clean-ups, in ms; a period of 0 is none, as in Flink."""
+    return strategy.get_periodic_compaction_time().to_millis() or CLEANUP_REST_MS

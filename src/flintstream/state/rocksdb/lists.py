@@ -1,0 +1,197 @@
+"""Lists on their way between operators and RocksDB: what is added to them is written without reading them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.state.rocksdb.rows import ATOMS, after, number_of_row, packed, unpacked
+
+if TYPE_CHECKING:
+    from flintstream.state.rocksdb.rows import Layout
+    from flintstream.state.rocksdb.store import Store
+
+ADDED_TO = 1
+"""Beside a list among what changed since the last delta: it was added to, and that is all."""
+
+
+class RowNumbers:
+    """Numbers the rows of all lists of a backend, in the order of being written."""
+
+    def __init__(self) -> None:
+        """Begin with 1."""
+        self.last = 0
+        self.mark = 0
+        """The last one when the last delta was taken: rows after it hold what was added since."""
+
+    def next(self) -> int:
+        """Return a number that is greater than all before."""
+        self.last += 1
+        return self.last
+
+    def set_mark(self) -> None:
+        """Let what was written so far not be part of the next delta."""
+        self.mark = self.last
+
+
+class _List:
+    """What is known of one list."""
+
+    __slots__ = ("added", "anew", "read")
+
+    def __init__(self) -> None:
+        self.read: list[Any] | None = None
+        """What RocksDB has; None when it was not read yet."""
+        self.added: list[Any] = []
+        """What comes after that, not written yet."""
+        self.anew = False
+        """Whether what RocksDB has is to go first."""
+
+
+class Lists:
+    """The lists of a state: used like a dict, with :meth:`append`, which reads nothing.
+
+    What is added to a list between two writes becomes one more row. Many rows of a list are joined when it is read, but
+    for those that the next delta consists of.
+    """
+
+    MOST_ROWS = 16
+
+    def __init__(self, store: Store, layout: Layout, capacity: int, numbers: RowNumbers, dirty: dict[Any, int]) -> None:
+        """Hold the lists laid out by ``layout``; ``dirty`` has those that changed since the last delta."""
+        self.store = store
+        self.layout = layout
+        self.capacity = max(capacity, 1)
+        self.numbers = numbers
+        self.dirty = dirty
+        self.lists: dict[Any, _List] = {}
+        self.unwritten: set[Any] = set()
+        self.room = self.capacity
+        self.ttl = layout.info.ttl
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the elements, fresh ones where they could be changed."""
+        elements = self._elements(key)
+        return self._fresh(elements) if elements else default
+
+    peek = get
+
+    def recent(self, key: Any) -> list[Any]:
+        """Return what was added to a list since the last delta, where nothing else has happened to it since."""
+        found: list[Any] = []
+        mark = self.numbers.mark
+        if self.numbers.last > mark:  # else nothing of it was written yet
+            prefix, _ = self.layout.prefix(key)
+            for _, data in self.store.rows(prefix + number_of_row(mark + 1), after(prefix)):
+                found += self.layout.read_list(data)
+        known = self.lists.get(key)
+        if known is not None:
+            found += known.added
+        return self._fresh(found)
+
+    def value_of(self, data: bytes) -> list[Any]:
+        """Return the elements of a row, fresh."""
+        return self._fresh(self.layout.read_list(data))
+
+    def _fresh(self, elements: list[Any]) -> list[Any]:
+        if self.ttl:
+            return [(unpacked(value), time) for value, time in elements]
+        return [unpacked(value) for value in elements]
+
+    def _elements(self, key: Any) -> list[Any]:
+        known = self.lists.get(key)
+        if known is None:
+            self._make_room()
+            known = self.lists[key] = _List()
+        if known.read is None:
+            known.read = self._read(key)
+            self.room -= len(known.read)
+        return known.read + known.added if known.added else known.read
+
+    def _read(self, key: Any) -> list[Any]:
+        prefix, _ = self.layout.prefix(key)
+        rows = list(self.store.rows(prefix, after(prefix)))
+        if len(rows) > self.MOST_ROWS:
+            newest = prefix + number_of_row(self.numbers.mark if key in self.dirty else self.numbers.last)
+            self._join([row for row in rows if row[0] <= newest])
+        return [element for _, data in rows for element in self.layout.read_list(data)]
+
+    def _join(self, rows: list[tuple[bytes, bytes]]) -> None:
+        """Write many rows as one, in the place of the last of them."""
+        if len(rows) > self.MOST_ROWS:
+            batch = self.store.batch()
+            for row, _ in rows[:-1]:
+                batch.delete(row)
+            batch.put(rows[-1][0], self.layout.joined([data for _, data in rows]))
+            self.store.write(batch)
+
+    def _pack(self, element: Any) -> Any:
+        return (packed(element[0]), element[1]) if self.ttl else packed(element)
+
+    def append(self, key: Any, element: Any) -> None:
+        """Add an element to a list."""
+        known = self.lists.get(key)
+        if known is None:
+            self._make_room()
+            known = self.lists[key] = _List()
+        known.added.append(element if element.__class__ in ATOMS else self._pack(element))
+        self.unwritten.add(key)
+        self.room -= 1
+        if self.room < 0:
+            self._make_room()
+
+    def __setitem__(self, key: Any, elements: list[Any]) -> None:
+        known = self.lists[key] = _List()
+        known.read, known.anew = [], True
+        known.added = [self._pack(element) for element in elements]
+        self.unwritten.add(key)
+        self.room -= len(elements) + 1
+        if self.room < 0:
+            self._make_room()
+
+    def __delitem__(self, key: Any) -> None:
+        self[key] = []
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        """Remove a list and return its elements."""
+        elements = self.get(key)
+        if elements is None:
+            return default
+        self[key] = []
+        return elements
+
+    def _make_room(self) -> None:
+        self.room -= 1
+        if self.room < 0:
+            self.flush()
+            self.lists.clear()
+            self.room = self.capacity
+
+    def flush(self) -> None:
+        """Write what was changed."""
+        if self.unwritten:
+            batch = self.store.batch()
+            self.write(batch)
+            self.store.write(batch)
+
+    def write(self, batch: Any) -> None:
+        """Put what was changed into a batch."""
+        layout = self.layout
+        for key in self.unwritten:
+            known = self.lists[key]
+            prefix, own = layout.prefix(key)
+            if known.anew:
+                for row, _ in self.store.rows(prefix, after(prefix)):
+                    batch.delete(row)
+                known.anew = False
+            if known.added:
+                batch.put(prefix + number_of_row(self.numbers.next()), layout.write_list(own, known.added))
+                if known.read is not None:
+                    known.read += known.added
+                known.added = []
+        self.unwritten.clear()
+
+    def forget(self) -> None:
+        """Drop what is in memory, changes included."""
+        self.lists.clear()
+        self.unwritten.clear()
+        self.room = self.capacity

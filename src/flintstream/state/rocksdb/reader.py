@@ -1,0 +1,75 @@
+"""Reads the files that a backend on RocksDB has left: without a backend, piece by piece, without pickle if asked."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint.codec import decode_one
+from flintstream.errors import CorruptCheckpointError
+from flintstream.state.backend import PIECE, Change
+from flintstream.state.rocksdb.directories import new_directory
+from flintstream.state.rocksdb.options import RocksDBOptions
+from flintstream.state.rocksdb.rows import Layout, place_of
+from flintstream.state.rocksdb.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flintstream.state.settings import StateSettings
+
+
+class RocksDBFiles:
+    """A copy of a database, opened for reading. It uses no more memory than RocksDB does, and one piece."""
+
+    def __init__(self, settings: StateSettings, directory: str, operator: str) -> None:
+        """Open the files in ``directory``, which stay as they are.
+
+        Raises:
+            CorruptCheckpointError: They are no database of state.
+            MissingDependencyError: RocksDB is not installed.
+        """
+        options = RocksDBOptions.of(settings.options, settings.factory)
+        self._store = Store(new_directory(options.directories), options.build)
+        try:
+            self._store.restore(directory)
+            tables, _ = self._store.read_catalogue()
+        except Exception as error:
+            shutil.rmtree(self._store.directory, ignore_errors=True)
+            raise CorruptCheckpointError(directory, f"it holds no state of operator {operator}: {error}") from error
+        self._layouts = {number: Layout(info, number, lambda _: 0) for number, info in tables.items()}
+
+    def changes(self, *, allow_pickle: bool = True) -> Iterator[Change]:
+        """Return all entries in the order of the rows, piece by piece."""
+        decode = partial(decode_one, allow_pickle=allow_pickle)
+        pending: dict[int, Change] = {}
+        for number, key, value in self._entries(decode):
+            piece = pending.get(number)
+            if piece is None:
+                piece = pending[number] = Change(self._layouts[number].info, [], [], [])
+            piece.keys.append(key)
+            piece.values.append(value)
+            if len(piece.keys) >= PIECE:
+                yield pending.pop(number)
+        yield from pending.values()
+
+    def _entries(self, decode: Callable[[bytes], Any]) -> Iterator[tuple[int, Any, Any]]:
+        for start, rows in groupby(self._store.rows(), self._place):
+            _, number = place_of(start)
+            layout = self._layouts[number]
+            several = list(rows)
+            codes = (code for _, data in several for code in layout.codes_of(data))
+            values = [decode(code) if time is None else (decode(code), time) for code, time in codes]
+            if values:
+                yield number, layout.key_of(*several[0], decode), values if layout.info.kind == "list" else values[0]
+
+    def _place(self, entry: tuple[bytes, bytes]) -> bytes:
+        """Return what the rows of one entry have in common: those of a list, their prefix."""
+        layout = self._layouts[place_of(entry[0])[1]]
+        return entry[0][: layout.prefix_end(entry[0])] if layout.info.kind == "list" else entry[0]
+
+    def close(self) -> None:
+        """Remove the copy."""
+        self._store.close()

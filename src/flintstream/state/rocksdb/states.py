@@ -1,0 +1,233 @@
+"""The kinds of state in RocksDB, as far as they differ from those in a dict."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
+from flintstream.state.heap_states import (
+    EntryIterator,
+    HeapAggregatingState,
+    HeapListState,
+    HeapMapState,
+    HeapReducingState,
+    HeapValueState,
+)
+from flintstream.state.rocksdb.lists import ADDED_TO
+from flintstream.state.ttl import (
+    TtlAggregatingState,
+    TtlListState,
+    TtlMapState,
+    TtlReducingState,
+    TtlValueState,
+    _Ttl,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flintstream.state.rocksdb.lists import Lists
+    from flintstream.state.rocksdb.tables import Entries
+
+CHANGELESS = frozenset({int, str, bytes, bool, float})
+
+
+class RocksValueState(HeapValueState):
+    """One value per key; what most programs use most, so atoms in memory are reached without a further call."""
+
+    __slots__ = ("_unwritten", "_young")
+    _values: Entries  # type: ignore[assignment]
+
+    def _configure(self, descriptor: Any) -> None:
+        super()._configure(descriptor)
+        self._young = self._values.young
+        self._unwritten = self._values.unwritten
+
+    def value(self) -> Any:
+        """Return the value, None when there is none."""
+        key = self._scope.key
+        value = self._young.get(key)
+        return value if value.__class__ in CHANGELESS else self._values.get(key)
+
+    def update(self, value: Any) -> None:
+        """Set the value; None removes it."""
+        key = self._scope.key
+        if value.__class__ in CHANGELESS and key in self._young:
+            self._young[key] = value
+            self._unwritten.add(key)
+        elif value is None:
+            del self._values[key]
+        else:
+            self._values[key] = value
+        if self._backend.tracking:
+            self._dirty[key] = 0
+
+
+class RocksListState(HeapListState):
+    """A list per key; adding to it reads nothing."""
+
+    __slots__ = ()
+    _values: Lists  # type: ignore[assignment]
+
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        key = self._scope.key
+        self._values.append(key, value)
+        if self._backend.tracking and key not in self._dirty:
+            self._dirty[key] = ADDED_TO
+
+    def _extend(self, key: Any, added: list[Any]) -> None:
+        for value in added:
+            self._values.append(key, value)
+        if added and self._backend.tracking:
+            self._dirty.setdefault(key, ADDED_TO)
+
+
+class RocksTtlListState(TtlListState, RocksListState):  # type: ignore[misc]
+    """A list whose elements expire one by one."""
+
+
+class RocksEntryIterator(EntryIterator):
+    """Iterates over a map without reading all of it at once."""
+
+    def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
+        self._state = state
+        self._pick = pick
+        self._items = state.stream()
+        self._changes = state.changes
+        self._last = None
+
+
+class RocksMapState(HeapMapState):
+    """A map per key, with a row for each of its entries."""
+
+    __slots__ = ()
+    _values: Entries  # type: ignore[assignment]
+
+    def clear(self) -> None:
+        """Remove the map of the current key."""
+        self.changes += 1
+        current = self._scope.key
+        for each, _ in self._values.of_map(current):
+            self._delete((current, each))
+
+    def _delete(self, pair: tuple[Any, Any]) -> None:
+        del self._values[pair]
+        if self._backend.tracking:
+            self._dirty[pair] = 0
+
+    def get(self, key: Any) -> Any:
+        """Return the value of a map key, None when there is none."""
+        return self._values.get((self._scope.key, key))
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value of a map key."""
+        self.changes += 1
+        pair = (self._scope.key, key)
+        self._values[pair] = value
+        if self._backend.tracking:
+            self._dirty[pair] = 0
+
+    def remove(self, key: Any) -> None:
+        """Remove a map key if it is there."""
+        pair = (self._scope.key, key)
+        if pair in self._values:
+            self.changes += 1
+            self._delete(pair)
+
+    def is_empty(self) -> bool:
+        """Tell whether the map has no keys."""
+        return next(self._values.of_map(self._scope.key), None) is None
+
+    def stream(self) -> Iterator[tuple[Any, Any]]:
+        """Return the entries of the current key, read as they are needed, as they are now."""
+        return self._values.of_map(self._scope.key)
+
+    def entries(self) -> dict[Any, Any]:
+        """Return the map of the current key."""
+        return dict(self.stream())
+
+    def items(self) -> EntryIterator:
+        """Iterate over the pairs; the iterator has ``remove()``, other changes meanwhile raise RuntimeError."""
+        return RocksEntryIterator(self, lambda item: item)
+
+    def keys(self) -> EntryIterator:
+        """Iterate over the map keys; see :meth:`items`."""
+        return RocksEntryIterator(self, itemgetter(0))
+
+    def values(self) -> EntryIterator:
+        """Iterate over the values; see :meth:`items`."""
+        return RocksEntryIterator(self, itemgetter(1))
+
+    def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
+        """Move the one map that the scope keys ``sources`` hold to ``target``; two maps cannot be merged."""
+        for source in sources:
+            moved = list(self._values.of_map(source))
+            if moved and next(self._values.of_map(target), None) is not None:
+                self._merged(None, None)
+            for each, value in moved:
+                self._delete((source, each))
+                self._values[target, each] = value
+                if self._backend.tracking:
+                    self._dirty[target, each] = 0
+
+
+class RocksTtlMapState(TtlMapState, RocksMapState):
+    """A map whose entries expire one by one."""
+
+    _values: Entries  # type: ignore[assignment]
+
+    def get(self, key: Any) -> Any:
+        """Return the value of a map key, None when there is none or it has expired."""
+        return self._live((self._scope.key, key))
+
+    def is_empty(self) -> bool:
+        """Tell whether no map key is left that may be seen."""
+        limit = self.clock() - self._ttl
+        found = self._values.of_map(self._scope.key)
+        return not any(self._return_expired or stamp > limit for _, (_, stamp) in found)
+
+    def stream(self) -> Iterator[tuple[Any, Any]]:
+        """Return what may be seen of the map of the current key."""
+        current = self._scope.key
+        return self._visible(current, self._values.of_map(current))
+
+    def _visible(self, current: Any, found: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+        for each, (value, _) in found:
+            pair = (current, each)
+            entry = self._values.get(pair)  # it may have been read meanwhile, which may prolong its life
+            if entry is None:
+                continue
+            now = self.clock()
+            if entry[1] + self._ttl <= now:
+                self.expire(pair, now)
+                if not self._return_expired:
+                    continue
+            elif self._on_read:
+                self._store(pair, value)
+            yield each, value
+
+    def entries(self) -> dict[Any, Any]:
+        """Return what may be seen of the map of the current key."""
+        return dict(self.stream())
+
+    def expire(self, key: Any, now: int) -> None:
+        """Drop the entry of a pair of key and map key if it has expired."""
+        _Ttl.expire(self, key, now)
+
+
+KINDS: dict[type, tuple[str, type, type]] = {
+    ValueStateDescriptor: ("value", RocksValueState, TtlValueState),
+    ListStateDescriptor: ("list", RocksListState, RocksTtlListState),
+    MapStateDescriptor: ("map", RocksMapState, RocksTtlMapState),
+    ReducingStateDescriptor: ("reducing", HeapReducingState, TtlReducingState),
+    AggregatingStateDescriptor: ("aggregating", HeapAggregatingState, TtlAggregatingState),
+}
+"""By class of descriptor: the kind of state, and its classes without and with a time-to-live."""

@@ -1,0 +1,157 @@
+"""A RocksDB database in a directory of its own: rows of bytes, files in and out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from flintstream.errors import MissingDependencyError
+from flintstream.state.backend import TableInfo
+from flintstream.state.rocksdb.rows import LAST_GROUP, first_of, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+try:
+    import rocksdict
+except ImportError as error:
+    raise MissingDependencyError("rocksdict", extra="rocksdb", purpose="EmbeddedRocksDBStateBackend") from error
+
+FORMAT = 1
+_END = first_of(LAST_GROUP, 0)
+_CATALOGUE = _END + b"tables"
+
+
+class Store:
+    """One open database. What is written survives :meth:`checkpoint` and nothing else: there is no log of writes."""
+
+    def __init__(self, directory: str, options: Callable[[], Any]) -> None:
+        """Create an empty database.
+
+        Args:
+            directory: where; created, and removed by :meth:`close`.
+            options: returns the options of RocksDB for a new database.
+        """
+        self.directory = Path(directory)
+        self._options = options
+        self._opened = 0
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.empty = True
+        """Whether there are no rows; known without looking."""
+        self._open()
+
+    def _open(self) -> None:
+        # Every database gets a directory of its own: iterators keep the lock of a closed one a little longer.
+        self._path = self.directory / f"db-{self._opened}"
+        self.db = rocksdict.Rdict(str(self._path), self._options())
+        self._writing = cast("Any", rocksdict.WriteOptions())  # the type stubs have no property disable_wal
+        self._writing.disable_wal = True
+        self.get: Callable[[bytes], bytes | None] = self.db.get
+        """Return the value of a row, None when there is none."""
+
+    @staticmethod
+    def batch() -> Any:
+        """Return an empty batch of writes: ``put(row, value)``, ``delete(row)``."""
+        return rocksdict.WriteBatch(raw_mode=True)
+
+    def write(self, batch: Any) -> None:
+        """Write a batch as a whole."""
+        if len(batch):
+            self.empty = False
+            self.db.write(batch, self._writing)
+
+    def rows(self, start: bytes = b"", end: bytes = _END) -> Iterator[tuple[bytes, bytes]]:
+        """Return the rows from ``start`` up to ``end``, as they are now whatever is written meanwhile."""
+        options = rocksdict.ReadOptions()
+        options.set_iterate_upper_bound(end)
+        found: Any = self.db.items(from_key=start, read_opt=options)
+        return _held(found, options)
+
+    def rows_of(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        """Return the rows of one state from ``start`` on, stepping over those of others."""
+        while True:
+            start = max(start, first_of(place_of(start)[0], number)) if start else first_of(0, number)
+            for row, value in self.rows(start):
+                group, found = place_of(row)
+                if found != number:
+                    start = first_of(group + (found > number), number)
+                    break
+                yield row, value
+            else:
+                return
+
+    def clear(self) -> None:
+        """Remove all rows."""
+        if not self.empty:
+            batch = self.batch()
+            batch.delete_range(b"", b"\xff" * 8)
+            self.db.write(batch, self._writing)
+            self.empty = True
+
+    # -- the catalogue ---------------------------------------------------------------------------------------------
+
+    def write_catalogue(self, tables: dict[int, TableInfo], rows: int) -> None:
+        """Keep which state has which number, and how many rows lists have had."""
+        states = {number: [i.name, i.kind, i.type, i.ttl, i.namespaced] for number, i in tables.items()}
+        content = {"format": FORMAT, "states": states, "rows": rows}
+        batch = self.batch()
+        batch.put(_CATALOGUE, json.dumps(content).encode())
+        self.db.write(batch, self._writing)
+
+    def read_catalogue(self) -> tuple[dict[int, TableInfo], int]:
+        """Return what :meth:`write_catalogue` kept.
+
+        Raises:
+            ValueError: The database is of a format that this version does not know.
+        """
+        content = json.loads(self.get(_CATALOGUE) or b"null")
+        if content is None or content["format"] != FORMAT:
+            found = content and content["format"]
+            raise ValueError(f"a database of state should be of format {FORMAT}, this one is of format {found}")
+        return {int(number): TableInfo(*fields) for number, fields in content["states"].items()}, content["rows"]
+
+    # -- files -----------------------------------------------------------------------------------------------------
+
+    def checkpoint(self, directory: str) -> None:
+        """Leave the files of the database in a directory that does not exist yet: hard links where possible."""
+        Path(directory).parent.mkdir(parents=True, exist_ok=True)
+        self.db.flush()
+        rocksdict.Checkpoint(self.db).create_checkpoint(directory)
+
+    def restore(self, directory: str) -> None:
+        """Take over the files that :meth:`checkpoint` left; they stay as they are."""
+        self._shut()
+        self._opened += 1
+        target = self.directory / f"db-{self._opened}"
+        target.mkdir()
+        for file in Path(directory).iterdir():
+            if file.suffix == ".sst":
+                _link(file, target / file.name)
+            else:  # RocksDB goes on writing to the others
+                shutil.copyfile(file, target / file.name)
+        self._open()
+        self.empty = False
+
+    def _shut(self) -> None:
+        self.db.close()
+        shutil.rmtree(self._path, ignore_errors=True)
+
+    def close(self) -> None:
+        """Close the database and remove its directory."""
+        self._shut()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _held(found: Iterator[tuple[bytes, bytes]], options: Any) -> Iterator[tuple[bytes, bytes]]:  # noqa: ARG001
+    """Iterate over rows; rocksdict forgets that its iterator needs the options, so something has to hold them."""
+    yield from found
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without hard links
+        shutil.copyfile(source, target)

@@ -1,0 +1,235 @@
+"""Entries of states on their way between operators and RocksDB.
+
+What was used of late is kept as objects, so that frequent keys cost no more than a look into a dict. What was changed
+is written in batches. Values that a program could change in place are kept encoded, and every access gets a fresh one:
+as in Flink, only what a program hands to ``update``, ``add`` or ``put`` is kept. Accumulators of aggregating state
+belong to the aggregate function alone, and are kept as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint.codec import encode_one
+from flintstream.state.backend import PIECE, Change
+from flintstream.state.rocksdb.lists import ADDED_TO, Lists
+from flintstream.state.rocksdb.rows import ATOMS, Packed, after, is_fixed, packed, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flintstream.state.backend import TableInfo
+    from flintstream.state.rocksdb.lists import RowNumbers
+    from flintstream.state.rocksdb.rows import Layout
+    from flintstream.state.rocksdb.store import Store
+
+ABSENT = Packed(b"")
+"""In the place of a value: there is none."""
+
+
+class Entries:
+    """The single values of a state, or the entries of its maps: used like a dict.
+
+    Two generations of entries are kept in memory. When the young one is full, its changes are written, and it takes the
+    place of the old one, which is dropped.
+    """
+
+    def __init__(self, store: Store, layout: Layout, capacity: int) -> None:
+        """Hold the entries laid out by ``layout`` in ``store``, up to ``capacity`` of them as objects."""
+        self.store = store
+        self.layout = layout
+        self.capacity = max(capacity // 2, 1)
+        self.young: dict[Any, Any] = {}
+        self.old: dict[Any, Any] = {}
+        self.unwritten: set[Any] = set()
+        """Keys in the young generation that RocksDB has otherwise."""
+        self.ttl = layout.info.ttl
+        self.live = layout.info.kind == "aggregating"
+        self.row: Callable[[Any], tuple[bytes, bytes | None]] = (
+            layout.entry if layout.info.kind == "map" else layout.single
+        )
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the value of a key."""
+        value = self.young.get(key, self)
+        if value.__class__ in ATOMS:
+            return value
+        if value is self:
+            value = self._miss(key)
+        if value.__class__ is Packed:
+            return default if value is ABSENT else unpacked(value)
+        if self.ttl and value[0].__class__ is Packed:
+            return unpacked(value[0]), value[1]
+        return value
+
+    def _miss(self, key: Any) -> Any:
+        value = self.old.get(key, self)
+        if value is self:
+            value = self._read(key)
+        self.young[key] = value
+        if len(self.young) > self.capacity:
+            self.turn()
+        return value
+
+    def _read(self, key: Any) -> Any:
+        data = None if self.store.empty else self.store.get(self.layout.place(key))
+        if data is None:
+            return ABSENT
+        return self.value_of(data) if self.live else self.layout.read(data)
+
+    def __contains__(self, key: Any) -> bool:
+        value = self.young.get(key, self)
+        return (self._miss(key) if value is self else value) is not ABSENT
+
+    def __getitem__(self, key: Any) -> Any:
+        value = self.get(key, self)
+        if value is self:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if value.__class__ not in ATOMS and not self.live:
+            if self.ttl:
+                value = value if value[0].__class__ in ATOMS else (packed(value[0]), value[1])
+            elif not is_fixed(value):
+                value = Packed(encode_one(value))
+        self.young[key] = value
+        self.unwritten.add(key)
+        if len(self.young) > self.capacity:
+            self.turn()
+
+    def __delitem__(self, key: Any) -> None:
+        self.young[key] = ABSENT
+        self.unwritten.add(key)
+        if len(self.young) > self.capacity:
+            self.turn()
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        """Remove a key and return its value."""
+        value = self.get(key, self)
+        if value is self:
+            return default
+        del self[key]
+        return value
+
+    def peek(self, key: Any) -> Any:
+        """Return the value of a key, ``ABSENT`` when there is none, without keeping it in memory."""
+        value = self.young.get(key, self)
+        if value is self:
+            value = self._read(key)
+        if value is ABSENT or not self.ttl:
+            return value if value is ABSENT else unpacked(value)
+        return unpacked(value[0]), value[1]
+
+    def turn(self) -> None:
+        """Make room."""
+        batch = self.store.batch()
+        self.write(batch)
+        self.store.write(batch)
+        # state objects hold on to the young one
+        self.old = self.young.copy()
+        self.young.clear()
+
+    def write(self, batch: Any) -> None:
+        """Put what was changed into a batch."""
+        young, write, row = self.young, self.layout.write, self.row
+        for key in self.unwritten:
+            value = young[key]
+            place, own = row(key)
+            if value is ABSENT:
+                batch.delete(place)
+            else:
+                batch.put(place, write(own, value))
+        self.unwritten.clear()
+
+    def forget(self) -> None:
+        """Drop what is in memory, changes included."""
+        self.young.clear()
+        self.old.clear()
+        self.unwritten.clear()
+
+    # -- maps ------------------------------------------------------------------------------------------------------
+
+    def of_map(self, key: Any) -> Iterator[tuple[Any, Any]]:
+        """Return the entries of one map, in the order of their bytes, as they are now."""
+        self.flush()
+        prefix, _ = self.layout.prefix(key)
+        rows = self.store.rows(prefix, after(prefix))
+        return ((self.layout.key_of(row, data)[1], self.value_of(data)) for row, data in rows)
+
+    def value_of(self, data: bytes) -> Any:
+        """Return the value of a row, fresh."""
+        value = self.layout.read(data)
+        return (unpacked(value[0]), value[1]) if self.ttl else unpacked(value)
+
+    def flush(self) -> None:
+        """Write what was changed."""
+        if self.unwritten:
+            batch = self.store.batch()
+            self.write(batch)
+            self.store.write(batch)
+
+
+class RocksTable:
+    """One state: its entries, and what of them changed since the last delta.
+
+    ``dirty`` has the keys that changed (of a map, with the map key): beside ``ADDED_TO`` lists that were only added to,
+    beside 0 everything else.
+    """
+
+    def __init__(self, store: Store, layout: Layout, capacity: int, numbers: RowNumbers) -> None:
+        """Hold the state laid out by ``layout`` in ``store``."""
+        self.store = store
+        self.layout = layout
+        self.dirty: dict[Any, int] = {}
+        self.values: Any = (
+            Lists(store, layout, capacity, numbers, self.dirty)
+            if layout.info.kind == "list"
+            else Entries(store, layout, capacity)
+        )
+
+    @property
+    def info(self) -> TableInfo:
+        """What is known of the state."""
+        return self.layout.info
+
+    def become(self, info: TableInfo) -> None:
+        """Take what a program declares for what is known of the state."""
+        self.layout.info = info
+        self.values.ttl = info.ttl
+
+    def changes(self) -> Iterator[Change]:
+        """Return what changed since the last call, piece by piece."""
+        dirty, peek = list(self.dirty.items()), self.values.peek
+        for at in range(0, len(dirty), PIECE):
+            keys, values, deleted, appended = [], [], [], []
+            for key, how in dirty[at : at + PIECE]:
+                if how == ADDED_TO:
+                    appended.append((key, self.values.recent(key)))
+                    continue
+                value = peek(key)
+                if value is ABSENT or (value is None and self.info.kind == "list"):
+                    deleted.append(key)
+                else:
+                    keys.append(key)
+                    values.append(value)
+            yield Change(self.info, keys, values, deleted, appended)
+
+    def apply(self, change: Change, now: int) -> None:
+        """Take over what changed, with or without times as the state has them."""
+        entries = self.values
+        for key in change.deleted:
+            del entries[key]
+        add, drop = self.info.ttl and not change.table.ttl, change.table.ttl and not self.info.ttl
+
+        def converted(elements: list[Any]) -> list[Any]:
+            return [(each, now) for each in elements] if add else [each for each, _ in elements] if drop else elements
+
+        for key, value in zip(change.keys, change.values, strict=True):
+            if self.info.kind == "list":
+                entries[key] = converted(value)
+            else:
+                entries[key] = (value, now) if add else value[0] if drop else value
+        for key, elements in change.appended:
+            for element in converted(elements):
+                entries.append(key, element)
