@@ -89,7 +89,7 @@ class Code:
     def anys(self) -> Counter[str]:
         """Return how often each package says ``Any``."""
         return Counter(
-            (module.split(".") + [""])[1]
+            [*module.split("."), ""][1]
             for module, tree in self.trees.items()
             for node in ast.walk(tree)
             if isinstance(node, ast.Name) and node.id == "Any"

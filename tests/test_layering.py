@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.structure import Code
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -30,6 +31,9 @@ LAYERS = (
     "cli",
 )
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}
+
+# The same within the runtime; what lies in the package itself is below its rooms. Types may point upward here.
+ROOMS = ("operators", "windows", "exchange", "state_log", "task")
 
 PYSPARK_ONLY_IN = "flintstream.engine.spark"
 JVM_ONLY_IN = "flintstream.engine.spark.jvm"
@@ -116,6 +120,23 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 def test_every_import_points_to_the_same_or_a_lower_layer():
     assert [message for path in MODULES for message in violations(path)] == []
+
+
+def room_of(module: str) -> int:
+    parts = module.split(".")
+    return ROOMS.index(parts[2]) if len(parts) > 3 and parts[2] in ROOMS else -1
+
+
+def test_rooms_of_the_runtime_import_downward():
+    within_runtime = [
+        each
+        for each in Code().imports
+        if within(each.importer, "flintstream.runtime") and within(each.imported, "flintstream.runtime")
+    ]
+    assert len({room_of(each.importer) for each in within_runtime}) == len(ROOMS) + 1
+    assert [
+        each for each in within_runtime if room_of(each.imported) > room_of(each.importer) and not each.for_types
+    ] == []
 
 
 def test_only_one_module_reaches_the_jvm():
