@@ -1,9 +1,11 @@
-"""Writes documents into Elasticsearch, by its bulk API over HTTP; no client library is needed."""
+"""Writes documents into Elasticsearch and OpenSearch by their bulk API, over HTTP by urllib3.
+
+The official client refuses most of the servers that programs for Flink write to: see ``docs/decisions.md``.
+"""
 
 from __future__ import annotations
 
 import base64
-import http.client
 import json
 import logging
 import time
@@ -11,23 +13,74 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from datetime import time as clock_time
 from decimal import Decimal
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from flintstream.connectors.sink import SinkWriter
-from flintstream.errors import FlintstreamError, shorten
+from flintstream.errors import FlintstreamError, PlanError, optional_module, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
 _log = logging.getLogger(__name__)
 
 PASSING = frozenset({429, 502, 503, 504})
 """What the server says when it has too much to do, or a node is away."""
 
+BLOCK_BYTES = 1 << 16
+"""How much of a request is sent at a time: urllib3 allows each of these the time that connecting may take."""
+
 
 class ElasticsearchError(FlintstreamError):
     """Documents could not be written; says how many, and why the first was not."""
+
+
+def library() -> ModuleType:
+    """Return the module ``urllib3``.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    return optional_module("urllib3", extra="elasticsearch", purpose="the Elasticsearch connector")
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where a node is, and who connects to it.
+
+    >>> Host.parse("https://ann:secret@search-1")
+    Host(url='https://search-1:9200')
+    """
+
+    url: str
+    """With scheme and port, and nothing else."""
+    credentials: str | None = field(default=None, repr=False)
+    """The user and the password, with a colon between them."""
+
+    @classmethod
+    def parse(cls, text: str) -> Host:
+        """Read ``host``, ``host:port``, ``http://host:port`` or ``https://user:password@host:port``.
+
+        Raises:
+            PlanError: It is none of these.
+        """
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        try:
+            port = parts.port or 9200
+        except ValueError:
+            raise PlanError(f"the port of {shown} is not a number") from None
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise PlanError(f"a host of Elasticsearch is host:port or https://host:port, got {shown}")
+        if parts.path.strip("/"):
+            raise PlanError(f"{shown} has a path: give it to set_connection_path_prefix()")
+        name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        who = None if parts.username is None else f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        return cls(f"{parts.scheme}://{name}:{port}", who)
 
 
 @dataclass(frozen=True)
@@ -59,7 +112,7 @@ class Emitter:
 class ElasticsearchOutput:
     """What is to be written, where, and how; travels to the tasks."""
 
-    hosts: tuple[str, ...]
+    hosts: tuple[Host, ...]
     emitter: Emitter
     default_type: str | None = None
     most_actions: int = 1000
@@ -114,14 +167,13 @@ class ElasticsearchWriter(SinkWriter):
     def __init__(self, output: ElasticsearchOutput) -> None:
         """Connect when there is something to write."""
         self._output = output
+        self._urllib3 = library()
         self._waiting: list[tuple[bytes, ...]] = []
         self._bytes = 0
         self._host = 0
-        self._connection: http.client.HTTPConnection | None = None
-        self._headers = {"Content-Type": "application/x-ndjson"}
-        if output.user is not None:
-            credentials = f"{output.user}:{output.password or ''}".encode()
-            self._headers["Authorization"] = f"Basic {base64.b64encode(credentials).decode()}"
+        self._pool: HTTPConnectionPool | None = None
+        path = output.prefix.strip("/")
+        self._path = f"/{path}/_bulk" if path else "/_bulk"
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
         """Add documents; those that make a whole request are written."""
@@ -161,20 +213,19 @@ class ElasticsearchWriter(SinkWriter):
         """Make one request; returns what may be tried again, and why it has to be."""
         body = b"\n".join(line for action in actions for line in action) + b"\n"
         try:
-            status, answer = self._post(body)
-        except (OSError, http.client.HTTPException) as error:
-            where = self._output.hosts[self._host]
+            answer = self._post(body)
+        except self._urllib3.exceptions.HTTPError as error:
+            where = self._output.hosts[self._host].url
             self._host = (self._host + 1) % len(self._output.hosts)
             self._disconnect()
             return actions, f"{where}: {str(error) or type(error).__name__}"
-        if status in PASSING:
-            return actions, f"the server answers {status}"
-        if status != 200:
-            raise ElasticsearchError(
-                f"Elasticsearch refuses a request, {status}: {answer[:500].decode(errors='replace')}"
-            )
+        if answer.status in PASSING:
+            return actions, f"the server answers {answer.status}"
+        if answer.status != 200:
+            text = answer.data[:500].decode(errors="replace")
+            raise ElasticsearchError(f"Elasticsearch refuses a request, {answer.status}: {text}")
         again, first = [], ""
-        for action, item in zip(actions, json.loads(answer)["items"], strict=True):
+        for action, item in zip(actions, answer.json()["items"], strict=True):
             result = item["index"]
             if result["status"] in PASSING:
                 again.append(action)
@@ -184,27 +235,26 @@ class ElasticsearchWriter(SinkWriter):
                 raise ElasticsearchError(f"Elasticsearch refuses the document {document}: {result.get('error')}")
         return again, first
 
-    def _post(self, body: bytes) -> tuple[int, bytes]:
-        output = self._output
-        if self._connection is None:
-            host = output.hosts[self._host]
-            parts = urlsplit(host if "://" in host else f"http://{host}")
-            kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-            connect = None if output.connect_ms is None else output.connect_ms / 1000 or None
-            self._connection = kind(parts.hostname or "", parts.port or 9200, timeout=connect)
-            self._connection.connect()
-            if output.socket_ms is not None and self._connection.sock is not None:
-                self._connection.sock.settimeout(output.socket_ms / 1000 or None)
-        path = output.prefix.strip("/")
-        self._connection.request("POST", f"/{path}/_bulk" if path else "/_bulk", body, self._headers)
-        answer = self._connection.getresponse()
-        return answer.status, answer.read()
+    def _post(self, body: bytes) -> BaseHTTPResponse:
+        output, host = self._output, self._output.hosts[self._host]
+        if self._pool is None:
+            timeout = self._urllib3.Timeout(connect=_seconds(output.connect_ms), read=_seconds(output.socket_ms))
+            self._pool = self._urllib3.connection_from_url(host.url, timeout=timeout, blocksize=BLOCK_BYTES)
+        who = host.credentials if output.user is None else f"{output.user}:{output.password or ''}"
+        headers = {"Content-Type": "application/x-ndjson", "Content-Length": str(len(body))}
+        if who is not None:
+            headers["Authorization"] = f"Basic {base64.b64encode(who.encode()).decode()}"
+        return self._pool.urlopen("POST", self._path, BytesIO(body), headers, retries=False, redirect=False)
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
 
     def close(self) -> None:
         """Disconnect."""
         self._disconnect()
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return milliseconds / 1000 if milliseconds else None

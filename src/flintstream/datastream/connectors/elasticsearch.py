@@ -1,4 +1,7 @@
-"""The sink of Elasticsearch; mirrors ``pyflink.datastream.connectors.elasticsearch``. Needs no package."""
+"""The sink of Elasticsearch; mirrors ``pyflink.datastream.connectors.elasticsearch``.
+
+It needs the extra ``elasticsearch``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import enum
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from flintstream.connectors.elasticsearch import ElasticsearchOutput, ElasticsearchWriter, Emitter
+from flintstream.connectors.elasticsearch import ElasticsearchOutput, ElasticsearchWriter, Emitter, Host, library
 from flintstream.connectors.sink import Sink
 from flintstream.datastream._settings import check_integer, check_member
 from flintstream.datastream.connectors.base import DeliveryGuarantee
@@ -102,11 +105,19 @@ class ElasticsearchSinkBuilderBase:
         return self._change(emitter=emitter._emitter)  # noqa: SLF001 - the same module
 
     def set_hosts(self, hosts: str | list[str]) -> Self:
-        """Say where nodes are: ``host:port``, or ``https://host:port``; the next one is asked if one is away."""
+        """Say where nodes are; the next one is asked if one is away.
+
+        Args:
+            hosts: each as ``host:port``, ``https://host:port`` or ``https://user:password@host:port``. The port is 9200
+                if there is none. A user of :meth:`set_connection_username` comes before that of a host.
+
+        Raises:
+            PlanError: There is no host, or one of them is not as above.
+        """
         several = [hosts] if isinstance(hosts, str) else list(hosts)
         if not several:
             raise PlanError("set_hosts() needs at least one host")
-        return self._change(hosts=tuple(_text(host, "a host") for host in several))
+        return self._change(hosts=tuple(Host.parse(_text(host, "a host")) for host in several))
 
     def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> Self:
         """Take note: at the end of each epoch all is written, whatever is asked for.
@@ -176,7 +187,9 @@ class ElasticsearchSinkBuilderBase:
 
         Raises:
             PlanError: Something is missing.
+            MissingDependencyError: The package urllib3 is not installed.
         """
+        library()
         if not self._output.hosts:
             raise PlanError("an ElasticsearchSink needs to know where the server is: set_hosts('host:9200')")
         if not self._output.emitter.index:

@@ -1,0 +1,50 @@
+"""``python -m tests.connectors.elasticsearch_servers URL ...``: writes into real servers by the sink, and reads again.
+
+They may be of any version of Elasticsearch from 6 on, or of OpenSearch. Each document is written twice, as after a
+failure, and must be there once. The index is deleted in the end.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from contextlib import closing
+from typing import Any
+from urllib.request import Request, urlopen
+
+from flintstream.datastream.connectors.elasticsearch import (
+    Elasticsearch6SinkBuilder,
+    Elasticsearch7SinkBuilder,
+    ElasticsearchEmitter,
+)
+
+DOCUMENTS = 2500
+
+
+def ask(url: str, path: str, method: str = "GET") -> Any:
+    with urlopen(Request(f"{url}/{path}", method=method), timeout=60) as answer:  # noqa: S310 - given by the caller
+        return json.load(answer)
+
+
+def check(url: str) -> str:
+    """Return the server's version and how many documents are there; the index is new."""
+    version = next(iter(ask(url, "_nodes")["nodes"].values()))["version"]
+    index = f"flintstream-{uuid.uuid4().hex[:8]}"
+    builder = Elasticsearch6SinkBuilder() if version.startswith("6.") else Elasticsearch7SinkBuilder()
+    sink: Any = builder.set_hosts(url).set_emitter(ElasticsearchEmitter.static_index(index, "id")).build()
+    documents = [{"id": number, "text": f"text {number}"} for number in range(DOCUMENTS)]
+    for _ in range(2):
+        with closing(sink.create_writer(None)) as writer:
+            writer.write(documents, None)
+            writer.prepare_commit(end_of_input=True)
+    ask(url, f"{index}/_refresh", "POST")
+    count = ask(url, f"{index}/_count")["count"]
+    ask(url, index, "DELETE")
+    assert count == DOCUMENTS, f"{version}: {count} documents instead of {DOCUMENTS}"
+    return f"{version}: {count} documents, each written twice"
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:]:
+        print(check(each), flush=True)
