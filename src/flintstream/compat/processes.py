@@ -8,9 +8,10 @@ from __future__ import annotations
 import functools
 import multiprocessing.spawn
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flintstream.compat import pyflink
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["enter", "serve_child_processes"]
 
@@ -18,7 +19,9 @@ __all__ = ["enter", "serve_child_processes"]
 _IN_CHILD = """
 import sys
 sys.path[:] = search_path
+from flintstream.compat.pyflink import install
 from flintstream.compat.processes import enter
+install()
 enter(*defaults)
 """
 
@@ -38,12 +41,11 @@ def enter(config: dict[str, str], master: str | None, parallelism: int | None, p
     """Make this process one that a program has started: what the command line says holds here as well."""
     from flintstream.datastream._defaults import set_defaults  # noqa: PLC0415
 
-    pyflink.install()
     set_defaults(config, master, parallelism, py_files)
 
 
-def serve_child_processes() -> None:
-    """From now on, let processes that ``multiprocessing`` starts be like this one; twice does no harm."""
+def serve_child_processes(serves: Callable[[], bool]) -> None:
+    """Let processes that ``multiprocessing`` starts be like this one while ``serves()``; twice does no harm."""
     spawn: Any = multiprocessing.spawn
     prepare = spawn.get_preparation_data
     if hasattr(prepare, "serves_pyflink"):
@@ -53,7 +55,7 @@ def serve_child_processes() -> None:
     def get_preparation_data(name: str) -> dict[str, Any]:
         data: dict[str, Any] = prepare(name)
         # First, as the rest may refer to modules; a name that multiprocessing does not know does no harm.
-        return {"flintstream": _Entry(), **data} if pyflink.is_installed() else data
+        return {"flintstream": _Entry(), **data} if serves() else data
 
     get_preparation_data.serves_pyflink = True  # type: ignore[attr-defined]
     spawn.get_preparation_data = get_preparation_data

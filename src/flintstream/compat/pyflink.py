@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from flintstream.compat._faces import face_spec
 from flintstream.compat._stand_ins import advice
 from flintstream.compat.home.version import __version__
+from flintstream.compat.processes import serve_child_processes
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
@@ -102,9 +103,7 @@ def install() -> None:
         )
     sys.meta_path.insert(0, _finder)
     sys.meta_path.append(_metadata)
-    from flintstream.compat.processes import serve_child_processes  # noqa: PLC0415 - it imports this module
-
-    serve_child_processes()
+    serve_child_processes(is_installed)
 
 
 def uninstall() -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.connectors.kafka.java_properties import recorded
 
 from flintstream.connectors.kafka.client import LIBRARY_LOG, check_consumer, check_producer, consumer, library, producer
+from flintstream.connectors.kafka.input import KafkaInput
 from flintstream.connectors.kafka.properties import (
     ADVICE,
     DOCUMENTED,
@@ -22,7 +23,6 @@ from flintstream.connectors.kafka.properties import (
     Role,
     librdkafka,
 )
-from flintstream.connectors.kafka.source import KafkaInput
 from flintstream.errors import PlanError
 
 OF_FLINK = [

@@ -17,7 +17,7 @@ from flintstream.errors import FlintstreamError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
-    from flintstream.connectors.kafka.source import KafkaInput
+    from flintstream.connectors.kafka.input import KafkaInput
     from flintstream.connectors.source import Fetch, SourceWatermark, Timestamped
     from flintstream.contracts.functions import RuntimeContext
 

@@ -13,8 +13,8 @@ from flintstream.connectors.source import SourceReader, SourceSplit, Timestamped
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from flintstream.connectors.kafka.input import KafkaInput
     from flintstream.connectors.kafka.offsets import Partition
-    from flintstream.connectors.kafka.source import KafkaInput
     from flintstream.connectors.source import Fetch
     from flintstream.contracts.functions import RuntimeContext
 

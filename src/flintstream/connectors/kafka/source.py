@@ -4,53 +4,23 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library, passes
-from flintstream.connectors.kafka.offsets import Offsets
+from flintstream.connectors.kafka.input import LATER
 from flintstream.connectors.kafka.reader import KafkaSplit
 from flintstream.connectors.source import SplitEnumerator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from flintstream.connectors.kafka.offsets import Partition, Subscription
-    from flintstream.connectors.kafka.records import Deserializer
+    from flintstream.connectors.kafka.input import KafkaInput
+    from flintstream.connectors.kafka.offsets import Partition
 
 _log = logging.getLogger(__name__)
 
-LATER = Offsets("earliest")
-"""Where partitions begin that come up while the job runs: all that is in them came after it was started."""
-
 COMMIT_SECONDS = 5.0
 """How long the end of a job may wait until its last offsets are committed."""
-
-
-@dataclass(frozen=True)
-class KafkaInput:
-    """What is to be read, and how; travels to the tasks."""
-
-    properties: Mapping[str, str] = field(repr=False)  # there are passwords in it
-    subscription: Subscription
-    deserializer: Deserializer
-    start: Offsets = LATER
-    stop: Offsets | None = None
-    discovery_ms: int = -1
-    """How often to look for new partitions; once if negative."""
-    commits_offsets: bool = False
-    """Whether a completed checkpoint is told to the group."""
-    auto_commit_ms: int | None = None
-    """How often the group is told where there are no checkpoints; None for never."""
-    client_id_prefix: str = ""
-    drops_foreign: bool = False
-    """Whether partitions of a checkpoint that are not subscribed to any more are left aside."""
-    ends_of_stream: Callable[[Any], bool] | None = field(default=None)
-    """Whether a record says that nothing follows; None if none does."""
-
-    def reads(self, partition: Partition) -> bool:
-        """Tell whether a partition, which may be from a checkpoint, is to be read."""
-        return not self.drops_foreign or self.subscription.has(partition)
 
 
 class KafkaEnumerator(SplitEnumerator):

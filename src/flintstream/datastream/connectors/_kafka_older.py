@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.kafka.client import check_consumer
+from flintstream.connectors.kafka.input import KafkaInput
 from flintstream.connectors.kafka.offsets import Offsets, Subscription
 from flintstream.connectors.kafka.records import ValueDeserializer
 from flintstream.connectors.kafka.serializing import RecordSerializer
 from flintstream.connectors.kafka.sink import KafkaOutput
-from flintstream.connectors.kafka.source import KafkaInput
 from flintstream.connectors.source import Boundedness
 from flintstream.datastream._settings import MAX_LONG, check_bool, check_integer, check_member, warn_removed
 from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.kafka.client import check_consumer
+from flintstream.connectors.kafka.input import KafkaInput
 from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.kafka.records import RecordDeserializer, ValueDeserializer
-from flintstream.connectors.kafka.source import KafkaEnumerator, KafkaInput
+from flintstream.connectors.kafka.source import KafkaEnumerator
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetsInitializer, KafkaTopicPartition, offsets_of
 from flintstream.errors import PlanError

@@ -15,8 +15,8 @@ from flintstream.connectors.kafka.dynamic import (
     KafkaStream,
     MetadataService,
 )
+from flintstream.connectors.kafka.input import KafkaInput
 from flintstream.connectors.kafka.offsets import Subscription
-from flintstream.connectors.kafka.source import KafkaInput
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetsInitializer, offsets_of
 from flintstream.datastream.connectors._kafka_source import (

@@ -15,6 +15,7 @@ from flintstream.datastream.formats._avro_files import checked
 from flintstream.datastream.formats._avro_schema import GenericRecordAvroTypeInfo
 from flintstream.datastream.formats._columnar_files import Columns
 from flintstream.datastream.formats._columns import pyarrow
+from flintstream.datastream.formats._parquet_input import ParquetInput
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
@@ -80,8 +81,6 @@ class _AvroParquet(StreamFormat):
 
 
 def _open(columns: Columns, path: str) -> ColumnarFile:
-    from flintstream.datastream.formats.parquet import ParquetInput  # noqa: PLC0415 - it exports what is here
-
     return ParquetInput(path, columns, _BATCH_SIZE)
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from flintstream.connectors.files.arrow_values import arrow
 from flintstream.connectors.files.parquet import parquet_writer
 from flintstream.datastream.formats._avro_parquet import AvroParquetReaders, AvroParquetWriters
-from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, Opened
+from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows
 from flintstream.datastream.formats._columns import arrow_schema, choice, properties, pyarrow
+from flintstream.datastream.formats._parquet_input import ParquetInput
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from flintstream.common.configuration import Configuration
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.connectors.files.columnar import ColumnarFile
@@ -74,31 +71,6 @@ class ParquetColumnarRowInputFormat(ColumnarFormat):
     @staticmethod
     def _open(columns: Columns, batch_size: int, path: str) -> ColumnarFile:
         return ParquetInput(path, columns, batch_size)
-
-
-class ParquetInput(Opened):
-    """A Parquet file that is open."""
-
-    def __init__(self, path: str, columns: Columns, batch_size: int) -> None:
-        parquet = importlib.import_module("pyarrow.parquet")
-        opener = functools.partial(parquet.ParquetFile, coerce_int96_timestamp_unit="us")
-        super().__init__(path, columns, opener, lambda file: file.schema_arrow.names)
-        self.groups: int = self.file.num_row_groups
-        self._batch_size = batch_size
-
-    def batches(self, group: int) -> Iterator[Any]:
-        """Yield the record batches of a row group."""
-        if self.wanted:
-            batches = self.file.iter_batches(self._batch_size, row_groups=[group], columns=self.wanted)
-        else:
-            batches = _without_columns(self.file.metadata.row_group(group).num_rows, self._batch_size)
-        return self.adapt(batches)
-
-
-def _without_columns(rows: int, batch_size: int) -> Iterator[Any]:
-    """Yield batches of as many rows as there are, although none of their columns is wanted."""
-    for start in range(0, rows, batch_size):
-        yield arrow().RecordBatch.from_arrays([arrow().nulls(min(batch_size, rows - start))], names=[""])
 
 
 class ParquetBulkWriters:
