@@ -79,14 +79,14 @@ def test_a_reducing_state_takes_a_function_of_either_kind():
 
 def test_a_reducing_state_refuses_what_is_no_function():
     with pytest.raises(TypeError, match="'s' must be callable or a ReduceFunction, but got 5"):
-        ReducingStateDescriptor("s", 5, INT)
+        ReducingStateDescriptor("s", 5, INT)  # type: ignore[arg-type]
 
 
 def test_an_aggregating_state_needs_an_aggregate_function():
     function = Sum()
     assert AggregatingStateDescriptor("s", function, INT).get_agg_function() is function
     with pytest.raises(TypeError, match="'s' must be an AggregateFunction"):
-        AggregatingStateDescriptor("s", lambda a, b: a + b, INT)
+        AggregatingStateDescriptor("s", lambda a, b: a + b, INT)  # type: ignore[arg-type]
 
 
 def test_the_kinds_of_state_are_related_as_in_pyflink():

@@ -21,12 +21,15 @@ __all__ = [
     "OUT",
     "Generic",
     "K",
+    "K_co",
     "T",
     "T_co",
     "T_contra",
     "TypeVar",
     "V",
     "W",
+    "W_co",
+    "W_contra",
 ]
 
 if TYPE_CHECKING:
@@ -59,6 +62,9 @@ K = TypeVar("K", default=Any)
 V = TypeVar("V", default=Any)
 ACC = TypeVar("ACC", default=Any)
 W = TypeVar("W", default=Any)
+K_co = TypeVar("K_co", covariant=True, default=Any)
+W_co = TypeVar("W_co", covariant=True, default=Any)
+W_contra = TypeVar("W_contra", contravariant=True, default=Any)
 T_co = TypeVar("T_co", covariant=True, default=Any)
 T_contra = TypeVar("T_contra", contravariant=True, default=Any)
 IN = TypeVar("IN", contravariant=True, default=Any)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.common._generic import Generic, T
+
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
 
 __all__ = ["OutputTag"]
 
 
-class OutputTag:
-    """Names a side output. A function emits ``(tag, value)``; ``DataStream.get_side_output(tag)`` reads it.
+class OutputTag(Generic[T]):
+    """Names a side output of records of type ``T``.
+
+    A function emits ``(tag, value)``; ``DataStream.get_side_output(tag)`` reads it.
 
     Tags of the same id are the same side output.
 
@@ -19,15 +23,16 @@ class OutputTag:
         ValueError: The id is empty or no string.
     """
 
-    def __init__(self, tag_id: str, type_info: TypeInformation | list[TypeInformation] | None = None) -> None:
+    def __init__(self, tag_id: str, type_info: TypeInformation[T] | list[TypeInformation] | None = None) -> None:
         if not isinstance(tag_id, str) or not tag_id:
             raise ValueError(f"OutputTag tag_id must be a non-empty string, but got {tag_id!r}")
         self.tag_id = tag_id
         if isinstance(type_info, list):
             from flintstream.common.typeinfo import RowTypeInfo  # noqa: PLC0415 - only for this spelling
 
-            type_info = RowTypeInfo(type_info)
-        self.type_info = type_info
+            self.type_info: TypeInformation | None = RowTypeInfo(type_info)
+        else:
+            self.type_info = type_info
 
     def __repr__(self) -> str:
         return f"OutputTag({self.tag_id!r})"

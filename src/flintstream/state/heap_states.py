@@ -162,7 +162,7 @@ class _HeapState:
         raise Exception(f"{type(self).__name__} cannot be merged")  # noqa: TRY002 - as in PyFlink
 
 
-class HeapValueState(_HeapState, ValueState):  # type: ignore[type-arg]
+class HeapValueState(_HeapState, ValueState):
     """One value per key."""
 
     __slots__ = ()
@@ -182,7 +182,7 @@ class HeapValueState(_HeapState, ValueState):  # type: ignore[type-arg]
             self._dirty[key] = 0
 
 
-class HeapListState(_HeapState, ListState):  # type: ignore[type-arg]
+class HeapListState(_HeapState, ListState):
     """A list per key."""
 
     __slots__ = ()
@@ -240,7 +240,7 @@ class HeapListState(_HeapState, ListState):  # type: ignore[type-arg]
                 self._extend(target, moved)
 
 
-class HeapMapState(_HeapState, MapState):  # type: ignore[type-arg]
+class HeapMapState(_HeapState, MapState):
     """A map per key."""
 
     __slots__ = ("changes",)
@@ -359,7 +359,7 @@ class EntryIterator:
             )
 
 
-class HeapReducingState(_HeapState, ReducingState):  # type: ignore[type-arg]
+class HeapReducingState(_HeapState, ReducingState):
     """One value per key, reduced as values are added."""
 
     __slots__ = ("_reduce",)
@@ -386,7 +386,7 @@ class HeapReducingState(_HeapState, ReducingState):  # type: ignore[type-arg]
         return self._reduce(one, other)
 
 
-class HeapAggregatingState(_HeapState, AggregatingState):  # type: ignore[type-arg]
+class HeapAggregatingState(_HeapState, AggregatingState):
     """One accumulator per key."""
 
     __slots__ = ("_function",)

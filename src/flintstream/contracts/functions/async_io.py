@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import IN, OUT, Generic, T_contra
 from flintstream.contracts.functions.basic import Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-IN = TypeVar("IN")
-OUT = TypeVar("OUT")
+    from flintstream.common._generic import T
 
 
-class AsyncRetryPredicate(ABC, Generic[OUT]):
+class AsyncRetryPredicate(ABC, Generic[T_contra]):
     """Says after which results and exceptions a record is tried again."""
 
     @abstractmethod
-    def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
+    def result_predicate(self) -> Callable[[list[T_contra]], bool] | None:
         """Return what judges results, None when no result is tried again."""
 
     @abstractmethod
@@ -27,7 +27,7 @@ class AsyncRetryPredicate(ABC, Generic[OUT]):
         """Return what judges exceptions, None when no exception is tried again."""
 
 
-class AsyncRetryStrategy(ABC, Generic[OUT]):
+class AsyncRetryStrategy(ABC, Generic[T_contra]):
     """Says how often, and after which pause, a record is tried again."""
 
     @abstractmethod
@@ -39,11 +39,11 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
         """Return the pause before the next attempt in ms."""
 
     @abstractmethod
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
+    def get_retry_predicate(self) -> AsyncRetryPredicate[T_contra]:
         """Return what says whether to try again."""
 
     @staticmethod
-    def no_restart() -> AsyncRetryStrategy[Any]:
+    def no_restart() -> AsyncRetryStrategy:
         """Return the strategy that never tries again."""
         from flintstream.contracts.functions.async_retry import NO_RETRY_STRATEGY  # noqa: PLC0415 - derives from here
 
@@ -53,9 +53,9 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
     def fixed_delay(
         max_attempts: int,
         backoff_time_millis: int,
-        result_predicate: Callable[[list[Any]], bool] | None = None,
+        result_predicate: Callable[[list[T]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> AsyncRetryStrategy[Any]:
+    ) -> AsyncRetryStrategy[T]:
         """Return a strategy of up to ``max_attempts`` retries, each after the same pause (ms)."""
         from flintstream.contracts.functions.async_retry import FixedDelayRetryStrategy  # noqa: PLC0415
 
@@ -67,9 +67,9 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
         initial_delay: int,
         max_retry_delay: int,
         multiplier: float,
-        result_predicate: Callable[[list[Any]], bool] | None = None,
+        result_predicate: Callable[[list[T]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
-    ) -> AsyncRetryStrategy[Any]:
+    ) -> AsyncRetryStrategy[T]:
         """Return a strategy of up to ``max_attempts`` retries, after pauses (ms) that grow by ``multiplier``."""
         from flintstream.contracts.functions.async_retry import (  # noqa: PLC0415
             ExponentialBackoffDelayRetryStrategy,
@@ -107,10 +107,10 @@ class AsyncFunctionDescriptor:
 
     def __init__(
         self,
-        async_function: AsyncFunction[Any, Any],
+        async_function: AsyncFunction,
         timeout: Any,
         capacity: int,
-        async_retry_strategy: AsyncRetryStrategy[Any],
+        async_retry_strategy: AsyncRetryStrategy,
         output_mode: AsyncFunctionDescriptor.OutputMode,
     ) -> None:
         self.async_function = async_function

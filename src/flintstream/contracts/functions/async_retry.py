@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
+from flintstream.common._generic import T_contra
 from flintstream.contracts.functions.async_io import AsyncRetryPredicate, AsyncRetryStrategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OUT = TypeVar("OUT")
 
-
-class RetryPredicate(AsyncRetryPredicate[OUT]):
+class RetryPredicate(AsyncRetryPredicate[T_contra]):
     """Judges results and exceptions by the two given callables; None never asks for another attempt."""
 
     def __init__(
         self,
-        result_predicate: Callable[[list[OUT]], bool] | None,
+        result_predicate: Callable[[list[T_contra]], bool] | None,
         exception_predicate: Callable[[Exception], bool] | None,
     ) -> None:
         self._result_predicate = result_predicate
         self._exception_predicate = exception_predicate
 
-    def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
+    def result_predicate(self) -> Callable[[list[T_contra]], bool] | None:
         """Return what judges results."""
         return self._result_predicate
 
@@ -32,7 +31,7 @@ class RetryPredicate(AsyncRetryPredicate[OUT]):
         return self._exception_predicate
 
 
-class NoRetryStrategy(AsyncRetryStrategy[OUT]):
+class NoRetryStrategy(AsyncRetryStrategy[T_contra]):
     """Never tries again."""
 
     def can_retry(self, current_attempts: int) -> bool:  # noqa: ARG002 - the contract
@@ -43,34 +42,34 @@ class NoRetryStrategy(AsyncRetryStrategy[OUT]):
         """Return -1: there is no next attempt."""
         return -1
 
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
+    def get_retry_predicate(self) -> AsyncRetryPredicate[T_contra]:
         """Return a predicate that never asks for another attempt."""
         return RetryPredicate(None, None)
 
 
-class _Bounded(AsyncRetryStrategy[OUT]):
+class _Bounded(AsyncRetryStrategy[T_contra]):
     def __init__(
         self,
         settings: dict[str, float],
-        result_predicate: Callable[[list[OUT]], bool] | None,
+        result_predicate: Callable[[list[T_contra]], bool] | None,
         exception_predicate: Callable[[Exception], bool] | None,
     ) -> None:
         for name, value in settings.items():
             if value <= 0:
                 raise ValueError(f"{name} should be greater than zero, but got {value!r}")
         self._max_attempts = settings["max_attempts"]
-        self._predicate: AsyncRetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
+        self._predicate: AsyncRetryPredicate[T_contra] = RetryPredicate(result_predicate, exception_predicate)
 
     def can_retry(self, current_attempts: int) -> bool:
         """Return whether fewer than ``max_attempts`` retries followed the first attempt."""
         return current_attempts <= self._max_attempts
 
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
+    def get_retry_predicate(self) -> AsyncRetryPredicate[T_contra]:
         """Return what says whether to try again."""
         return self._predicate
 
 
-class FixedDelayRetryStrategy(_Bounded[OUT]):
+class FixedDelayRetryStrategy(_Bounded[T_contra]):
     """Tries again up to ``max_attempts`` times after the first attempt, always after the same pause (ms).
 
     Raises:
@@ -81,7 +80,7 @@ class FixedDelayRetryStrategy(_Bounded[OUT]):
         self,
         max_attempts: int,
         backoff_time_millis: int,
-        result_predicate: Callable[[list[OUT]], bool] | None = None,
+        result_predicate: Callable[[list[T_contra]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
     ) -> None:
         settings: dict[str, float] = {"max_attempts": max_attempts, "backoff_time_millis": backoff_time_millis}
@@ -93,7 +92,7 @@ class FixedDelayRetryStrategy(_Bounded[OUT]):
         return self._backoff_time_millis
 
 
-class ExponentialBackoffDelayRetryStrategy(_Bounded[OUT]):
+class ExponentialBackoffDelayRetryStrategy(_Bounded[T_contra]):
     """Tries again up to ``max_attempts`` times; each pause (ms) is ``multiplier`` times the one before.
 
     >>> strategy = ExponentialBackoffDelayRetryStrategy(5, 100, 500, 2.0)
@@ -110,7 +109,7 @@ class ExponentialBackoffDelayRetryStrategy(_Bounded[OUT]):
         initial_delay: int,
         max_retry_delay: int,
         multiplier: float,
-        result_predicate: Callable[[list[Any]], bool] | None = None,
+        result_predicate: Callable[[list[T_contra]], bool] | None = None,
         exception_predicate: Callable[[Exception], bool] | None = None,
     ) -> None:
         settings = {
@@ -133,4 +132,4 @@ class ExponentialBackoffDelayRetryStrategy(_Bounded[OUT]):
         return delay
 
 
-NO_RETRY_STRATEGY: AsyncRetryStrategy[Any] = NoRetryStrategy()
+NO_RETRY_STRATEGY: AsyncRetryStrategy = NoRetryStrategy()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._generic import ACC, IN, IN1, IN2, KEY, OUT, Generic, T, T_co
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from flintstream.common._generic import K, V
     from flintstream.contracts.state import (
         AggregatingState,
         AggregatingStateDescriptor,
@@ -22,32 +25,28 @@ if TYPE_CHECKING:
     )
     from flintstream.metrics import MetricGroup
 
-IN = TypeVar("IN")
-ACC = TypeVar("ACC")
-OUT = TypeVar("OUT")
-
 
 class KeyedStateStore(ABC):
     """Gives access to the state of the current key."""
 
     @abstractmethod
-    def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
+    def get_state(self, state_descriptor: ValueStateDescriptor[T]) -> ValueState[T]:
         """Return a value state."""
 
     @abstractmethod
-    def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
+    def get_list_state(self, state_descriptor: ListStateDescriptor[T]) -> ListState[T]:
         """Return a list state."""
 
     @abstractmethod
-    def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState[Any, Any]:
+    def get_map_state(self, state_descriptor: MapStateDescriptor[K, V]) -> MapState[K, V]:
         """Return a map state."""
 
     @abstractmethod
-    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]:
+    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor[T]) -> ReducingState[T]:
         """Return a reducing state."""
 
     @abstractmethod
-    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]:
+    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor[T, Any, V]) -> AggregatingState[T, V]:
         """Return an aggregating state."""
 
 
@@ -97,59 +96,59 @@ class Function(ABC):  # noqa: B024 - a base with optional hooks only, as in PyFl
         """Clean up; called once when the subtask ends."""
 
 
-class MapFunction(Function):
+class MapFunction(Function, Generic[IN, OUT]):
     """One result for each record."""
 
     @abstractmethod
-    def map(self, value: Any) -> Any:
+    def map(self, value: IN) -> OUT:
         """Return the result for ``value``; None is a result like any other."""
 
 
-class CoMapFunction(Function):
+class CoMapFunction(Function, Generic[IN1, IN2, OUT]):
     """One result for each record of two connected streams; None is no result here."""
 
     @abstractmethod
-    def map1(self, value: Any) -> Any:
+    def map1(self, value: IN1) -> OUT | None:
         """Return the result for a record of the first stream."""
 
     @abstractmethod
-    def map2(self, value: Any) -> Any:
+    def map2(self, value: IN2) -> OUT | None:
         """Return the result for a record of the second stream."""
 
 
-class FlatMapFunction(Function):
+class FlatMapFunction(Function, Generic[IN, OUT]):
     """Any number of results for each record."""
 
     @abstractmethod
-    def flat_map(self, value: Any) -> Iterable[Any]:
+    def flat_map(self, value: IN) -> Iterable[OUT]:
         """Return the results for ``value``, or generate them."""
 
 
-class CoFlatMapFunction(Function):
+class CoFlatMapFunction(Function, Generic[IN1, IN2, OUT]):
     """Any number of results for each record of two connected streams."""
 
     @abstractmethod
-    def flat_map1(self, value: Any) -> Iterable[Any] | None:
+    def flat_map1(self, value: IN1) -> Iterable[OUT] | None:
         """Return the results for a record of the first stream."""
 
     @abstractmethod
-    def flat_map2(self, value: Any) -> Iterable[Any] | None:
+    def flat_map2(self, value: IN2) -> Iterable[OUT] | None:
         """Return the results for a record of the second stream."""
 
 
-class FilterFunction(Function):
+class FilterFunction(Function, Generic[IN]):
     """Says which records stay."""
 
     @abstractmethod
-    def filter(self, value: Any) -> bool:
+    def filter(self, value: IN) -> bool:
         """Return whether ``value`` stays."""
 
 
-class ReduceFunction(Function):
+class ReduceFunction(Function, Generic[T]):
     """Combines two values of a type into one."""
 
     @abstractmethod
-    def reduce(self, value1: Any, value2: Any) -> Any:
+    def reduce(self, value1: T, value2: T) -> T:
         """Return the combination of both."""
 
 
@@ -173,27 +172,27 @@ class AggregateFunction(Function, Generic[IN, ACC, OUT]):
         """Return one accumulator for two; needed for session windows."""
 
 
-class KeySelector(Function):
+class KeySelector(Function, Generic[IN, OUT]):
     """Finds the key of a record. It must return the same key for the same record every time."""
 
     @abstractmethod
-    def get_key(self, value: Any) -> Any:
+    def get_key(self, value: IN) -> OUT:
         """Return the key."""
 
 
-class NullByteKeySelector(KeySelector):
+class NullByteKeySelector(KeySelector[IN, int]):
     """Gives all records the same key."""
 
-    def get_key(self, value: Any) -> int:  # noqa: ARG002 - the contract
+    def get_key(self, value: IN) -> int:  # noqa: ARG002 - the contract
         """Return 0."""
         return 0
 
 
-class Partitioner(Function):
+class Partitioner(Function, Generic[KEY]):
     """Says which subtask a record goes to."""
 
     @abstractmethod
-    def partition(self, key: Any, num_partitions: int) -> int:
+    def partition(self, key: KEY, num_partitions: int) -> int:
         """Return a number from 0 to ``num_partitions - 1``."""
 
 
@@ -204,15 +203,19 @@ class FunctionWrapper(Function):
         self._func = func
 
 
-class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction):
+class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction[T]):
     """A reduce function around a plain callable."""
 
-    def reduce(self, value1: Any, value2: Any) -> Any:
+    def __init__(self, func: Callable[[T, T], T]) -> None:
+        super().__init__(func)
+
+    def reduce(self, value1: T, value2: T) -> T:
         """Call it."""
-        return self._func(value1, value2)
+        reduced: T = self._func(value1, value2)
+        return reduced
 
 
-class SourceFunction(Function):
+class SourceFunction(Function, Generic[T_co]):
     """Emits records from a loop of its own, for ``add_source`` (PyFlink's wraps a Java object; this one is Python).
 
     ``run`` works in a thread of the task until it returns, which ends the stream. A function that can go on from where
@@ -262,7 +265,7 @@ class SourceFunction(Function):
         """Go on from there; called after ``open`` and before :meth:`run`."""
 
 
-class SinkFunction(Function):
+class SinkFunction(Function, Generic[IN]):
     """Writes records somewhere, one by one (PyFlink's wraps a Java object; this one is written in Python).
 
     At-least-once: each record is written, and those of an epoch that is repeated are written again. For output that
@@ -286,7 +289,7 @@ class SinkFunction(Function):
     A B
     """
 
-    def invoke(self, value: Any, context: Any) -> None:
+    def invoke(self, value: IN, context: Any) -> None:
         """Write one record; ``context`` has ``timestamp()``, ``current_watermark()``, ``current_processing_time()``."""
         raise NotImplementedError(f"{type(self).__name__} must implement invoke(value, context)")
 

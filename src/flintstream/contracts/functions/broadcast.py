@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import IN1, IN2, KEY, OUT, Generic, K_co
 from flintstream.contracts.functions.basic import Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from flintstream.common._generic import K, V
+    from flintstream.contracts.output_tag import OutputTag
     from flintstream.contracts.state import (
         BroadcastState,
         MapStateDescriptor,
@@ -17,11 +20,6 @@ if TYPE_CHECKING:
         StateDescriptor,
     )
     from flintstream.contracts.timers import TimeDomain, TimerService
-
-IN1 = TypeVar("IN1")
-IN2 = TypeVar("IN2")
-OUT = TypeVar("OUT")
-KEY = TypeVar("KEY")
 
 
 class BaseBroadcastProcessFunction(Function):
@@ -46,14 +44,14 @@ class BaseBroadcastProcessFunction(Function):
         """Time, and broadcast state to write."""
 
         @abstractmethod
-        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> BroadcastState[K, V]:
             """Return a broadcast state."""
 
     class ReadOnlyContext(BaseContext):
         """Time, and broadcast state to read."""
 
         @abstractmethod
-        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> ReadOnlyBroadcastState[Any, Any]:
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> ReadOnlyBroadcastState[K, V]:
             """Return a broadcast state."""
 
 
@@ -67,11 +65,11 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
         """What :meth:`process_element` may ask."""
 
     @abstractmethod
-    def process_element(self, value: IN1, ctx: ReadOnlyContext) -> Iterable[OUT] | None:
+    def process_element(self, value: IN1, ctx: ReadOnlyContext) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a record of the stream that is not broadcast."""
 
     @abstractmethod
-    def process_broadcast_element(self, value: IN2, ctx: Context) -> Iterable[OUT] | None:
+    def process_broadcast_element(self, value: IN2, ctx: Context) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a broadcast record; every subtask must change broadcast state in the same way."""
 
 
@@ -88,7 +86,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             Flink's Java API has it, PyFlink does not. The function may read, change and clear the state.
             """
 
-    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
+    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC, Generic[K_co]):
         """What :meth:`process_element` may ask."""
 
         @abstractmethod
@@ -96,10 +94,10 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             """Return what tells the time and sets timers."""
 
         @abstractmethod
-        def get_current_key(self) -> Any:
+        def get_current_key(self) -> K_co:
             """Return the record's key."""
 
-    class OnTimerContext(ReadOnlyContext, ABC):
+    class OnTimerContext(ReadOnlyContext[K_co], ABC):
         """What :meth:`on_timer` may ask."""
 
         @abstractmethod
@@ -107,16 +105,16 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             """Return which kind of timer fires."""
 
         @abstractmethod
-        def get_current_key(self) -> Any:
+        def get_current_key(self) -> K_co:
             """Return the timer's key."""
 
     @abstractmethod
-    def process_element(self, value: IN1, ctx: ReadOnlyContext) -> Iterable[OUT] | None:
+    def process_element(self, value: IN1, ctx: ReadOnlyContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a record of the keyed stream."""
 
     @abstractmethod
-    def process_broadcast_element(self, value: IN2, ctx: Context) -> Iterable[OUT] | None:
+    def process_broadcast_element(self, value: IN2, ctx: Context) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a broadcast record; every subtask must change broadcast state in the same way."""
 
-    def on_timer(self, timestamp: int, ctx: OnTimerContext) -> Iterable[OUT] | None:
+    def on_timer(self, timestamp: int, ctx: OnTimerContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a timer of the current key that is due (ms)."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import IN, IN1, IN2, KEY, OUT, Generic, K_co
 from flintstream.contracts.functions.basic import Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flintstream.contracts.output_tag import OutputTag
     from flintstream.contracts.timers import TimeDomain, TimerService
 
 
@@ -27,15 +29,15 @@ class _Context(ABC):
         """Return the timestamp of the record or timer in ms; ``-2**63`` for a record that has none."""
 
 
-class _KeyedContext(_Context):
+class _KeyedContext(_Context, Generic[K_co]):
     __slots__ = ()
 
     @abstractmethod
-    def get_current_key(self) -> Any:
+    def get_current_key(self) -> K_co:
         """Return the key of the record or timer."""
 
 
-class _OnTimerContext(_KeyedContext):
+class _OnTimerContext(_KeyedContext[K_co]):
     __slots__ = ()
 
     @abstractmethod
@@ -43,7 +45,7 @@ class _OnTimerContext(_KeyedContext):
         """Return which kind of timer fires."""
 
 
-class ProcessFunction(Function):
+class ProcessFunction(Function, Generic[IN, OUT]):
     """Any number of results for each record, to the main stream or, as ``(tag, value)``, to side outputs."""
 
     class Context(_Context):
@@ -52,11 +54,11 @@ class ProcessFunction(Function):
         __slots__ = ()
 
     @abstractmethod
-    def process_element(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+    def process_element(self, value: IN, ctx: Context) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for ``value``, generate them, or return None."""
 
 
-class KeyedProcessFunction(Function):
+class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
     """A process function with state and timers of the record's key.
 
     >>> from flintstream.contracts.state import ValueStateDescriptor
@@ -71,25 +73,25 @@ class KeyedProcessFunction(Function):
     ...         yield ctx.get_current_key(), n
     """
 
-    class Context(_KeyedContext):
+    class Context(_KeyedContext[K_co]):
         """What :meth:`process_element` may ask."""
 
         __slots__ = ()
 
-    class OnTimerContext(_OnTimerContext, Context):
+    class OnTimerContext(_OnTimerContext[K_co], Context[K_co]):
         """What :meth:`on_timer` may ask."""
 
         __slots__ = ()
 
     @abstractmethod
-    def process_element(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+    def process_element(self, value: IN, ctx: Context[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for ``value``, generate them, or return None."""
 
-    def on_timer(self, timestamp: int, ctx: OnTimerContext) -> Iterable[Any] | None:
+    def on_timer(self, timestamp: int, ctx: OnTimerContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a timer of the current key that is due (ms), generate them, or return None."""
 
 
-class CoProcessFunction(Function):
+class CoProcessFunction(Function, Generic[IN1, IN2, OUT]):
     """A process function of two connected streams."""
 
     class Context(_Context):
@@ -98,34 +100,34 @@ class CoProcessFunction(Function):
         __slots__ = ()
 
     @abstractmethod
-    def process_element1(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+    def process_element1(self, value: IN1, ctx: Context) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a record of the first stream."""
 
     @abstractmethod
-    def process_element2(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+    def process_element2(self, value: IN2, ctx: Context) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a record of the second stream."""
 
 
-class KeyedCoProcessFunction(Function):
+class KeyedCoProcessFunction(Function, Generic[KEY, IN1, IN2, OUT]):
     """A process function of two connected keyed streams, which share state and timers of a key."""
 
-    class Context(_KeyedContext):
+    class Context(_KeyedContext[K_co]):
         """What the function may ask."""
 
         __slots__ = ()
 
-    class OnTimerContext(_OnTimerContext, Context):
+    class OnTimerContext(_OnTimerContext[K_co], Context[K_co]):
         """What :meth:`on_timer` may ask."""
 
         __slots__ = ()
 
     @abstractmethod
-    def process_element1(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+    def process_element1(self, value: IN1, ctx: Context[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a record of the first stream."""
 
     @abstractmethod
-    def process_element2(self, value: Any, ctx: Context) -> Iterable[Any] | None:
+    def process_element2(self, value: IN2, ctx: Context[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a record of the second stream."""
 
-    def on_timer(self, timestamp: int, ctx: OnTimerContext) -> Iterable[Any] | None:
+    def on_timer(self, timestamp: int, ctx: OnTimerContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
         """Return the results for a timer of the current key that is due (ms)."""

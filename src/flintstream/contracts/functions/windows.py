@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import IN, KEY, OUT, Generic, T, W_co, W_contra
 from flintstream.contracts.functions.basic import Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flintstream.contracts.functions.basic import KeyedStateStore
-
-IN = TypeVar("IN")
-OUT = TypeVar("OUT")
-KEY = TypeVar("KEY")
-W = TypeVar("W")
-W2 = TypeVar("W2")
+    from flintstream.contracts.output_tag import OutputTag
 
 
-class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
+class WindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
     """Results for the records of a key's window."""
 
     @abstractmethod
-    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+    def apply(self, key: KEY, window: W_contra, inputs: Iterable[IN]) -> Iterable[OUT]:
         """Return the results, or generate them; called each time the window fires."""
 
 
-class AllWindowFunction(Function, Generic[IN, OUT, W]):
+class AllWindowFunction(Function, Generic[IN, OUT, W_contra]):
     """Results for the records of a window of a stream that is not keyed."""
 
     @abstractmethod
-    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+    def apply(self, window: W_contra, inputs: Iterable[IN]) -> Iterable[OUT]:
         """Return the results, or generate them; called each time the window fires."""
 
 
-class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
+class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
     """Results for the records of a key's window, with access to the window, to time and to state."""
 
-    class Context(ABC, Generic[W2]):
+    class Context(ABC, Generic[W_co]):
         """What the function may ask."""
 
         @abstractmethod
-        def window(self) -> W2:
+        def window(self) -> W_co:
             """Return the window."""
 
         @abstractmethod
@@ -62,21 +58,23 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
             """Return state of this key, shared by all its windows."""
 
     @abstractmethod
-    def process(self, key: KEY, context: Context[Any], elements: Iterable[IN]) -> Iterable[OUT]:
+    def process(
+        self, key: KEY, context: Context[W_contra], elements: Iterable[IN]
+    ) -> Iterable[OUT | tuple[OutputTag, Any]]:
         """Return the results, or generate them; called each time the window fires."""
 
-    def clear(self, context: Context[Any]) -> None:
+    def clear(self, context: Context[W_contra]) -> None:
         """Clean up per-window state; called when the window is dropped."""
 
 
-class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
+class ProcessAllWindowFunction(Function, Generic[IN, OUT, W_contra]):
     """Results for the records of a window of a stream that is not keyed, with access to the window and to state."""
 
-    class Context(ABC, Generic[W2]):
+    class Context(ABC, Generic[W_co]):
         """What the function may ask."""
 
         @abstractmethod
-        def window(self) -> W2:
+        def window(self) -> W_co:
             """Return the window."""
 
         @abstractmethod
@@ -88,24 +86,24 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
             """Return state shared by all windows."""
 
     @abstractmethod
-    def process(self, context: Context[Any], elements: Iterable[IN]) -> Iterable[OUT]:
+    def process(self, context: Context[W_contra], elements: Iterable[IN]) -> Iterable[OUT | tuple[OutputTag, Any]]:
         """Return the results, or generate them; called each time the window fires."""
 
-    def clear(self, context: Context[Any]) -> None:
+    def clear(self, context: Context[W_contra]) -> None:
         """Clean up per-window state; called when the window is dropped."""
 
 
-class PassThroughWindowFunction(WindowFunction[Any, Any, Any, Any]):
+class PassThroughWindowFunction(WindowFunction[T, T, KEY, W_contra]):
     """Returns the records as they are."""
 
-    def apply(self, key: Any, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:  # noqa: ARG002 - the contract
+    def apply(self, key: KEY, window: W_contra, inputs: Iterable[T]) -> Iterable[T]:  # noqa: ARG002 - the contract
         """Return ``inputs``."""
         return inputs
 
 
-class PassThroughAllWindowFunction(AllWindowFunction[Any, Any, Any]):
+class PassThroughAllWindowFunction(AllWindowFunction[T, T, W_contra]):
     """Returns the records as they are."""
 
-    def apply(self, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:  # noqa: ARG002 - the contract
+    def apply(self, window: W_contra, inputs: Iterable[T]) -> Iterable[T]:  # noqa: ARG002 - the contract
         """Return ``inputs``."""
         return inputs

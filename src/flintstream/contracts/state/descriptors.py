@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import ACC, IN, OUT, Generic, K, T, V
 from flintstream.common.typeinfo import ListTypeInfo, MapTypeInfo, Types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.contracts.functions.basic import AggregateFunction, ReduceFunction
     from flintstream.contracts.state.ttl_config import StateTtlConfig
 
 
@@ -38,28 +40,30 @@ class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
         self._ttl_config = ttl_config
 
 
-class ValueStateDescriptor(StateDescriptor):
-    """Describes one value per key."""
+class ValueStateDescriptor(StateDescriptor, Generic[T]):
+    """Describes one value of type ``T`` per key."""
 
-    def __init__(self, name: str, value_type_info: TypeInformation | None) -> None:
+    def __init__(self, name: str, value_type_info: TypeInformation[T] | None) -> None:
         super().__init__(name, value_type_info)
 
 
-class ListStateDescriptor(StateDescriptor):
-    """Describes a list per key."""
+class ListStateDescriptor(StateDescriptor, Generic[T]):
+    """Describes a list per key, whose elements are of type ``T``."""
 
-    def __init__(self, name: str, elem_type_info: TypeInformation | None) -> None:
+    def __init__(self, name: str, elem_type_info: TypeInformation[T] | None) -> None:
         super().__init__(name, Types.LIST(elem_type_info) if elem_type_info is not None else None)
 
 
-class MapStateDescriptor(StateDescriptor):
-    """Describes a map per key, or a broadcast state."""
+class MapStateDescriptor(StateDescriptor, Generic[K, V]):
+    """Describes a map per key, or a broadcast state, from ``K`` to ``V``."""
 
     def __init__(
-        self, name: str, key_type_info: TypeInformation | None, value_type_info: TypeInformation | None
+        self, name: str, key_type_info: TypeInformation[K] | None, value_type_info: TypeInformation[V] | None
     ) -> None:
-        typed = key_type_info is not None and value_type_info is not None
-        super().__init__(name, Types.MAP(key_type_info, value_type_info) if typed else None)  # type: ignore[arg-type]
+        if key_type_info is None or value_type_info is None:
+            super().__init__(name, None)
+        else:
+            super().__init__(name, Types.MAP(key_type_info, value_type_info))
 
 
 def taken_for(descriptor: Any, wanted: type[StateDescriptor]) -> StateDescriptor | None:
@@ -92,7 +96,7 @@ def taken_for(descriptor: Any, wanted: type[StateDescriptor]) -> StateDescriptor
     return made
 
 
-class ReducingStateDescriptor(StateDescriptor):
+class ReducingStateDescriptor(StateDescriptor, Generic[T]):
     """Describes one value per key, reduced as values are added.
 
     Raises:
@@ -100,7 +104,10 @@ class ReducingStateDescriptor(StateDescriptor):
     """
 
     def __init__(
-        self, name: str, reduce_function: Callable[[Any, Any], Any] | Any, type_info: TypeInformation | None
+        self,
+        name: str,
+        reduce_function: Callable[[T, T], T] | ReduceFunction[T],
+        type_info: TypeInformation[T] | None,
     ) -> None:
         super().__init__(name, type_info)
         from flintstream.contracts.functions import ReduceFunction, ReduceFunctionWrapper  # noqa: PLC0415 - cycle
@@ -114,19 +121,21 @@ class ReducingStateDescriptor(StateDescriptor):
             reduce_function = ReduceFunctionWrapper(reduce_function)
         self._reduce_function = reduce_function
 
-    def get_reduce_function(self) -> Any:
+    def get_reduce_function(self) -> ReduceFunction[T]:
         """Return the reduce function."""
         return self._reduce_function
 
 
-class AggregatingStateDescriptor(StateDescriptor):
+class AggregatingStateDescriptor(StateDescriptor, Generic[IN, ACC, OUT]):
     """Describes one accumulator per key.
 
     Raises:
         TypeError: ``agg_function`` is not an ``AggregateFunction``.
     """
 
-    def __init__(self, name: str, agg_function: Any, state_type_info: TypeInformation | None) -> None:
+    def __init__(
+        self, name: str, agg_function: AggregateFunction[IN, ACC, OUT], state_type_info: TypeInformation[ACC] | None
+    ) -> None:
         super().__init__(name, state_type_info)
         from flintstream.contracts.functions import AggregateFunction  # noqa: PLC0415 - cycle
 
@@ -134,6 +143,6 @@ class AggregatingStateDescriptor(StateDescriptor):
             raise TypeError(f"The function of state '{name}' must be an AggregateFunction, got {agg_function!r}")
         self._agg_function = agg_function
 
-    def get_agg_function(self) -> Any:
+    def get_agg_function(self) -> AggregateFunction[IN, ACC, OUT]:
         """Return the aggregate function."""
         return self._agg_function

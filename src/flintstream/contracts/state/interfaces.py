@@ -1,20 +1,20 @@
-"""The kinds of state."""
+"""The kinds of state.
+
+Where there may be no value, ``T | Any`` stands for ``T | None``: a program that knows that there is one need not say so
+to a type checker.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._generic import Generic, K, T, V
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from flintstream.contracts.state.descriptors import MapStateDescriptor
-
-T = TypeVar("T")
-K = TypeVar("K")
-V = TypeVar("V")
-IN = TypeVar("IN")
-OUT = TypeVar("OUT")
 
 
 class State(ABC):
@@ -33,7 +33,7 @@ class ValueState(State, Generic[T]):
     __slots__ = ()
 
     @abstractmethod
-    def value(self) -> T | None:
+    def value(self) -> T | Any:
         """Return the value, None when there is none."""
 
     @abstractmethod
@@ -41,21 +41,21 @@ class ValueState(State, Generic[T]):
         """Set the value; None removes it."""
 
 
-class AppendingState(State, Generic[IN, OUT]):
+class AppendingState(State, Generic[T, V]):
     """State that values are added to."""
 
     __slots__ = ()
 
     @abstractmethod
-    def get(self) -> OUT | None:
+    def get(self) -> V | Any:
         """Return what the values added up to."""
 
     @abstractmethod
-    def add(self, value: IN) -> None:
+    def add(self, value: T) -> None:
         """Add a value."""
 
 
-class MergingState(AppendingState[IN, OUT]):
+class MergingState(AppendingState[T, V]):
     """Appending state of which two can become one, as the windows of a session do."""
 
     __slots__ = ()
@@ -67,7 +67,7 @@ class ReducingState(MergingState[T, T]):
     __slots__ = ()
 
 
-class AggregatingState(MergingState[IN, OUT]):
+class AggregatingState(MergingState[T, V]):
     """One accumulator per key; None when nothing was added."""
 
     __slots__ = ()
@@ -77,6 +77,10 @@ class ListState(MergingState[T, "Iterable[T]"]):
     """A list per key; :meth:`get` returns an empty iterable when there is none."""
 
     __slots__ = ()
+
+    @abstractmethod
+    def get(self) -> Iterable[T]:
+        """Return the elements."""
 
     @abstractmethod
     def update(self, values: list[T]) -> None:
@@ -96,7 +100,7 @@ class MapState(State, Generic[K, V]):
     __slots__ = ()
 
     @abstractmethod
-    def get(self, key: K) -> V | None:
+    def get(self, key: K) -> V | Any:
         """Return the value of a map key, None when there is none."""
 
     @abstractmethod
@@ -131,7 +135,7 @@ class MapState(State, Generic[K, V]):
     def is_empty(self) -> bool:
         """Tell whether there is no map key."""
 
-    def __getitem__(self, key: K) -> V | None:
+    def __getitem__(self, key: K) -> V | Any:
         return self.get(key)
 
     def __setitem__(self, key: K, value: V) -> None:
@@ -153,7 +157,7 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
     __slots__ = ()
 
     @abstractmethod
-    def get(self, key: K) -> V | None:
+    def get(self, key: K) -> V | Any:
         """Return the value of a map key, None when there is none."""
 
     @abstractmethod
@@ -176,7 +180,7 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
     def is_empty(self) -> bool:
         """Tell whether there is no map key."""
 
-    def __getitem__(self, key: K) -> V | None:
+    def __getitem__(self, key: K) -> V | Any:
         return self.get(key)
 
     def __contains__(self, key: K) -> bool:
@@ -214,5 +218,5 @@ class OperatorStateStore(ABC):
     """State that belongs to a subtask rather than to a key."""
 
     @abstractmethod
-    def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[object, object]:
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> BroadcastState[K, V]:
         """Return a broadcast state."""

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import T_contra
 from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.common.time import Duration
 from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import ValueStateDescriptor
-from flintstream.contracts.window.base import T, WindowAssigner
+from flintstream.contracts.window.base import WindowAssigner
 from flintstream.contracts.window.triggers import CountTrigger, EventTimeTrigger, NeverTrigger, ProcessingTimeTrigger
 from flintstream.contracts.window.windows import (
     CountWindow,
@@ -39,12 +40,12 @@ def millis_of(length: Any) -> int:
     return Duration.of(length).to_millis()
 
 
-class _TimeAssigner(WindowAssigner[T, TimeWindow]):
+class _TimeAssigner(WindowAssigner[T_contra, TimeWindow]):
     """What assigners of time windows share."""
 
     _event_time: bool
 
-    def get_default_trigger(self, env: Any) -> Trigger[T, TimeWindow]:
+    def get_default_trigger(self, env: Any) -> Trigger[T_contra, TimeWindow]:
         """Return a trigger that fires at the end of the window."""
         return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
 
@@ -56,7 +57,7 @@ class _TimeAssigner(WindowAssigner[T, TimeWindow]):
         """Tell whether windows end in event time."""
         return self._event_time
 
-    def _time(self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext) -> int:
+    def _time(self, element: T_contra, timestamp: int, context: WindowAssigner.WindowAssignerContext) -> int:
         if not self._event_time:
             return context.get_current_processing_time()
         if timestamp == MIN_LONG_VALUE:
@@ -64,7 +65,7 @@ class _TimeAssigner(WindowAssigner[T, TimeWindow]):
         return timestamp
 
 
-class _Tumbling(_TimeAssigner[T]):
+class _Tumbling(_TimeAssigner[T_contra]):
     def __init__(self, size: int, offset: int) -> None:
         if size <= 0 or abs(offset) >= size:
             raise ValueError(
@@ -75,7 +76,7 @@ class _Tumbling(_TimeAssigner[T]):
         self._offset = offset
 
     def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+        self, element: T_contra, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[TimeWindow]:
         """Return the one window of a record."""
         time = self._time(element, timestamp, context)
@@ -86,7 +87,7 @@ class _Tumbling(_TimeAssigner[T]):
         return f"{type(self).__name__}({self._size}, {self._offset})"
 
 
-class TumblingEventTimeWindows(_Tumbling[T]):
+class TumblingEventTimeWindows(_Tumbling[T_contra]):
     """Windows of one length (ms), end to end, by the timestamps of records.
 
     >>> from flintstream.common import Time
@@ -100,12 +101,12 @@ class TumblingEventTimeWindows(_Tumbling[T]):
     _event_time = True
 
     @staticmethod
-    def of(size: Time, offset: Time | None = None) -> TumblingEventTimeWindows[Any]:
+    def of(size: Time, offset: Time | None = None) -> TumblingEventTimeWindows:
         """Return windows of ``size`` that start at multiples of it, shifted by ``offset``."""
         return TumblingEventTimeWindows(millis_of(size), millis_of(offset or 0))
 
 
-class TumblingProcessingTimeWindows(_Tumbling[T]):
+class TumblingProcessingTimeWindows(_Tumbling[T_contra]):
     """Windows of one length (ms), end to end, by the worker's clock.
 
     Raises:
@@ -115,12 +116,12 @@ class TumblingProcessingTimeWindows(_Tumbling[T]):
     _event_time = False
 
     @staticmethod
-    def of(size: Time, offset: Time | None = None) -> TumblingProcessingTimeWindows[Any]:
+    def of(size: Time, offset: Time | None = None) -> TumblingProcessingTimeWindows:
         """Return windows of ``size`` that start at multiples of it, shifted by ``offset``."""
         return TumblingProcessingTimeWindows(millis_of(size), millis_of(offset or 0))
 
 
-class _Sliding(_TimeAssigner[T]):
+class _Sliding(_TimeAssigner[T_contra]):
     def __init__(self, size: int, slide: int, offset: int) -> None:
         if size <= 0 or abs(offset) >= slide:
             raise ValueError(
@@ -132,7 +133,7 @@ class _Sliding(_TimeAssigner[T]):
         self._offset = offset
 
     def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+        self, element: T_contra, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[TimeWindow]:
         """Return the windows of a record, the newest first; none when it falls between windows (slide > size)."""
         time = self._time(element, timestamp, context)
@@ -144,7 +145,7 @@ class _Sliding(_TimeAssigner[T]):
         return f"{type(self).__name__}({self._size}, {self._slide}, {self._offset})"
 
 
-class SlidingEventTimeWindows(_Sliding[T]):
+class SlidingEventTimeWindows(_Sliding[T_contra]):
     """Windows of one length (ms) that start every ``slide`` ms, by the timestamps of records.
 
     Raises:
@@ -154,12 +155,12 @@ class SlidingEventTimeWindows(_Sliding[T]):
     _event_time = True
 
     @staticmethod
-    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingEventTimeWindows[Any]:
+    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingEventTimeWindows:
         """Return windows of ``size`` that start at multiples of ``slide``, shifted by ``offset``."""
         return SlidingEventTimeWindows(millis_of(size), millis_of(slide), millis_of(offset or 0))
 
 
-class SlidingProcessingTimeWindows(_Sliding[T]):
+class SlidingProcessingTimeWindows(_Sliding[T_contra]):
     """Windows of one length (ms) that start every ``slide`` ms, by the worker's clock.
 
     Raises:
@@ -169,17 +170,17 @@ class SlidingProcessingTimeWindows(_Sliding[T]):
     _event_time = False
 
     @staticmethod
-    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingProcessingTimeWindows[Any]:
+    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingProcessingTimeWindows:
         """Return windows of ``size`` that start at multiples of ``slide``, shifted by ``offset``."""
         return SlidingProcessingTimeWindows(millis_of(size), millis_of(slide), millis_of(offset or 0))
 
 
-class GlobalWindows(WindowAssigner[T, GlobalWindow]):
+class GlobalWindows(WindowAssigner[T_contra, GlobalWindow]):
     """One window for all records of a key; it fires when a trigger of the user's says so, never by itself."""
 
     def assign_windows(
         self,
-        element: T,
+        element: T_contra,
         timestamp: int,
         context: WindowAssigner.WindowAssignerContext,
     ) -> Collection[GlobalWindow]:
@@ -187,11 +188,11 @@ class GlobalWindows(WindowAssigner[T, GlobalWindow]):
         return [GlobalWindow.get()]
 
     @staticmethod
-    def create() -> GlobalWindows[Any]:
+    def create() -> GlobalWindows:
         """Return such an assigner."""
         return GlobalWindows()
 
-    def get_default_trigger(self, env: Any) -> Trigger[T, GlobalWindow]:
+    def get_default_trigger(self, env: Any) -> Trigger[T_contra, GlobalWindow]:
         """Return a trigger that never fires."""
         return NeverTrigger()
 
@@ -207,7 +208,7 @@ class GlobalWindows(WindowAssigner[T, GlobalWindow]):
         return "GlobalWindows()"
 
 
-class _Counting(WindowAssigner[T, CountWindow]):
+class _Counting(WindowAssigner[T_contra, CountWindow]):
     """Numbers the records of each key, in state of the key."""
 
     def __init__(self, window_size: int, state_name: str) -> None:
@@ -222,7 +223,7 @@ class _Counting(WindowAssigner[T, CountWindow]):
         counter.update(number + 1)
         return number
 
-    def get_default_trigger(self, env: Any) -> Trigger[T, CountWindow]:
+    def get_default_trigger(self, env: Any) -> Trigger[T_contra, CountWindow]:
         """Return a trigger that fires when a window is full."""
         return CountTrigger(self._window_size)
 
@@ -235,20 +236,20 @@ class _Counting(WindowAssigner[T, CountWindow]):
         return False
 
 
-class CountTumblingWindowAssigner(_Counting[T]):
+class CountTumblingWindowAssigner(_Counting[T_contra]):
     """Windows of so many records of a key, one after the other; one that is not full at the end never fires."""
 
     def __init__(self, window_size: int) -> None:
         super().__init__(window_size, "tumble-count-assigner")
 
     @staticmethod
-    def of(window_size: int) -> CountTumblingWindowAssigner[Any]:
+    def of(window_size: int) -> CountTumblingWindowAssigner:
         """Return windows of ``window_size`` records."""
         return CountTumblingWindowAssigner(window_size)
 
     def assign_windows(
         self,
-        element: T,
+        element: T_contra,
         timestamp: int,
         context: WindowAssigner.WindowAssignerContext,
     ) -> Collection[CountWindow]:
@@ -259,7 +260,7 @@ class CountTumblingWindowAssigner(_Counting[T]):
         return f"CountTumblingWindowAssigner({self._window_size})"
 
 
-class CountSlidingWindowAssigner(_Counting[T]):
+class CountSlidingWindowAssigner(_Counting[T_contra]):
     """Windows of so many records of a key, one after every ``window_slide`` records; only full ones fire."""
 
     def __init__(self, window_size: int, window_slide: int) -> None:
@@ -269,13 +270,13 @@ class CountSlidingWindowAssigner(_Counting[T]):
         self._window_slide = window_slide
 
     @staticmethod
-    def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner[Any]:
+    def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner:
         """Return windows of ``window_size`` records, ``window_slide`` apart."""
         return CountSlidingWindowAssigner(window_size, window_slide)
 
     def assign_windows(
         self,
-        element: T,
+        element: T_contra,
         timestamp: int,
         context: WindowAssigner.WindowAssignerContext,
     ) -> Collection[CountWindow]:

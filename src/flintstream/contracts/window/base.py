@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, overload
+
+from flintstream.common._generic import Generic, T_contra, W, W_contra
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from flintstream.common._generic import K, T, V
     from flintstream.common.serializer import TypeSerializer
     from flintstream.contracts.functions import RuntimeContext
-    from flintstream.contracts.state import StateDescriptor
+    from flintstream.contracts.state import (
+        AggregatingState,
+        AggregatingStateDescriptor,
+        ListState,
+        ListStateDescriptor,
+        MapState,
+        MapStateDescriptor,
+        ReducingState,
+        ReducingStateDescriptor,
+        State,
+        StateDescriptor,
+        ValueState,
+        ValueStateDescriptor,
+    )
     from flintstream.metrics import MetricGroup
-
-T = TypeVar("T")
-W = TypeVar("W")
-W2 = TypeVar("W2")
-T_contra = TypeVar("T_contra", contravariant=True)
-W_contra = TypeVar("W_contra", contravariant=True)
 
 
 class TriggerResult(enum.Enum):
@@ -75,8 +85,25 @@ class Trigger(ABC, Generic[T_contra, W_contra]):
         def delete_event_time_timer(self, time: int) -> None:
             """Delete an event-time timer."""
 
+        @overload
+        def get_partitioned_state(self, state_descriptor: ValueStateDescriptor[T]) -> ValueState[T]: ...
+
+        @overload
+        def get_partitioned_state(self, state_descriptor: ListStateDescriptor[T]) -> ListState[T]: ...
+
+        @overload
+        def get_partitioned_state(self, state_descriptor: MapStateDescriptor[K, V]) -> MapState[K, V]: ...
+
+        @overload
+        def get_partitioned_state(self, state_descriptor: ReducingStateDescriptor[T]) -> ReducingState[T]: ...
+
+        @overload
+        def get_partitioned_state(
+            self, state_descriptor: AggregatingStateDescriptor[T, Any, V]
+        ) -> AggregatingState[T, V]: ...
+
         @abstractmethod
-        def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
+        def get_partitioned_state(self, state_descriptor: StateDescriptor) -> State:
             """Return state of the key and window at hand."""
 
     class OnMergeContext(TriggerContext):
@@ -115,7 +142,7 @@ class Trigger(ABC, Generic[T_contra, W_contra]):
         """Drop the timers and state of a window that is gone."""
 
 
-class WindowAssigner(ABC, Generic[T, W]):
+class WindowAssigner(ABC, Generic[T_contra, W]):
     """Decides which windows a record belongs to."""
 
     class WindowAssignerContext(ABC):
@@ -130,11 +157,11 @@ class WindowAssigner(ABC, Generic[T, W]):
             """Return the runtime context, whose state is that of the record's key."""
 
     @abstractmethod
-    def assign_windows(self, element: T, timestamp: int, context: WindowAssignerContext) -> Collection[W]:
+    def assign_windows(self, element: T_contra, timestamp: int, context: WindowAssignerContext) -> Collection[W]:
         """Return the windows of a record; a record without timestamp has ``Long.MIN_VALUE``."""
 
     @abstractmethod
-    def get_default_trigger(self, env: Any) -> Trigger[T, W]:
+    def get_default_trigger(self, env: Any) -> Trigger[T_contra, W]:
         """Return the trigger that is used unless the user sets one."""
 
     @abstractmethod
@@ -146,14 +173,14 @@ class WindowAssigner(ABC, Generic[T, W]):
         """Tell whether windows end in event time rather than in processing time."""
 
 
-class MergingWindowAssigner(WindowAssigner[T, W]):
+class MergingWindowAssigner(WindowAssigner[T_contra, W]):
     """Assigns windows that may become one when further records come."""
 
-    class MergeCallback(ABC, Generic[W2]):
+    class MergeCallback(ABC, Generic[W_contra]):
         """Is told which windows become one."""
 
         @abstractmethod
-        def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
+        def merge(self, to_be_merged: Iterable[W_contra], merge_result: W_contra) -> None:
             """Replace the windows ``to_be_merged`` by ``merge_result``."""
 
     @abstractmethod
@@ -161,9 +188,9 @@ class MergingWindowAssigner(WindowAssigner[T, W]):
         """Tell ``callback`` which of ``windows`` become one, if any."""
 
 
-class SessionWindowTimeGapExtractor(ABC):
+class SessionWindowTimeGapExtractor(ABC, Generic[T_contra]):
     """Says for each record after how much silence its session ends."""
 
     @abstractmethod
-    def extract(self, element: Any) -> int:
+    def extract(self, element: T_contra) -> int:
         """Return the gap in ms, more than 0."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from flintstream.common._generic import T_contra
 from flintstream.contracts.window.assigners import _TimeAssigner, millis_of
 from flintstream.contracts.window.base import (
     MergingWindowAssigner,
-    T,
 )
 from flintstream.contracts.window.windows import TimeWindow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from flintstream.common._generic import T
     from flintstream.common.time import Time
     from flintstream.contracts.window.base import (
         SessionWindowTimeGapExtractor,
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     )
 
 
-class _Sessions(_TimeAssigner[T], MergingWindowAssigner[T, TimeWindow]):
-    def _gap(self, element: T) -> int:
+class _Sessions(_TimeAssigner[T_contra], MergingWindowAssigner[T_contra, TimeWindow]):
+    def _gap(self, element: T_contra) -> int:
         raise NotImplementedError
 
     def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+        self, element: T_contra, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[TimeWindow]:
         """Return a session of this record alone."""
         # Unlike other event-time windows, sessions take records without timestamps, at Long.MIN_VALUE
@@ -40,7 +41,7 @@ class _Sessions(_TimeAssigner[T], MergingWindowAssigner[T, TimeWindow]):
         TimeWindow.merge_windows(windows, callback)
 
 
-class _FixedGapSessions(_Sessions[T]):
+class _FixedGapSessions(_Sessions[T_contra]):
     def __init__(self, session_gap: int) -> None:
         if session_gap <= 0:
             raise ValueError(
@@ -48,18 +49,18 @@ class _FixedGapSessions(_Sessions[T]):
             )
         self._session_gap = session_gap
 
-    def _gap(self, element: T) -> int:  # noqa: ARG002
+    def _gap(self, element: T_contra) -> int:  # noqa: ARG002
         return self._session_gap
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._session_gap})"
 
 
-class _DynamicGapSessions(_Sessions[T]):
-    def __init__(self, session_window_time_gap_extractor: SessionWindowTimeGapExtractor) -> None:
+class _DynamicGapSessions(_Sessions[T_contra]):
+    def __init__(self, session_window_time_gap_extractor: SessionWindowTimeGapExtractor[T_contra]) -> None:
         self._session_window_time_gap_extractor = session_window_time_gap_extractor
 
-    def _gap(self, element: T) -> int:
+    def _gap(self, element: T_contra) -> int:
         gap = self._session_window_time_gap_extractor.extract(element)
         if gap <= 0:
             raise ValueError(
@@ -72,29 +73,29 @@ class _DynamicGapSessions(_Sessions[T]):
         return f"{type(self).__name__}({self._session_window_time_gap_extractor!r})"
 
 
-class DynamicEventTimeSessionWindows(_DynamicGapSessions[T]):
+class DynamicEventTimeSessionWindows(_DynamicGapSessions[T_contra]):
     """Sessions by the timestamps of records, whose gap depends on the record."""
 
     _event_time = True
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicEventTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicEventTimeSessionWindows[T]:
         """Return sessions that end after as much silence as ``extractor`` says."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
-class DynamicProcessingTimeSessionWindows(_DynamicGapSessions[T]):
+class DynamicProcessingTimeSessionWindows(_DynamicGapSessions[T_contra]):
     """Sessions by the worker's clock, whose gap depends on the record."""
 
     _event_time = False
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicProcessingTimeSessionWindows[T]:
         """Return sessions that end after as much silence as ``extractor`` says."""
         return DynamicProcessingTimeSessionWindows(extractor)
 
 
-class EventTimeSessionWindows(_FixedGapSessions[T]):
+class EventTimeSessionWindows(_FixedGapSessions[T_contra]):
     """Sessions by the timestamps of records: a window ends when no record came for a gap (ms).
 
     Raises:
@@ -104,17 +105,17 @@ class EventTimeSessionWindows(_FixedGapSessions[T]):
     _event_time = True
 
     @staticmethod
-    def with_gap(size: Time) -> EventTimeSessionWindows[Any]:
+    def with_gap(size: Time) -> EventTimeSessionWindows:
         """Return sessions that end after a silence of ``size``."""
         return EventTimeSessionWindows(millis_of(size))
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicEventTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicEventTimeSessionWindows[T]:
         """Return sessions that end after as much silence as ``extractor`` says."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
-class ProcessingTimeSessionWindows(_FixedGapSessions[T]):
+class ProcessingTimeSessionWindows(_FixedGapSessions[T_contra]):
     """Sessions by the worker's clock: a window ends when no record came for a gap (ms).
 
     Raises:
@@ -124,11 +125,11 @@ class ProcessingTimeSessionWindows(_FixedGapSessions[T]):
     _event_time = False
 
     @staticmethod
-    def with_gap(size: Time) -> ProcessingTimeSessionWindows[Any]:
+    def with_gap(size: Time) -> ProcessingTimeSessionWindows:
         """Return sessions that end after a silence of ``size``."""
         return ProcessingTimeSessionWindows(millis_of(size))
 
     @staticmethod
-    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor) -> DynamicProcessingTimeSessionWindows[Any]:
+    def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicProcessingTimeSessionWindows[T]:
         """Return sessions that end after as much silence as ``extractor`` says."""
         return DynamicProcessingTimeSessionWindows(extractor)

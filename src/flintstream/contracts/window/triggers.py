@@ -5,24 +5,28 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from flintstream.common._generic import T_contra
 from flintstream.common.time import Duration
 from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import ReducingStateDescriptor
-from flintstream.contracts.window.base import T, Trigger, TriggerResult
+from flintstream.contracts.window.base import Trigger, TriggerResult
 from flintstream.contracts.window.windows import GlobalWindow, TimeWindow, Window
 
 if TYPE_CHECKING:
     from flintstream.common.time import Time
+    from flintstream.contracts.state import ReducingState
 
 CONTINUE, FIRE = TriggerResult.CONTINUE, TriggerResult.FIRE
 
 
-class EventTimeTrigger(Trigger[T, TimeWindow]):
+class EventTimeTrigger(Trigger[T_contra, TimeWindow]):
     """Fires when the watermark passes the end of the window, and for each late record after that."""
 
-    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_element(
+        self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
         """Fire at once if the window has ended, else wait for its end."""
         end = window.max_timestamp()
         if end <= ctx.get_current_watermark():
@@ -53,15 +57,17 @@ class EventTimeTrigger(Trigger[T, TimeWindow]):
         ctx.delete_event_time_timer(window.max_timestamp())
 
     @staticmethod
-    def create() -> EventTimeTrigger[Any]:
+    def create() -> EventTimeTrigger:
         """Return such a trigger."""
         return EventTimeTrigger()
 
 
-class ProcessingTimeTrigger(Trigger[T, TimeWindow]):
+class ProcessingTimeTrigger(Trigger[T_contra, TimeWindow]):
     """Fires when the worker's clock passes the end of the window."""
 
-    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_element(
+        self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
         """Wait for the end of the window."""
         ctx.register_processing_time_timer(window.max_timestamp())
         return CONTINUE
@@ -89,12 +95,12 @@ class ProcessingTimeTrigger(Trigger[T, TimeWindow]):
         ctx.delete_processing_time_timer(window.max_timestamp())
 
     @staticmethod
-    def create() -> ProcessingTimeTrigger[Any]:
+    def create() -> ProcessingTimeTrigger:
         """Return such a trigger."""
         return ProcessingTimeTrigger()
 
 
-class _ContinuousTrigger(Trigger[T, TimeWindow]):
+class _ContinuousTrigger(Trigger[T_contra, TimeWindow]):
     """What both continuous triggers share: the next firing of a window is in its state."""
 
     def __init__(self, interval: int) -> None:
@@ -110,7 +116,7 @@ class _ContinuousTrigger(Trigger[T, TimeWindow]):
         raise NotImplementedError
 
     def register_next_fire_timestamp(
-        self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext, fire_timestamp_state: Any
+        self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext, fire_timestamp_state: ReducingState[int]
     ) -> None:
         """Fire next one interval after ``time`` (ms), at the end of the window at the latest."""
         following = min(time + self.interval, window.max_timestamp())
@@ -150,11 +156,11 @@ class _ContinuousTrigger(Trigger[T, TimeWindow]):
             state.clear()
 
 
-class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
+class ContinuousEventTimeTrigger(_ContinuousTrigger[T_contra]):
     """Fires every interval (ms) as the watermark passes, and at the end of the window."""
 
     @staticmethod
-    def of(interval: Time) -> ContinuousEventTimeTrigger[Any]:
+    def of(interval: Time) -> ContinuousEventTimeTrigger:
         """Return a trigger that fires every ``interval``."""
         return ContinuousEventTimeTrigger(Duration.of(interval).to_millis())
 
@@ -164,7 +170,9 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
     def _delete(self, time: int, ctx: Trigger.TriggerContext) -> None:
         ctx.delete_event_time_timer(time)
 
-    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_element(
+        self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
         """Fire at once if the window has ended, else plan the next firing."""
         end = window.max_timestamp()
         if end <= ctx.get_current_watermark():
@@ -182,11 +190,11 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
         return FIRE if time == window.max_timestamp() else self._fire_if_planned(time, window, ctx)
 
 
-class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
+class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T_contra]):
     """Fires every interval (ms) of the worker's clock, and at the end of the window."""
 
     @staticmethod
-    def of(interval: Time) -> ContinuousProcessingTimeTrigger[Any]:
+    def of(interval: Time) -> ContinuousProcessingTimeTrigger:
         """Return a trigger that fires every ``interval``."""
         return ContinuousProcessingTimeTrigger(Duration.of(interval).to_millis())
 
@@ -196,7 +204,9 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
     def _delete(self, time: int, ctx: Trigger.TriggerContext) -> None:
         ctx.delete_processing_time_timer(time)
 
-    def on_element(self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_element(
+        self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
         """Plan the next firing."""
         self._schedule_first(ctx.get_current_processing_time(), window, ctx)
         return CONTINUE
@@ -210,14 +220,14 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
         return CONTINUE
 
 
-class PurgingTrigger(Trigger[T, Window]):
+class PurgingTrigger(Trigger[T_contra, Window]):
     """Drops the contents of a window whenever another trigger fires it."""
 
-    def __init__(self, nested_trigger: Trigger[T, Any]) -> None:
+    def __init__(self, nested_trigger: Trigger[T_contra]) -> None:
         self.nested_trigger = nested_trigger
 
     @staticmethod
-    def of(nested_trigger: Trigger[T, Any]) -> PurgingTrigger[T]:
+    def of(nested_trigger: Trigger[T_contra]) -> PurgingTrigger[T_contra]:
         """Return a trigger that purges when ``nested_trigger`` fires."""
         return PurgingTrigger(nested_trigger)
 
@@ -225,7 +235,9 @@ class PurgingTrigger(Trigger[T, Window]):
     def _purging(result: TriggerResult) -> TriggerResult:
         return TriggerResult.FIRE_AND_PURGE if result.is_fire() else result
 
-    def on_element(self, element: T, timestamp: int, window: Window, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_element(
+        self, element: T_contra, timestamp: int, window: Window, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
         """Ask the nested trigger."""
         return self._purging(self.nested_trigger.on_element(element, timestamp, window, ctx))
 
@@ -250,7 +262,7 @@ class PurgingTrigger(Trigger[T, Window]):
         self.nested_trigger.on_merge(window, ctx)
 
 
-class CountTrigger(Trigger[T, Window]):
+class CountTrigger(Trigger[T_contra, Window]):
     """Fires whenever that many more records have come into a window; any kind of window will do."""
 
     def __init__(self, window_size: int) -> None:
@@ -260,11 +272,13 @@ class CountTrigger(Trigger[T, Window]):
         self._count_state_descriptor = ReducingStateDescriptor("count", operator.add, Types.LONG())
 
     @staticmethod
-    def of(window_size: int) -> CountTrigger[Any]:
+    def of(window_size: int) -> CountTrigger:
         """Return a trigger that fires every ``window_size`` records."""
         return CountTrigger(window_size)
 
-    def on_element(self, element: T, timestamp: int, window: Window, ctx: Trigger.TriggerContext) -> TriggerResult:
+    def on_element(
+        self, element: T_contra, timestamp: int, window: Window, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
         """Count; fire and start anew at the limit."""
         count = ctx.get_partitioned_state(self._count_state_descriptor)
         count.add(1)
@@ -294,12 +308,12 @@ class CountTrigger(Trigger[T, Window]):
         ctx.get_partitioned_state(self._count_state_descriptor).clear()
 
 
-class NeverTrigger(Trigger[T, GlobalWindow]):
+class NeverTrigger(Trigger[T_contra, GlobalWindow]):
     """Never fires: the default of :class:`GlobalWindows`, which therefore need a trigger of the user's."""
 
     def on_element(
         self,
-        element: T,
+        element: T_contra,
         timestamp: int,
         window: GlobalWindow,
         ctx: Trigger.TriggerContext,

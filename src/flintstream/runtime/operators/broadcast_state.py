@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-class _Reading(ReadOnlyBroadcastState):  # type: ignore[type-arg]
+class _Reading(ReadOnlyBroadcastState):
     """What both sides may do."""
 
     __slots__ = ("_entries", "_name")
@@ -47,7 +47,7 @@ class _Reading(ReadOnlyBroadcastState):  # type: ignore[type-arg]
         return f"{type(self).__name__}({self._name!r}, {self._entries!r})"
 
 
-class WritableState(_Reading, BroadcastState):  # type: ignore[type-arg]
+class WritableState(_Reading, BroadcastState):
     """Broadcast state as ``process_broadcast_element`` sees it."""
 
     __slots__ = ()
