@@ -113,7 +113,7 @@ class Statistics(AggregateFunction):
 
 class DailyLine(ProcessWindowFunction):
     def process(self, key, context, elements):
-        flights, cancelled, total, worst = elements[0]
+        [(flights, cancelled, total, worst)] = elements
         day = datetime.fromtimestamp(context.window().start / 1000, UTC)
         flown = flights - cancelled
         mean = f"{total / flown:.2f}" if flown else ""

@@ -19,6 +19,9 @@ __all__ = [
     "IN2",
     "KEY",
     "OUT",
+    "TUPLE",
+    "A_co",
+    "B_co",
     "Generic",
     "K",
     "K_co",
@@ -65,10 +68,13 @@ W = TypeVar("W", default=Any)
 K_co = TypeVar("K_co", covariant=True, default=Any)
 W_co = TypeVar("W_co", covariant=True, default=Any)
 W_contra = TypeVar("W_contra", contravariant=True, default=Any)
+A_co = TypeVar("A_co", covariant=True, default=Any)
+B_co = TypeVar("B_co", covariant=True, default=Any)
 T_co = TypeVar("T_co", covariant=True, default=Any)
 T_contra = TypeVar("T_contra", contravariant=True, default=Any)
 IN = TypeVar("IN", contravariant=True, default=Any)
 IN1 = TypeVar("IN1", contravariant=True, default=Any)
 IN2 = TypeVar("IN2", contravariant=True, default=Any)
 OUT = TypeVar("OUT", covariant=True, default=Any)
+TUPLE = TypeVar("TUPLE", bound=tuple[Any, ...], default=tuple[Any, ...])
 KEY = TypeVar("KEY", contravariant=True, default=Any)

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import Generic, T_contra
 from flintstream.errors import as_exception, is_interrupt
 
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ class WriterContext:
     """
 
 
-class SinkWriter(ABC):
+class SinkWriter(ABC, Generic[T_contra]):
     """Writes records inside a task."""
 
     @abstractmethod
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def write(self, values: list[T_contra], timestamps: list[int] | None) -> None:
         """Write one block; ``timestamps`` (ms) is None when the records have none."""
 
     def on_watermark(self, timestamp: int) -> None:
@@ -185,7 +186,7 @@ class Committer(ABC):
         """Release what the committer holds; the job has ended."""
 
 
-class Sink(ABC):
+class Sink(ABC, Generic[T_contra]):
     """Where records go. Instances are pickled to the tasks."""
 
     waits_for_checkpoint: bool = True
@@ -197,7 +198,7 @@ class Sink(ABC):
     """
 
     @abstractmethod
-    def create_writer(self, context: WriterContext) -> SinkWriter:
+    def create_writer(self, context: WriterContext) -> SinkWriter[T_contra]:
         """Return a writer; called once per subtask and worker, in the task."""
 
     def create_committer(self) -> Committer | None:
@@ -213,7 +214,7 @@ class Outcome(Enum):
     RETRY_LATER = "retry later"
 
 
-class TwoPhaseWriter(SinkWriter):
+class TwoPhaseWriter(SinkWriter[T_contra]):
     """Writes records in a way that nobody sees them before they are committed."""
 
     @abstractmethod
@@ -263,7 +264,7 @@ class TwoPhaseCommitter(Committer):
         return later
 
 
-class TwoPhaseCommittingSink(Sink):
+class TwoPhaseCommittingSink(Sink[T_contra]):
     """Base class of sinks whose output appears exactly once, in a system that takes part with transactions.
 
     The writer, in the task, writes into a transaction and ends it with the epoch (*precommit*). The committer, in the
@@ -306,7 +307,7 @@ class TwoPhaseCommittingSink(Sink):
     """
 
     @abstractmethod
-    def create_writer(self, context: WriterContext) -> TwoPhaseWriter:
+    def create_writer(self, context: WriterContext) -> TwoPhaseWriter[T_contra]:
         """Return a writer; called once per subtask and worker, in the task."""
 
     @abstractmethod

@@ -31,6 +31,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import Generic, T_co
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
@@ -168,7 +170,7 @@ class SplitEnumerator(ABC):
         """Release what the enumerator holds."""
 
 
-class Source(ABC):
+class Source(ABC, Generic[T_co]):
     """Where records come from. Instances are pickled to the tasks."""
 
     boundedness: Boundedness = Boundedness.BOUNDED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.checkpoint.file_store import LocalFileStore
 from flintstream.checkpoint.settings import STATE_DIRECTORY
@@ -14,7 +14,9 @@ from flintstream.connectors.source import Boundedness
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
+    from flintstream.common._generic import T
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.common.types import Row
     from flintstream.datastream._streams.base import DataStream
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
@@ -24,6 +26,32 @@ DAY_MS = 86_400_000
 
 class DataFrames:
     """The part of an environment that reads DataFrames."""
+
+    @overload
+    def from_dataframe(
+        self: Any,
+        df: Any,
+        type_info: TypeInformation[T],
+        watermark_strategy: WatermarkStrategy | None = ...,
+        name: str = ...,
+        *,
+        directory: str | None = ...,
+        trigger: str = ...,
+        retention_ms: int | None = ...,
+    ) -> DataStream[T]: ...
+
+    @overload
+    def from_dataframe(
+        self: Any,
+        df: Any,
+        type_info: None = None,
+        watermark_strategy: WatermarkStrategy | None = ...,
+        name: str = ...,
+        *,
+        directory: str | None = ...,
+        trigger: str = ...,
+        retention_ms: int | None = ...,
+    ) -> DataStream[Row]: ...
 
     def from_dataframe(
         self: Any,

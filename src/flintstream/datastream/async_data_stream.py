@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 from flintstream.common.time import Duration, Time
 from flintstream.datastream._streams.base import DataStream
@@ -13,6 +13,7 @@ from flintstream.datastream.functions import AsyncFunction, AsyncRetryStrategy
 from flintstream.runtime.operators.async_io import AsyncOperator
 
 if TYPE_CHECKING:
+    from flintstream.common._generic import T, V
     from flintstream.common.typeinfo import TypeInformation
 
 __all__ = ["AsyncDataStream"]
@@ -36,10 +37,41 @@ class AsyncDataStream:
     [(1, 1), (2, 4), (3, 9)]
     """
 
+    @overload
+    @staticmethod
+    def unordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = ...,
+        *,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def unordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def unordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, V],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = ...,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
     @staticmethod
     def unordered_wait(
         data_stream: DataStream,
-        async_function: AsyncFunction[Any, Any],
+        async_function: AsyncFunction,
         timeout: Time | Duration | dt.timedelta,
         capacity: int = 100,
         output_type: TypeInformation | None = None,
@@ -51,12 +83,46 @@ class AsyncDataStream:
         """
         return _wait(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type, ordered=False)
 
+    @overload
+    @staticmethod
+    def unordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy,
+        capacity: int = ...,
+        *,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def unordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy,
+        capacity: int,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def unordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, V],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy[V],
+        capacity: int = ...,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
     @staticmethod
     def unordered_wait_with_retry(
         data_stream: DataStream,
-        async_function: AsyncFunction[Any, Any],
+        async_function: AsyncFunction,
         timeout: Time | Duration | dt.timedelta,
-        async_retry_strategy: AsyncRetryStrategy[Any],
+        async_retry_strategy: AsyncRetryStrategy,
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
@@ -67,10 +133,41 @@ class AsyncDataStream:
         """
         return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, ordered=False)
 
+    @overload
+    @staticmethod
+    def ordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = ...,
+        *,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def ordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def ordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, V],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = ...,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
     @staticmethod
     def ordered_wait(
         data_stream: DataStream,
-        async_function: AsyncFunction[Any, Any],
+        async_function: AsyncFunction,
         timeout: Time | Duration | dt.timedelta,
         capacity: int = 100,
         output_type: TypeInformation | None = None,
@@ -82,12 +179,46 @@ class AsyncDataStream:
         """
         return _wait(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type, ordered=True)
 
+    @overload
+    @staticmethod
+    def ordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy,
+        capacity: int = ...,
+        *,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def ordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy,
+        capacity: int,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def ordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, V],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy[V],
+        capacity: int = ...,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
     @staticmethod
     def ordered_wait_with_retry(
         data_stream: DataStream,
-        async_function: AsyncFunction[Any, Any],
+        async_function: AsyncFunction,
         timeout: Time | Duration | dt.timedelta,
-        async_retry_strategy: AsyncRetryStrategy[Any],
+        async_retry_strategy: AsyncRetryStrategy,
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
@@ -101,9 +232,9 @@ class AsyncDataStream:
 
 def _wait(
     data_stream: DataStream,
-    async_function: AsyncFunction[Any, Any],
-    timeout: Any,
-    strategy: AsyncRetryStrategy[Any],
+    async_function: AsyncFunction,
+    timeout: Time | Duration | dt.timedelta,
+    strategy: AsyncRetryStrategy,
     capacity: int,
     output_type: TypeInformation | None,
     *,

@@ -6,10 +6,11 @@ import copy
 import os
 import uuid
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.common._collected import collected
+from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
@@ -40,8 +41,11 @@ from flintstream.runtime.process_setup import ProcessSetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Self
 
     from flintstream.checkpoint.settings import CheckpointSettings
+    from flintstream.common._generic import T
+    from flintstream.common.io import InputFormat
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.typeinfo import TypeInformation
@@ -141,7 +145,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         for key, value in configuration.to_dict().items():
             self._configuration.set_string(key, value)
 
-    def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
+    def set_parallelism(self, parallelism: int) -> Self:
         """Set how many subtasks operators have unless they say otherwise.
 
         Raises:
@@ -157,7 +161,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         given = self._configuration.get_string(PARALLELISM, "")
         return int(given) if given and int(given) > 0 else self.get_default_local_parallelism()
 
-    def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups, the bound to which keyed operators can ever be rescaled (1 to 32768).
 
         Raises:
@@ -185,14 +189,14 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         global _default_local_parallelism  # noqa: PLW0603 - process-wide in PyFlink too
         _default_local_parallelism = parallelism
 
-    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
         """Choose STREAMING (the default), BATCH, or AUTOMATIC (BATCH when all sources are bounded)."""
         if not isinstance(execution_mode, RuntimeExecutionMode):
             raise TypeError(f"set_runtime_mode() needs a RuntimeExecutionMode, but got {execution_mode!r}")
         self._configuration.set_string(RUNTIME_MODE, execution_mode.name)
         return self
 
-    def set_buffer_timeout(self, timeout_millis: int) -> StreamExecutionEnvironment:
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Set how long (ms) results may wait before they move on: no epoch takes longer, its own work aside.
 
         Args:
@@ -210,7 +214,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """Return the buffer timeout in ms."""
         return int(self._configuration.get_string(BUFFER_TIMEOUT, "100"))
 
-    def disable_operator_chaining(self) -> StreamExecutionEnvironment:
+    def disable_operator_chaining(self) -> Self:
         """Convert results to their declared types between all operators, as PyFlink does between unchained ones."""
         self._configuration.set_string(CHAINING, "false")
         return self
@@ -224,7 +228,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         key = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
         return self._configuration.get_string(key, "true").lower() == "true"
 
-    def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> StreamExecutionEnvironment:
+    def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
         """Accept a slot sharing group's resources; Spark places tasks by itself, so they have no effect."""
         if not hasattr(slot_sharing_group, "get_name"):
             raise TypeError(f"register_slot_sharing_group() needs a SlotSharingGroup, but got {slot_sharing_group!r}")
@@ -245,6 +249,12 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         self._cached_files[name] = (file_path, executable)
 
     # -- sources -----------------------------------------------------------------------------------------------------
+
+    @overload
+    def from_collection(self, collection: Iterable[object], type_info: TypeInformation[T]) -> DataStream[T]: ...
+
+    @overload
+    def from_collection(self, collection: Iterable[T], type_info: None = None) -> DataStream[T]: ...
 
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
         """Create a stream of the elements of a collection, in order, in one subtask.
@@ -276,6 +286,20 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             parallel=False,
         )
         return DataStream(self, transformation)
+
+    @overload
+    def from_source(
+        self,
+        source: Source,
+        watermark_strategy: WatermarkStrategy[T],
+        source_name: str,
+        type_info: TypeInformation[T],
+    ) -> DataStream[T]: ...
+
+    @overload
+    def from_source(
+        self, source: Source[T], watermark_strategy: WatermarkStrategy[T], source_name: str, type_info: None = None
+    ) -> DataStream[T]: ...
 
     def from_source(
         self,
@@ -321,6 +345,21 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         )
         return _SourceStream(self, marked, transformation)
 
+    @overload
+    def add_source(
+        self, source_func: SourceFunction | Source, source_name: str = ..., *, type_info: TypeInformation[T]
+    ) -> DataStream[T]: ...
+
+    @overload
+    def add_source(
+        self, source_func: SourceFunction | Source, source_name: str, type_info: TypeInformation[T]
+    ) -> DataStream[T]: ...
+
+    @overload
+    def add_source(
+        self, source_func: SourceFunction[T] | Source[T], source_name: str = ..., type_info: None = None
+    ) -> DataStream[T]: ...
+
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
@@ -340,6 +379,12 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
                 "with run(ctx), or a Source with a split enumerator and a reader",
             )
         return self.from_source(source_func, WatermarkStrategy.no_watermarks(), source_name, type_info)
+
+    @overload
+    def create_input(self, input_format: InputFormat, type_info: TypeInformation[T]) -> DataStream[T]: ...
+
+    @overload
+    def create_input(self, input_format: InputFormat[T], type_info: None = None) -> DataStream[T]: ...
 
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
         """Create a stream of the records of an input format, such as ``AvroInputFormat``.
@@ -361,7 +406,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         name = type(input_format).__name__
         return self.from_source(source, WatermarkStrategy.no_watermarks(), name, type_info)
 
-    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
+    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream[str]:
         """Create a stream of the lines of a file or directory (of older PyFlink releases).
 
         Raises:
@@ -373,7 +418,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         source = FileSource.for_record_stream_format(StreamFormat.text_line_format(charset_name), file_path).build()
         return self.from_source(source, WatermarkStrategy.no_watermarks(), f"Text file {file_path}", Types.STRING())
 
-    def socket_text_stream(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
+    def socket_text_stream(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream[str]:
         """Create a stream of the lines that a TCP server sends, such as ``nc -lk 9999``; one subtask reads them.
 
         It ends when the server closes the connection, after ``max_retry`` connections (-1 for any number). PyFlink has
@@ -507,7 +552,7 @@ def _shown_on(listener: ProgressListener) -> Callable[[Progress], None]:
     return lambda p: listener.update(p.epochs, p.records_in, p.records_out, p.watermark)
 
 
-class _SourceStream(DataStream):
+class _SourceStream(DataStream[T_co]):
     """A source with its watermarks: settings such as the parallelism are those of the source too."""
 
     def __init__(self, env: StreamExecutionEnvironment, marked: Transformation, source: Transformation) -> None:
@@ -517,25 +562,25 @@ class _SourceStream(DataStream):
     def get_name(self) -> str:
         return self._source.name
 
-    def name(self, name: str) -> Any:
+    def name(self, name: str) -> Self:
         self._source.name = name
         return self
 
-    def uid(self, uid: str) -> Any:
+    def uid(self, uid: str) -> Self:
         self._source.uid = uid
         return self
 
-    def set_parallelism(self, parallelism: int) -> Any:
+    def set_parallelism(self, parallelism: int) -> Self:
         super().set_parallelism(parallelism)
         self._source.parallelism = parallelism
         return self
 
-    def set_max_parallelism(self, max_parallelism: int) -> Any:
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
         super().set_max_parallelism(max_parallelism)
         self._source.max_parallelism = max_parallelism
         return self
 
-    def force_non_parallel(self) -> Any:
+    def force_non_parallel(self) -> Self:
         super().force_non_parallel()
         self._source.parallelism = self._source.max_parallelism = 1
         self._source.parallel = False

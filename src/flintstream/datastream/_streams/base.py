@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, overload
 
+from flintstream.common._generic import Generic, T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common.typeinfo import TupleTypeInfo, Types
 from flintstream.connectors.sink import Sink
@@ -43,16 +44,22 @@ from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from typing import Self
 
+    from flintstream.common._generic import K, V, W
     from flintstream.common.execution_config import ExecutionConfig
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.common.watermark_strategy import WatermarkStrategy
-    from flintstream.datastream._streams.broadcast import BroadcastStream
+    from flintstream.datastream._streams.broadcast import BroadcastConnectedStream, BroadcastStream
     from flintstream.datastream._streams.cached import CachedDataStream
     from flintstream.datastream._streams.collect import CloseableIterator
+    from flintstream.datastream._streams.connected import ConnectedStreams
     from flintstream.datastream._streams.keyed import KeyedStream
     from flintstream.datastream._streams.windowed import AllWindowedStream
+    from flintstream.datastream.functions import (
+        KeySelector,
+    )
     from flintstream.datastream.state import MapStateDescriptor
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import WindowAssigner
@@ -60,8 +67,8 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.operator import Operator
 
 
-class DataStream(Settings, AsDataFrame):
-    """A stream of records (PyFlink's ``DataStream``)."""
+class DataStream(Settings, AsDataFrame, Generic[T_co]):
+    """A stream of records of type ``T`` (PyFlink's ``DataStream``): ``DataStream[int]`` has records of ``int``."""
 
     _env: StreamExecutionEnvironment
     _transformation: Transformation
@@ -93,7 +100,7 @@ class DataStream(Settings, AsDataFrame):
 
     # -- settings ----------------------------------------------------------------------------------------------------
 
-    def set_max_parallelism(self, max_parallelism: int) -> DataStream:
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups, the bound to which this step can ever be rescaled (1 to 32768).
 
         Raises:
@@ -108,14 +115,14 @@ class DataStream(Settings, AsDataFrame):
         self._transformation.max_parallelism = max_parallelism
         return self
 
-    def force_non_parallel(self) -> DataStream:
+    def force_non_parallel(self) -> Self:
         """Run this step in one subtask."""
         self._transformation.parallelism = 1
         self._transformation.max_parallelism = 1
         self._transformation.parallel = False
         return self
 
-    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Set how long (ms) results may wait before they move on, as the environment's ``set_buffer_timeout`` does.
 
         An epoch is one for all steps: the shortest timeout counts.
@@ -131,12 +138,12 @@ class DataStream(Settings, AsDataFrame):
         self._transformation.buffer_timeout_ms = timeout_millis
         return self
 
-    def start_new_chain(self) -> DataStream:
+    def start_new_chain(self) -> Self:
         """Start a chain with this step."""
         self._transformation.chaining = "HEAD"
         return self
 
-    def get_type(self) -> TypeInformation:
+    def get_type(self) -> TypeInformation[T_co]:
         """Return the declared type of the records, ``Types.PICKLED_BYTE_ARRAY()`` when there is none."""
         return self._transformation.output_type or Types.PICKLED_BYTE_ARRAY()
 
@@ -150,7 +157,17 @@ class DataStream(Settings, AsDataFrame):
 
     # -- one record at a time ----------------------------------------------------------------------------------------
 
-    def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream:
+    @overload
+    def map(
+        self, func: Callable[[T_co], object] | MapFunction[T_co, object], output_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def map(self, func: Callable[[T_co], V] | MapFunction[T_co, V], output_type: None = None) -> DataStream[V]: ...
+
+    def map(
+        self, func: Callable[[T_co], Any] | MapFunction[T_co], output_type: TypeInformation | None = None
+    ) -> DataStream:
         """Apply a function to each record; whatever it returns is one record, ``None`` included.
 
         >>> from flintstream.datastream import StreamExecutionEnvironment
@@ -162,18 +179,44 @@ class DataStream(Settings, AsDataFrame):
         function = as_function(func, MapFunction, "map", "map")
         return self._then("Map", MapOperator(function, plain=is_plain(func, MapFunction)), output_type)
 
+    @overload
     def flat_map(
-        self, func: Callable[[Any], Any] | FlatMapFunction, output_type: TypeInformation | None = None
+        self,
+        func: Callable[[T_co], Iterable[object]] | FlatMapFunction[T_co, object],
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def flat_map(
+        self, func: Callable[[T_co], Iterable[V]] | FlatMapFunction[T_co, V], output_type: None = None
+    ) -> DataStream[V]: ...
+
+    def flat_map(
+        self,
+        func: Callable[[T_co], Iterable[Any]] | FlatMapFunction[T_co],
+        output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Apply a function that returns any number of records for each record, as an iterable or generator."""
         return self._then(
             "FlatMap", FlatMapOperator(as_function(func, FlatMapFunction, "flat_map", "flat_map")), output_type
         )
 
-    def filter(self, func: Callable[[Any], bool] | FilterFunction) -> DataStream:
+    def filter(self, func: Callable[[T_co], object] | FilterFunction[T_co]) -> DataStream[T_co]:
         """Keep the records for which the function is true; their type stays."""
         operator = FilterOperator(as_function(func, FilterFunction, "filter", "filter"))
         return self._then("Filter", operator, self._transformation.output_type)
+
+    @overload
+    def process(
+        self,
+        func: ProcessFunction[T_co, object] | KeyedProcessFunction[Any, T_co, object],
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(
+        self, func: ProcessFunction[T_co, V] | KeyedProcessFunction[Any, T_co, V], output_type: None = None
+    ) -> DataStream[V]: ...
 
     def process(
         self, func: ProcessFunction | KeyedProcessFunction, output_type: TypeInformation | None = None
@@ -188,7 +231,7 @@ class DataStream(Settings, AsDataFrame):
             raise TypeError(f"process() on a DataStream needs a ProcessFunction, but got {type(func).__name__}")
         return self._then("PROCESS", ProcessOperator(func), output_type)
 
-    def project(self, *field_indexes: int) -> DataStream:
+    def project(self, *field_indexes: int) -> DataStream[tuple[Any, ...]]:
         """Keep the given fields of a stream of tuples, in this order.
 
         Raises:
@@ -204,7 +247,7 @@ class DataStream(Settings, AsDataFrame):
         projected = Types.TUPLE([types[index] for index in field_indexes])
         return self._then("Projection", ProjectOperator(field_indexes), projected, kind="ENGINE")
 
-    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy[T_co]) -> DataStream[T_co]:
         """Give records their event time (ms) and generate watermarks from it."""
         if not hasattr(watermark_strategy, "create_generator"):
             raise TypeError(
@@ -224,7 +267,19 @@ class DataStream(Settings, AsDataFrame):
 
     # -- keys, windows, several streams ------------------------------------------------------------------------------
 
-    def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
+    @overload
+    def key_by(
+        self, key_selector: Callable[[T_co], object] | KeySelector[T_co, object], key_type: TypeInformation[K]
+    ) -> KeyedStream[K, T_co]: ...
+
+    @overload
+    def key_by(
+        self, key_selector: Callable[[T_co], K] | KeySelector[T_co, K], key_type: None = None
+    ) -> KeyedStream[K, T_co]: ...
+
+    def key_by(
+        self, key_selector: Callable[[T_co], Any] | KeySelector[T_co], key_type: TypeInformation | None = None
+    ) -> KeyedStream[Any, T_co]:
         """Partition the stream by key: records of one key meet in one subtask, where they share keyed state."""
         from flintstream.datastream._streams.keyed import KeyedStream  # noqa: PLC0415
 
@@ -234,13 +289,13 @@ class DataStream(Settings, AsDataFrame):
         partitioner = partitioners.KeyGroupPartitioner(selector, converter)
         return KeyedStream(self._env, self._partitioned(partitioner, "Key by"), self, selector, declared)
 
-    def window_all(self, window_assigner: WindowAssigner[Any, Any]) -> AllWindowedStream:
+    def window_all(self, window_assigner: WindowAssigner[T_co, W]) -> AllWindowedStream[T_co, W]:
         """Window the whole stream, not keyed: everything meets in one subtask."""
         from flintstream.datastream._streams.windowed import AllWindowedStream  # noqa: PLC0415
 
         return AllWindowedStream(self, window_assigner)
 
-    def union(self, *streams: DataStream) -> DataStream:
+    def union(self, *streams: DataStream[V]) -> DataStream[T_co | V]:
         """Merge this stream with others of the same type; records of one without a declared type may be anything.
 
         Raises:
@@ -260,7 +315,13 @@ class DataStream(Settings, AsDataFrame):
         parts = (self._values_transformation(), *(stream._values_transformation() for stream in streams))  # noqa: SLF001
         return DataStream(self._env, UnionTransformation("Union", parts, parts[0].output_type))
 
-    def connect(self, ds: DataStream | BroadcastStream) -> Any:
+    @overload
+    def connect(self, ds: DataStream[V]) -> ConnectedStreams[T_co, V]: ...
+
+    @overload
+    def connect(self, ds: BroadcastStream[V]) -> BroadcastConnectedStream[T_co, V]: ...
+
+    def connect(self, ds: DataStream | BroadcastStream) -> ConnectedStreams | BroadcastConnectedStream:
         """Connect this stream with another one, whose records may be of another type, under one function.
 
         Returns:
@@ -284,7 +345,7 @@ class DataStream(Settings, AsDataFrame):
     def _values_transformation(self) -> Transformation:
         return self._transformation
 
-    def cache(self) -> CachedDataStream:
+    def cache(self) -> CachedDataStream[T_co]:
         """Return a stream of the same records that the first job to compute them keeps for those after it.
 
         Only BATCH jobs can read it; see :class:`~flintstream.datastream.data_stream.CachedDataStream`.
@@ -302,7 +363,7 @@ class DataStream(Settings, AsDataFrame):
             )
         return CachedDataStream(self._env, CacheTransformation(origin.name, (origin,), origin.output_type))
 
-    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+    def get_side_output(self, output_tag: OutputTag[V]) -> DataStream[V]:
         """Return the records that this step sent to a side output.
 
         Raises:
@@ -317,27 +378,37 @@ class DataStream(Settings, AsDataFrame):
 
     # -- partitioning ------------------------------------------------------------------------------------------------
 
-    def shuffle(self) -> DataStream:
+    def shuffle(self) -> DataStream[T_co]:
         """Send each record to a random subtask."""
         return self._repartitioned(partitioners.ShufflePartitioner())
 
-    def rescale(self) -> DataStream:
+    def rescale(self) -> DataStream[T_co]:
         """Deal records out to the subtasks that belong to the sender."""
         return self._repartitioned(partitioners.RescalePartitioner())
 
-    def rebalance(self) -> DataStream:
+    def rebalance(self) -> DataStream[T_co]:
         """Deal records out to all subtasks in turn."""
         return self._repartitioned(partitioners.RebalancePartitioner())
 
-    def forward(self) -> DataStream:
+    def forward(self) -> DataStream[T_co]:
         """Keep records in the subtask of the same index; both ends need the same parallelism."""
         return self._repartitioned(partitioners.ForwardPartitioner())
+
+    @overload
+    def broadcast(self, broadcast_state_descriptor: None = None) -> DataStream[T_co]: ...
+
+    @overload
+    def broadcast(
+        self,
+        broadcast_state_descriptor: MapStateDescriptor,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
+    ) -> BroadcastStream[T_co]: ...
 
     def broadcast(
         self,
         broadcast_state_descriptor: MapStateDescriptor | None = None,
         *other_broadcast_state_descriptors: MapStateDescriptor,
-    ) -> Any:
+    ) -> DataStream[T_co] | BroadcastStream[T_co]:
         """Send every record to every subtask; with descriptors, return a ``BroadcastStream`` for :meth:`connect`.
 
         Raises:
@@ -350,10 +421,14 @@ class DataStream(Settings, AsDataFrame):
 
         return BroadcastStream(everywhere, [broadcast_state_descriptor, *other_broadcast_state_descriptors])
 
-    def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:
+    def partition_custom(
+        self,
+        partitioner: Callable[[K, int], int] | Partitioner[K],
+        key_selector: Callable[[T_co], K] | KeySelector[T_co, K],
+    ) -> DataStream[T_co]:
         """Send each record to the subtask that ``partitioner(key, number of subtasks)`` names."""
         if isinstance(partitioner, Partitioner):
-            partition = partitioner.partition
+            partition: Callable[[Any, int], int] = partitioner.partition
         elif callable(partitioner):
             partition = partitioner
         else:
@@ -376,7 +451,7 @@ class DataStream(Settings, AsDataFrame):
 
         return self._sink("Print to Std. Out", PrintSink(sink_identifier))
 
-    def add_sink(self, sink_func: SinkFunction | Sink) -> DataStreamSink:
+    def add_sink(self, sink_func: SinkFunction[T_co] | Sink[T_co]) -> DataStreamSink:
         """Send each record to a :class:`SinkFunction` written in Python, or to a sink.
 
         Raises:
@@ -390,7 +465,7 @@ class DataStream(Settings, AsDataFrame):
 
         return self._sink("Unnamed", FunctionSink(sink_func))
 
-    def sink_to(self, sink: Sink) -> DataStreamSink:
+    def sink_to(self, sink: Sink[T_co]) -> DataStreamSink:
         """Send each record to a sink.
 
         Raises:
@@ -401,14 +476,16 @@ class DataStream(Settings, AsDataFrame):
         return self._sink("Sink", sink)
 
     @overload
-    def execute_and_collect(self, job_execution_name: str | None = None, limit: None = None) -> CloseableIterator: ...
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: None = None
+    ) -> CloseableIterator[T_co]: ...
 
     @overload
-    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[Any]: ...
+    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[T_co]: ...
 
     def execute_and_collect(
         self, job_execution_name: str | None = None, limit: int | None = None
-    ) -> CloseableIterator | list[Any]:
+    ) -> CloseableIterator[T_co] | list[T_co]:
         """Run the program and return this stream's records: an iterator to use in ``with``; with ``limit``, a list.
 
         Raises:
@@ -420,7 +497,7 @@ class DataStream(Settings, AsDataFrame):
 
         sink = collect_into(self._collected)
         client = self._env.execute_async(job_execution_name or "DataStream Collect")
-        iterator = CloseableIterator(sink, client)
+        iterator: CloseableIterator[T_co] = CloseableIterator(sink, client)
         if limit is None:
             return iterator
         with iterator:
@@ -428,7 +505,9 @@ class DataStream(Settings, AsDataFrame):
 
     # -- construction ------------------------------------------------------------------------------------------------
 
-    def _then(self, name: str, operator: Operator, output_type: Any, *, kind: str = "PROCESS") -> DataStream:
+    def _then(
+        self, name: str, operator: Operator, output_type: TypeInformation | None, *, kind: str = "PROCESS"
+    ) -> DataStream:
         transformation = OperatorTransformation(
             name, (self._transformation,), as_type(output_type), operator=operator, kind=kind
         )
@@ -439,7 +518,7 @@ class DataStream(Settings, AsDataFrame):
         origin = self._values_transformation()
         return PartitionTransformation(name, (origin,), origin.output_type, partitioner=partitioner)
 
-    def _repartitioned(self, partitioner: partitioners.Partitioner) -> DataStream:
+    def _repartitioned(self, partitioner: partitioners.Partitioner) -> DataStream[T_co]:
         return DataStream(self._env, self._partitioned(partitioner, "Partition"))
 
     def _sink_transformed(self, name: str, sink: Sink) -> SinkTransformation:

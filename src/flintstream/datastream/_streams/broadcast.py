@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
+from flintstream.common._generic import A_co, B_co, Generic, T_co
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
 from flintstream.datastream._streams.keyed import KeyedStream
@@ -14,18 +15,22 @@ from flintstream.runtime.operators.broadcast import BroadcastOperator, KeyedBroa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
+    from flintstream.common._generic import V
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.runtime.operators.operator import Operator
 
 
-class BroadcastStream:
+class BroadcastStream(Generic[T_co]):
     """A stream that goes to every subtask, with the broadcast states that it fills (PyFlink's ``BroadcastStream``).
 
     All it can do is to be connected: ``stream.connect(broadcast_stream)``.
     """
 
-    def __init__(self, input_stream: DataStream, broadcast_state_descriptors: Sequence[MapStateDescriptor]) -> None:
+    def __init__(
+        self, input_stream: DataStream[T_co], broadcast_state_descriptors: Sequence[MapStateDescriptor]
+    ) -> None:
         """Wrap the stream; users get it from :meth:`DataStream.broadcast`.
 
         Raises:
@@ -38,13 +43,13 @@ class BroadcastStream:
         self.broadcast_state_descriptors = list(broadcast_state_descriptors)
 
 
-class BroadcastConnectedStream:
-    """A stream connected with a broadcast stream (PyFlink's ``BroadcastConnectedStream``)."""
+class BroadcastConnectedStream(Generic[A_co, B_co]):
+    """A stream connected with a broadcast one, whose records are of type ``B`` (PyFlink's)."""
 
     def __init__(
         self,
-        non_broadcast_stream: DataStream,
-        broadcast_stream: BroadcastStream,
+        non_broadcast_stream: DataStream[A_co],
+        broadcast_stream: BroadcastStream[B_co],
         broadcast_state_descriptors: Sequence[MapStateDescriptor],
     ) -> None:
         """Connect the two; users get it from :meth:`DataStream.connect`."""
@@ -52,10 +57,22 @@ class BroadcastConnectedStream:
         self.broadcast_stream = broadcast_stream
         self.broadcast_state_descriptors = list(broadcast_state_descriptors)
 
+    @overload
     def process(
         self,
-        func: BroadcastProcessFunction[Any, Any, Any] | KeyedBroadcastProcessFunction[Any, Any, Any, Any],
-        output_type: TypeInformation | None = None,
+        func: BroadcastProcessFunction[A_co, B_co] | KeyedBroadcastProcessFunction[Any, A_co, B_co],
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(
+        self,
+        func: BroadcastProcessFunction[A_co, B_co, V] | KeyedBroadcastProcessFunction[Any, A_co, B_co, V],
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    def process(
+        self, func: BroadcastProcessFunction | KeyedBroadcastProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         """Apply ``process_element`` to each record and ``process_broadcast_element`` to each broadcast record.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from flintstream.common._generic import T_co
 from flintstream.common.job_status import JobStatus
 from flintstream.connectors.cache import Cache
 from flintstream.datastream._streams.base import DataStream
@@ -16,12 +17,13 @@ from flintstream.runtime.operators.source import SourceOperator
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flintstream.common._generic import V
     from flintstream.datastream.output_tag import OutputTag
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.graph.transformation import CacheTransformation, Transformation
 
 
-class CachedDataStream(NoSettings, DataStream):
+class CachedDataStream(NoSettings, DataStream[T_co]):
     """A stream whose records the first job that computes them keeps for the jobs after it (``DataStream.cache``).
 
     As in Flink it needs BATCH mode, and what is kept may be lost: it is computed again then. It is kept until
@@ -52,7 +54,7 @@ class CachedDataStream(NoSettings, DataStream):
         """Delete what was kept; the next job that needs the stream computes it again."""
         self._cached.drop()
 
-    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+    def get_side_output(self, output_tag: OutputTag[V]) -> DataStream[V]:
         """Not possible: what is kept is the main output.
 
         Raises:

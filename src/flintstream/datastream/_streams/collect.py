@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._generic import Generic, T_co
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 if TYPE_CHECKING:
@@ -64,21 +65,21 @@ def collect_into(add: Callable[[str, Sink], Any]) -> CollectQueueSink:
     return sink
 
 
-class CloseableIterator:
+class CloseableIterator(Generic[T_co]):
     """Iterates over the records of a job while it runs; closing it cancels the job if that still runs."""
 
     def __init__(self, sink: CollectQueueSink, client: JobClient) -> None:
         """Read what ``sink`` collects from the job of ``client``."""
         self._sink = sink
         self._client = client
-        self._ready: Iterator[Any] = iter(())
+        self._ready: Iterator[T_co] = iter(())
         self._done = client._handle.finished  # type: ignore[attr-defined]  # noqa: SLF001
 
-    def __iter__(self) -> CloseableIterator:
+    def __iter__(self) -> Self:
         """Return itself."""
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> T_co:
         """Return the next record; waits for it.
 
         Raises:
@@ -95,7 +96,7 @@ class CloseableIterator:
                     self._client.get_job_execution_result().result()
                     raise StopIteration from None
 
-    def next(self) -> Any:
+    def next(self) -> T_co:
         """Return the next record; see :meth:`__next__`."""
         return self.__next__()
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from flintstream.common._generic import A_co, B_co, Generic
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
 from flintstream.datastream._streams.keyed import KeyedStream
@@ -23,29 +24,42 @@ from flintstream.runtime.operators.connected import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common._generic import T, V
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.datastream.functions import KeySelector
     from flintstream.runtime.operators.operator import Operator
 
 
-class ConnectedStreams:
-    """Two connected streams (PyFlink's ``ConnectedStreams``); users get them from :meth:`DataStream.connect`.
+class ConnectedStreams(Generic[A_co, B_co]):
+    """Two connected streams of records of types ``A`` and ``B``; :meth:`DataStream.connect` makes them.
 
     State and timers need both streams to be keyed: records of one key then meet in one subtask, whichever stream they
     come from, and share the key's state. When only one stream is keyed the function still gets the plain records of
     that stream, where PyFlink hands it ``Row(key, value)``: that row is an artefact of its transport.
     """
 
-    def __init__(self, stream1: DataStream, stream2: DataStream) -> None:
+    def __init__(self, stream1: DataStream[A_co], stream2: DataStream[B_co]) -> None:
         """Connect two streams."""
         self.stream1 = stream1
         self.stream2 = stream2
 
     def key_by(
-        self, key_selector1: Any, key_selector2: Any, key_type: TypeInformation | None = None
-    ) -> ConnectedStreams:
+        self,
+        key_selector1: Callable[[A_co], Any] | KeySelector[A_co],
+        key_selector2: Callable[[B_co], Any] | KeySelector[B_co],
+        key_type: TypeInformation | None = None,
+    ) -> ConnectedStreams[A_co, B_co]:
         """Key both streams, each by its own selector; both selectors return keys of one type."""
-        first, second = (s._origin if isinstance(s, KeyedStream) else s for s in (self.stream1, self.stream2))  # noqa: SLF001
+        first, second = _not_keyed(self.stream1), _not_keyed(self.stream2)
         return ConnectedStreams(first.key_by(key_selector1, key_type), second.key_by(key_selector2, key_type))
+
+    @overload
+    def map(self, func: CoMapFunction[A_co, B_co], output_type: TypeInformation[V]) -> DataStream[V]: ...
+
+    @overload
+    def map(self, func: CoMapFunction[A_co, B_co, V], output_type: None = None) -> DataStream[V]: ...
 
     def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> DataStream:
         """Apply ``map1`` to each record of the first stream, ``map2`` to the second; a result None is dropped.
@@ -72,6 +86,12 @@ class ConnectedStreams:
             )
         return self._then("Co-Map", CoMap(func), output_type)
 
+    @overload
+    def flat_map(self, func: CoFlatMapFunction[A_co, B_co], output_type: TypeInformation[V]) -> DataStream[V]: ...
+
+    @overload
+    def flat_map(self, func: CoFlatMapFunction[A_co, B_co, V], output_type: None = None) -> DataStream[V]: ...
+
     def flat_map(self, func: CoFlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
         """Apply ``flat_map1`` and ``flat_map2``, which return any number of results; None counts as none.
 
@@ -84,6 +104,20 @@ class ConnectedStreams:
                 f"of type {type(func).__name__}",
             )
         return self._then("Co-Flat Map", CoFlatMap(func), output_type)
+
+    @overload
+    def process(
+        self,
+        func: CoProcessFunction[A_co, B_co] | KeyedCoProcessFunction[Any, A_co, B_co],
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(
+        self,
+        func: CoProcessFunction[A_co, B_co, V] | KeyedCoProcessFunction[Any, A_co, B_co, V],
+        output_type: None = None,
+    ) -> DataStream[V]: ...
 
     def process(
         self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None
@@ -110,7 +144,7 @@ class ConnectedStreams:
     def _is_keyed_stream(self) -> bool:
         return isinstance(self.stream1, KeyedStream) and isinstance(self.stream2, KeyedStream)
 
-    def _then(self, name: str, function: Any, output_type: Any) -> DataStream:
+    def _then(self, name: str, function: Any, output_type: TypeInformation | None) -> DataStream:
         first, second = self.stream1, self.stream2
         keyed = False
         operator: Operator = CoProcessOperator(function)
@@ -129,3 +163,7 @@ class ConnectedStreams:
         env = first.get_execution_environment()
         env._register(transformation)  # noqa: SLF001
         return DataStream(env, transformation)
+
+
+def _not_keyed(stream: DataStream[T]) -> DataStream[T]:
+    return stream._origin if isinstance(stream, KeyedStream) else stream  # noqa: SLF001

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from flintstream.common._generic import Generic, K_co, T_co
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_function, as_type
 from flintstream.datastream._streams.no_settings import NoSettings
@@ -20,18 +21,25 @@ from flintstream.runtime.operators.functions import KeyedProcessOperator
 from flintstream.runtime.operators.reduce import ReduceOperator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn
 
+    from flintstream.common._generic import TUPLE, K, V, W
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream._streams.windowed import WindowedStream
+    from flintstream.datastream.functions import KeySelector
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
-    from flintstream.datastream.window import WindowAssigner
+    from flintstream.datastream.window import CountWindow, WindowAssigner
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operators.operator import Operator
 
 
-class KeyedStream(NoSettings, DataStream):
-    """A stream partitioned by key (PyFlink's ``KeyedStream``)."""
+class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
+    """A stream partitioned by key (PyFlink's ``KeyedStream``).
+
+    ``KeyedStream[K, T]`` has keys of type ``K`` and records of type ``T``: the key comes first, as in
+    ``KeyedProcessFunction[K, I, O]`` and ``MapState[K, V]``. (In Java it comes second.)
+    """
 
     AccumulateType = Aggregation
 
@@ -39,9 +47,9 @@ class KeyedStream(NoSettings, DataStream):
         self,
         env: StreamExecutionEnvironment,
         transformation: Transformation,
-        origin: DataStream,
+        origin: DataStream[T_co],
         selector: Any,
-        key_type: TypeInformation | None,
+        key_type: TypeInformation[K_co] | None,
     ) -> None:
         """Wrap the partitioned stream; users get it from :meth:`DataStream.key_by`.
 
@@ -52,49 +60,81 @@ class KeyedStream(NoSettings, DataStream):
         self._selector = selector
         self._key_type = key_type
 
-    def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream:
+    @overload
+    def map(
+        self, func: Callable[[T_co], object] | MapFunction[T_co, object], output_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def map(self, func: Callable[[T_co], V] | MapFunction[T_co, V], output_type: None = None) -> DataStream[V]: ...
+
+    def map(
+        self, func: Callable[[T_co], Any] | MapFunction[T_co], output_type: TypeInformation | None = None
+    ) -> DataStream:
         """Apply a function to each record; its ``open`` may create state of the record's key."""
         adapter = KeyedMap(as_function(func, MapFunction, "map", "map"))
         return self._keyed("Map", KeyedProcessOperator(adapter, self._selector), output_type)
 
+    @overload
     def flat_map(
-        self, func: Callable[[Any], Any] | FlatMapFunction, output_type: TypeInformation | None = None
+        self,
+        func: Callable[[T_co], Iterable[object]] | FlatMapFunction[T_co, object],
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def flat_map(
+        self, func: Callable[[T_co], Iterable[V]] | FlatMapFunction[T_co, V], output_type: None = None
+    ) -> DataStream[V]: ...
+
+    def flat_map(
+        self,
+        func: Callable[[T_co], Iterable[Any]] | FlatMapFunction[T_co],
+        output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Apply a function that returns any number of records; its ``open`` may create state of the record's key."""
         adapter = KeyedFlatMap(as_function(func, FlatMapFunction, "flat_map", "flat_map"))
         return self._keyed("FlatMap", KeyedProcessOperator(adapter, self._selector), output_type)
 
-    def filter(self, func: Callable[[Any], bool] | FilterFunction) -> DataStream:
+    def filter(self, func: Callable[[T_co], object] | FilterFunction[T_co]) -> DataStream[T_co]:
         """Keep the records for which the function is true; its ``open`` may create state of the record's key."""
         adapter = KeyedFilter(as_function(func, FilterFunction, "filter", "filter"))
         return self._keyed("Filter", KeyedProcessOperator(adapter, self._selector), self._transformation.output_type)
 
-    def reduce(self, func: Callable[[Any, Any], Any] | ReduceFunction) -> DataStream:
+    @overload
+    def reduce(self, func: Callable[[T_co, T_co], T_co] | ReduceFunction[T_co]) -> DataStream[T_co]: ...
+
+    @overload
+    def reduce(  # Pyright takes (word, 1) for tuple[str, Literal[1]], which no sum is
+        self: KeyedStream[K_co, tuple[Any, ...]], func: Callable[[T_co, T_co], TUPLE] | ReduceFunction[TUPLE]
+    ) -> DataStream[TUPLE]: ...
+
+    def reduce(self, func: Callable[[T_co, T_co], Any] | ReduceFunction) -> DataStream:
         """Combine each record with the key's running value and emit that; in BATCH mode emit the last value only."""
         function = as_function(func, ReduceFunction, "reduce", "reduce")
         return self._keyed("Reduce", ReduceOperator(function, self._selector), self._transformation.output_type)
 
-    def sum(self, position_to_sum: int | str = 0) -> DataStream:
+    def sum(self, position_to_sum: int | str = 0) -> DataStream[T_co]:
         """Keep a rolling sum of a field."""
         return self._accumulate(Aggregation.SUM, position_to_sum)
 
-    def min(self, position_to_min: int | str = 0) -> DataStream:
+    def min(self, position_to_min: int | str = 0) -> DataStream[T_co]:
         """Keep a rolling minimum of a field; the other fields stay those of the first record."""
         return self._accumulate(Aggregation.MIN, position_to_min)
 
-    def max(self, position_to_max: int | str = 0) -> DataStream:
+    def max(self, position_to_max: int | str = 0) -> DataStream[T_co]:
         """Keep a rolling maximum of a field; the other fields stay those of the first record."""
         return self._accumulate(Aggregation.MAX, position_to_max)
 
-    def min_by(self, position_to_min_by: int | str = 0) -> DataStream:
+    def min_by(self, position_to_min_by: int | str = 0) -> DataStream[T_co]:
         """Keep the record with the smallest field; the first one wins ties."""
         return self._accumulate(Aggregation.MIN_BY, position_to_min_by)
 
-    def max_by(self, position_to_max_by: int | str = 0) -> DataStream:
+    def max_by(self, position_to_max_by: int | str = 0) -> DataStream[T_co]:
         """Keep the record with the largest field; the first one wins ties."""
         return self._accumulate(Aggregation.MAX_BY, position_to_max_by)
 
-    def _accumulate(self, aggregation: Aggregation, position: int | str) -> DataStream:
+    def _accumulate(self, aggregation: Aggregation, position: int | str) -> DataStream[T_co]:
         if not isinstance(position, (int, str)) or isinstance(position, bool):
             raise TypeError(
                 f"{aggregation.value}() needs the position of a field, a number or a field name, but got {position!r}",
@@ -102,7 +142,15 @@ class KeyedStream(NoSettings, DataStream):
         operator = ReduceOperator(FieldAggregation(aggregation, position), self._selector)
         return self._keyed("Reduce", operator, self._transformation.output_type)
 
-    def process(self, func: KeyedProcessFunction, output_type: TypeInformation | None = None) -> DataStream:  # type: ignore[override]
+    @overload  # type: ignore[override]  # a plain ProcessFunction is refused
+    def process(
+        self, func: KeyedProcessFunction[K_co, T_co, object], output_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(self, func: KeyedProcessFunction[K_co, T_co, V], output_type: None = None) -> DataStream[V]: ...
+
+    def process(self, func: KeyedProcessFunction[K_co, T_co], output_type: TypeInformation | None = None) -> DataStream:
         """Apply a :class:`KeyedProcessFunction`: keyed state, event-time and processing-time timers, side outputs.
 
         Raises:
@@ -114,17 +162,29 @@ class KeyedStream(NoSettings, DataStream):
             )
         return self._keyed("KEYED PROCESS", KeyedProcessOperator(func, self._selector), output_type)
 
-    def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
+    @overload
+    def key_by(
+        self, key_selector: Callable[[T_co], object] | KeySelector[T_co, object], key_type: TypeInformation[K]
+    ) -> KeyedStream[K, T_co]: ...
+
+    @overload
+    def key_by(
+        self, key_selector: Callable[[T_co], K] | KeySelector[T_co, K], key_type: None = None
+    ) -> KeyedStream[K, T_co]: ...
+
+    def key_by(
+        self, key_selector: Callable[[T_co], Any] | KeySelector[T_co], key_type: TypeInformation | None = None
+    ) -> KeyedStream[Any, T_co]:
         """Key the original stream again, by another key."""
         return self._origin.key_by(key_selector, key_type)
 
-    def window(self, window_assigner: WindowAssigner[Any, Any]) -> WindowedStream:
+    def window(self, window_assigner: WindowAssigner[T_co, W]) -> WindowedStream[K_co, T_co, W]:
         """Group the records of each key into windows."""
         from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
 
         return WindowedStream(self, window_assigner)
 
-    def count_window(self, size: int, slide: int = 0) -> WindowedStream:
+    def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:
         """Window each key by number of records: every ``size``, or the last ``size`` after every ``slide``."""
         from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
         from flintstream.datastream.window import (  # noqa: PLC0415
@@ -134,12 +194,14 @@ class KeyedStream(NoSettings, DataStream):
 
         if size < 1 or slide < 0:
             raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")
-        assigner: WindowAssigner[Any, Any] = (
+        assigner: WindowAssigner[T_co, CountWindow] = (
             CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
         )
         return WindowedStream(self, assigner)
 
-    def _keyed(self, name: str, operator: Operator, output_type: Any, *, kind: str = "KEYED") -> DataStream:
+    def _keyed(
+        self, name: str, operator: Operator, output_type: TypeInformation | None, *, kind: str = "KEYED"
+    ) -> DataStream:
         transformation = OperatorTransformation(
             name, (self._transformation,), as_type(output_type), operator=operator, kind=kind, keyed=True
         )
@@ -148,26 +210,26 @@ class KeyedStream(NoSettings, DataStream):
 
     # -- what a keyed stream must not do -----------------------------------------------------------------------------
 
-    def shuffle(self) -> DataStream:
+    def shuffle(self) -> DataStream[T_co]:
         """Not for keyed streams."""
         self._refuse("shuffle()")
 
-    def rescale(self) -> DataStream:
+    def rescale(self) -> DataStream[T_co]:
         """Not for keyed streams."""
         self._refuse("rescale()")
 
-    def rebalance(self) -> DataStream:
+    def rebalance(self) -> DataStream[T_co]:
         """Not for keyed streams."""
         self._refuse("rebalance()")
 
-    def forward(self) -> DataStream:
+    def forward(self) -> DataStream[T_co]:
         """Not for keyed streams."""
         self._refuse("forward()")
 
-    def broadcast(self, *args: Any) -> DataStream:  # noqa: ARG002
+    def broadcast(self, *args: Any) -> NoReturn:  # noqa: ARG002
         """Not for keyed streams."""
         self._refuse("broadcast()")
 
-    def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:  # noqa: ARG002
+    def partition_custom(self, partitioner: object, key_selector: object) -> DataStream[T_co]:  # noqa: ARG002
         """Not for keyed streams."""
         self._refuse("partition_custom()")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from flintstream.datastream._streams.base import DataStream
+    from typing import Self
+
+    from flintstream.datastream.slot_sharing_group import SlotSharingGroup
 
 
 class NoSettings:
@@ -17,11 +19,11 @@ class NoSettings:
             "Apply it to the stream that this one is made of, or to the result of an operation.",
         )
 
-    def set_parallelism(self, parallelism: int) -> DataStream:  # noqa: ARG002
+    def set_parallelism(self, parallelism: int) -> Self:  # noqa: ARG002
         """Refused."""
         self._refuse("set_parallelism()")
 
-    def name(self, name: str) -> DataStream:  # noqa: ARG002
+    def name(self, name: str) -> Self:  # noqa: ARG002
         """Refused."""
         self._refuse("name()")
 
@@ -29,34 +31,34 @@ class NoSettings:
         """Refused."""
         self._refuse("get_name()")
 
-    def uid(self, uid: str) -> DataStream:  # noqa: ARG002
+    def uid(self, uid: str) -> Self:  # noqa: ARG002
         """Refused."""
         self._refuse("uid()")
 
-    def set_uid_hash(self, uid_hash: str) -> DataStream:  # noqa: ARG002
+    def set_uid_hash(self, uid_hash: str) -> Self:  # noqa: ARG002
         """Refused."""
         self._refuse("set_uid_hash()")
 
-    def set_max_parallelism(self, max_parallelism: int) -> DataStream:  # noqa: ARG002
+    def set_max_parallelism(self, max_parallelism: int) -> Self:  # noqa: ARG002
         """Refused."""
         self._refuse("set_max_parallelism()")
 
-    def force_non_parallel(self) -> DataStream:
+    def force_non_parallel(self) -> Self:
         """Refused."""
         self._refuse("force_non_parallel()")
 
-    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:  # noqa: ARG002
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:  # noqa: ARG002
         """Refused."""
         self._refuse("set_buffer_timeout()")
 
-    def start_new_chain(self) -> DataStream:
+    def start_new_chain(self) -> Self:
         """Refused."""
         self._refuse("start_new_chain()")
 
-    def disable_chaining(self) -> DataStream:
+    def disable_chaining(self) -> Self:
         """Refused."""
         self._refuse("disable_chaining()")
 
-    def slot_sharing_group(self, slot_sharing_group: Any) -> DataStream:  # noqa: ARG002
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:  # noqa: ARG002
         """Refused."""
         self._refuse("slot_sharing_group()")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.datastream._streams.functions import StaysInProgram
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
@@ -23,7 +25,7 @@ class Settings(StaysInProgram):
         """Return the name of this step."""
         return self._transformation.name
 
-    def name(self, name: str) -> Any:
+    def name(self, name: str) -> Self:
         """Name this step, for plans, metrics and errors.
 
         Raises:
@@ -34,12 +36,12 @@ class Settings(StaysInProgram):
         self._transformation.name = name
         return self
 
-    def uid(self, uid: str) -> Any:
+    def uid(self, uid: str) -> Self:
         """Give this step an id that survives changes of the program, so that its state is found again."""
         self._transformation.uid = uid
         return self
 
-    def set_uid_hash(self, uid_hash: str) -> Any:
+    def set_uid_hash(self, uid_hash: str) -> Self:
         """Give this step the hash itself by which its state is found.
 
         Raises:
@@ -53,7 +55,7 @@ class Settings(StaysInProgram):
         self._transformation.uid_hash = uid_hash
         return self
 
-    def set_parallelism(self, parallelism: int) -> Any:
+    def set_parallelism(self, parallelism: int) -> Self:
         """Set the number of subtasks of this step.
 
         Raises:
@@ -74,17 +76,17 @@ class Settings(StaysInProgram):
                 f"but got {given}. Set that of the steps after it",
             )
 
-    def set_description(self, description: str) -> Any:
+    def set_description(self, description: str) -> Self:
         """Describe this step for the execution plan."""
         self._transformation.description = description
         return self
 
-    def disable_chaining(self) -> Any:
+    def disable_chaining(self) -> Self:
         """Keep this step out of chains; shown in the plan, and results are converted to their types at its borders."""
         self._transformation.chaining = "NEVER"
         return self
 
-    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Any:
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:
         """Set the slot sharing group; Spark places tasks by itself, so it is only shown in the plan."""
         if isinstance(slot_sharing_group, str):
             self._transformation.slot_sharing_group = slot_sharing_group

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from flintstream.common._generic import Generic, K_co, T_co, W_co
 from flintstream.datastream._streams.functions import as_function
 from flintstream.datastream.functions import (
     AggregateFunction,
@@ -21,22 +22,25 @@ from flintstream.datastream.window import MergingWindowAssigner, Trigger, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
+    from flintstream.common._generic import TUPLE, T, V
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream._streams.base import DataStream
     from flintstream.datastream._streams.keyed import KeyedStream
+    from flintstream.datastream.state import StateDescriptor
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
 
 WINDOW_STATE_NAME = "window-contents"
 WINDOW_FUNCTIONS = (WindowFunction, ProcessWindowFunction, AllWindowFunction, ProcessAllWindowFunction)
 
 
-class _Windowed:
+class _Windowed(Generic[K_co, T_co, W_co]):
     """What both kinds of windowed stream share."""
 
     _window_functions: tuple[type, ...]
 
-    def __init__(self, keyed: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
+    def __init__(self, keyed: KeyedStream[K_co, T_co], window_assigner: WindowAssigner[T_co, W_co]) -> None:
         if not isinstance(window_assigner, WindowAssigner):
             raise TypeError(
                 f"window() and window_all() need a WindowAssigner, such as TumblingEventTimeWindows.of(...), "
@@ -46,17 +50,17 @@ class _Windowed:
         self._window_assigner = window_assigner
         self._allowed_lateness = 0
         self._late_data_output_tag: OutputTag | None = None
-        self._window_trigger: Trigger[Any, Any] | None = None
+        self._window_trigger: Trigger[T_co, W_co] | None = None
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         """Return the environment this stream belongs to."""
         return self._keyed_stream.get_execution_environment()
 
-    def get_input_type(self) -> TypeInformation:
+    def get_input_type(self) -> TypeInformation[T_co]:
         """Return the type of the records that go into the windows."""
         return self._keyed_stream.get_type()
 
-    def trigger(self, trigger: Trigger[Any, Any]) -> Any:
+    def trigger(self, trigger: Trigger[T_co, W_co]) -> Self:
         """Replace the assigner's default trigger.
 
         Raises:
@@ -69,68 +73,38 @@ class _Windowed:
         self._window_trigger = trigger
         return self
 
-    def allowed_lateness(self, time_ms: int) -> Any:
+    def allowed_lateness(self, time_ms: int) -> Self:
         """Keep windows this long (ms) after the watermark passed their end; late records within it fire them again."""
         if time_ms < 0:
             raise ValueError(f"allowed_lateness() cannot be negative, but got {time_ms}")
         self._allowed_lateness = time_ms
         return self
 
-    def side_output_late_data(self, output_tag: OutputTag) -> Any:
+    def side_output_late_data(self, output_tag: OutputTag) -> Self:
         """Send records that come too late to a side output instead of dropping them."""
         if not isinstance(output_tag, OutputTag):
             raise TypeError(f"side_output_late_data() needs an OutputTag, but got {type(output_tag).__name__}")
         self._late_data_output_tag = output_tag
         return self
 
-    def reduce(
-        self,
-        reduce_function: Callable[[Any, Any], Any] | ReduceFunction,
-        window_function: Any = None,
-        output_type: TypeInformation | None = None,
-    ) -> DataStream:
-        """Combine the records of a window pairwise as they come; optionally hand the result to a window function."""
-        function = as_function(reduce_function, ReduceFunction, "reduce", "reduce")
+    def _reduce(self, function: Any, window_function: Any, output_type: TypeInformation | None) -> DataStream:
+        function = as_function(function, ReduceFunction, "reduce", "reduce")
         descriptor = ReducingStateDescriptor(WINDOW_STATE_NAME, function.reduce, self.get_input_type())
         if window_function is None:
             output_type = self.get_input_type()
         return self._windowed(descriptor, self._checked(window_function, "reduce"), output_type, function)
 
-    def aggregate(
+    def _aggregate(
         self,
-        aggregate_function: AggregateFunction[Any, Any, Any],
-        window_function: Any = None,
-        accumulator_type: TypeInformation | None = None,
-        output_type: TypeInformation | None = None,
-    ) -> DataStream:
-        """Aggregate the records of a window as they come; optionally hand the result to a window function.
-
-        Raises:
-            TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
-        """
-        if not isinstance(aggregate_function, AggregateFunction):
-            raise TypeError(f"aggregate() needs an AggregateFunction, but got {type(aggregate_function).__name__}")
-        descriptor = AggregatingStateDescriptor(WINDOW_STATE_NAME, aggregate_function, accumulator_type)
-        checked = self._checked(window_function, "aggregate")
-        return self._windowed(descriptor, checked, output_type, aggregate_function)
-
-    def apply(
-        self,
+        function: AggregateFunction,
         window_function: Any,
-        output_type: TypeInformation | None = None,
-        result_type: TypeInformation | None = None,
+        accumulator_type: TypeInformation | None,
+        output_type: TypeInformation | None,
     ) -> DataStream:
-        """Hand all records of a window to a window function when the window fires (``result_type``: older spelling)."""
-        return self._whole(window_function, output_type or result_type, "apply", self._window_functions[0])
-
-    def process(
-        self,
-        process_window_function: Any,
-        output_type: TypeInformation | None = None,
-        result_type: TypeInformation | None = None,
-    ) -> DataStream:
-        """Hand a window's records and context to a function when it fires (``result_type``: older spelling)."""
-        return self._whole(process_window_function, output_type or result_type, "process", self._window_functions[1])
+        if not isinstance(function, AggregateFunction):
+            raise TypeError(f"aggregate() needs an AggregateFunction, but got {type(function).__name__}")
+        descriptor = AggregatingStateDescriptor(WINDOW_STATE_NAME, function, accumulator_type)
+        return self._windowed(descriptor, self._checked(window_function, "aggregate"), output_type, function)
 
     def _whole(self, function: Any, output_type: TypeInformation | None, operation: str, wanted: type) -> DataStream:
         if not isinstance(function, wanted):
@@ -156,7 +130,12 @@ class _Windowed:
         return function
 
     def _windowed(
-        self, descriptor: Any, function: Any, output_type: Any, incremental: Any, kind: type | None = None
+        self,
+        descriptor: StateDescriptor,
+        function: Any,
+        output_type: TypeInformation | None,
+        incremental: Any,
+        kind: type | None = None,
     ) -> DataStream:
         from flintstream.runtime.windows.operator import WindowOperator  # noqa: PLC0415
 
@@ -177,25 +156,306 @@ class _Windowed:
         return self._keyed_stream._keyed(name, operator, output_type, kind="WINDOW")  # noqa: SLF001
 
 
-class WindowedStream(_Windowed):
-    """The windows of each key (PyFlink's ``WindowedStream``)."""
+class WindowedStream(_Windowed[K_co, T_co, W_co]):
+    """The windows of each key (PyFlink's ``WindowedStream``); ``WindowedStream[K, T, W]``: keys, records, windows."""
 
     _window_functions = (WindowFunction, ProcessWindowFunction)
 
-    def __init__(self, keyed_stream: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
+    def __init__(self, keyed_stream: KeyedStream[K_co, T_co], window_assigner: WindowAssigner[T_co, W_co]) -> None:
         """Window ``keyed_stream``; users get this from :meth:`KeyedStream.window`."""
         super().__init__(keyed_stream, window_assigner)
 
+    @overload
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], T_co] | ReduceFunction[T_co],
+        window_function: None = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream[T_co]: ...
 
-def _everything(value: Any) -> int:  # noqa: ARG001
+    @overload
+    def reduce(  # as for KeyedStream
+        self: WindowedStream[K_co, tuple[Any, ...], W_co],
+        reduce_function: Callable[[T_co, T_co], TUPLE] | ReduceFunction[TUPLE],
+        window_function: None = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream[TUPLE]: ...
+
+    @overload
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], Any] | ReduceFunction,
+        window_function: WindowFunction[T_co, object, K_co, W_co] | ProcessWindowFunction[T_co, object, K_co, W_co],
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], Any] | ReduceFunction,
+        window_function: WindowFunction[T_co, V, K_co, W_co] | ProcessWindowFunction[T_co, V, K_co, W_co],
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], Any] | ReduceFunction,
+        window_function: Any = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Combine the records of a window pairwise as they come; optionally hand the result to a window function."""
+        return self._reduce(reduce_function, window_function, output_type)
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, Any],
+        window_function: Any = None,
+        accumulator_type: TypeInformation | None = None,
+        *,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, Any],
+        window_function: Any,
+        accumulator_type: TypeInformation | None,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, V],
+        window_function: None = None,
+        accumulator_type: TypeInformation | None = None,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, T],
+        window_function: WindowFunction[T, V, K_co, W_co] | ProcessWindowFunction[T, V, K_co, W_co],
+        accumulator_type: TypeInformation | None = None,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co],
+        window_function: Any = None,
+        accumulator_type: TypeInformation | None = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Aggregate the records of a window as they come; optionally hand the result to a window function.
+
+        Raises:
+            TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
+        """
+        return self._aggregate(aggregate_function, window_function, accumulator_type, output_type)
+
+    @overload
+    def apply(
+        self, window_function: WindowFunction[T_co, object, K_co, W_co], output_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def apply(
+        self, window_function: WindowFunction[T_co, object, K_co, W_co], *, result_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def apply(
+        self, window_function: WindowFunction[T_co, V, K_co, W_co], output_type: None = None
+    ) -> DataStream[V]: ...
+
+    def apply(
+        self,
+        window_function: WindowFunction[T_co, Any, K_co, W_co],
+        output_type: TypeInformation | None = None,
+        result_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Hand all records of a window to a window function when the window fires (``result_type``: older spelling)."""
+        return self._whole(window_function, output_type or result_type, "apply", WindowFunction)
+
+    @overload
+    def process(
+        self, process_window_function: ProcessWindowFunction[T_co, object, K_co, W_co], output_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(
+        self,
+        process_window_function: ProcessWindowFunction[T_co, object, K_co, W_co],
+        *,
+        result_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(
+        self, process_window_function: ProcessWindowFunction[T_co, V, K_co, W_co], output_type: None = None
+    ) -> DataStream[V]: ...
+
+    def process(
+        self,
+        process_window_function: ProcessWindowFunction[T_co, Any, K_co, W_co],
+        output_type: TypeInformation | None = None,
+        result_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Hand a window's records and context to a function when it fires (``result_type``: older spelling)."""
+        return self._whole(process_window_function, output_type or result_type, "process", ProcessWindowFunction)
+
+
+def _everything(value: object) -> int:  # noqa: ARG001
     return 0
 
 
-class AllWindowedStream(_Windowed):
-    """The windows of a whole stream (PyFlink's ``AllWindowedStream``)."""
+class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
+    """The windows of a stream that is not keyed (PyFlink's); ``AllWindowedStream[T, W]``: records, windows."""
 
     _window_functions = (AllWindowFunction, ProcessAllWindowFunction)
 
-    def __init__(self, data_stream: DataStream, window_assigner: WindowAssigner[Any, Any]) -> None:
+    def __init__(self, data_stream: DataStream[T_co], window_assigner: WindowAssigner[T_co, W_co]) -> None:
         """Window ``data_stream``; users get this from :meth:`DataStream.window_all`."""
         super().__init__(data_stream.key_by(_everything), window_assigner)
+
+    @overload
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], T_co] | ReduceFunction[T_co],
+        window_function: None = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream[T_co]: ...
+
+    @overload
+    def reduce(  # as for KeyedStream
+        self: AllWindowedStream[tuple[Any, ...], W_co],
+        reduce_function: Callable[[T_co, T_co], TUPLE] | ReduceFunction[TUPLE],
+        window_function: None = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream[TUPLE]: ...
+
+    @overload
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], Any] | ReduceFunction,
+        window_function: AllWindowFunction[T_co, object, W_co] | ProcessAllWindowFunction[T_co, object, W_co],
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], Any] | ReduceFunction,
+        window_function: AllWindowFunction[T_co, V, W_co] | ProcessAllWindowFunction[T_co, V, W_co],
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    def reduce(
+        self,
+        reduce_function: Callable[[T_co, T_co], Any] | ReduceFunction,
+        window_function: Any = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Combine the records of a window pairwise as they come; optionally hand the result to a window function."""
+        return self._reduce(reduce_function, window_function, output_type)
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, Any],
+        window_function: Any = None,
+        accumulator_type: TypeInformation | None = None,
+        *,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, Any],
+        window_function: Any,
+        accumulator_type: TypeInformation | None,
+        output_type: TypeInformation[V],
+    ) -> DataStream[V]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, V],
+        window_function: None = None,
+        accumulator_type: TypeInformation | None = None,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co, Any, T],
+        window_function: AllWindowFunction[T, V, W_co] | ProcessAllWindowFunction[T, V, W_co],
+        accumulator_type: TypeInformation | None = None,
+        output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T_co],
+        window_function: Any = None,
+        accumulator_type: TypeInformation | None = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Aggregate the records of a window as they come; optionally hand the result to a window function.
+
+        Raises:
+            TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
+        """
+        return self._aggregate(aggregate_function, window_function, accumulator_type, output_type)
+
+    @overload
+    def apply(
+        self, window_function: AllWindowFunction[T_co, object, W_co], output_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def apply(
+        self, window_function: AllWindowFunction[T_co, object, W_co], *, result_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def apply(self, window_function: AllWindowFunction[T_co, V, W_co], output_type: None = None) -> DataStream[V]: ...
+
+    def apply(
+        self,
+        window_function: AllWindowFunction[T_co, Any, W_co],
+        output_type: TypeInformation | None = None,
+        result_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Hand all records of a window to a window function when the window fires (``result_type``: older spelling)."""
+        return self._whole(window_function, output_type or result_type, "apply", AllWindowFunction)
+
+    @overload
+    def process(
+        self, process_window_function: ProcessAllWindowFunction[T_co, object, W_co], output_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(
+        self, process_window_function: ProcessAllWindowFunction[T_co, object, W_co], *, result_type: TypeInformation[V]
+    ) -> DataStream[V]: ...
+
+    @overload
+    def process(
+        self, process_window_function: ProcessAllWindowFunction[T_co, V, W_co], output_type: None = None
+    ) -> DataStream[V]: ...
+
+    def process(
+        self,
+        process_window_function: ProcessAllWindowFunction[T_co, Any, W_co],
+        output_type: TypeInformation | None = None,
+        result_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Hand a window's records and context to a function when it fires (``result_type``: older spelling)."""
+        return self._whole(process_window_function, output_type or result_type, "process", ProcessAllWindowFunction)
