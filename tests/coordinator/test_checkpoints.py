@@ -12,17 +12,18 @@ from flintstream.errors import CheckpointError
 from flintstream.runtime.frozen import Frozen
 from flintstream.runtime.plan import ChainPlan, JobPlan, JobSettings, NodePlan, Superstep
 from flintstream.runtime.protocol import Report
+from flintstream.state.settings import StateSettings
 
-NOTHING = Contents({}, {})
+CHAIN = ChainPlan(0, 0, 1, 128, (NodePlan(1, "count", "count", Frozen(b"", "nothing"), keyed=True),), (), (), ())
+PLAN = JobPlan("job", "id", False, (Superstep(0, (CHAIN,)),), JobSettings(state=StateSettings("rocksdb")))
+NOTHING = Contents(PLAN.chains, {}, {})
 
 
 @pytest.fixture
 def checkpoints():
-    chain = ChainPlan(0, 0, 1, 128, (NodePlan(1, "count", "count", Frozen(b"", "nothing"), keyed=True),), (), (), ())
-    plan = JobPlan("job", "id", False, (Superstep(0, (chain,)),), JobSettings())
     storage = MemoryFileStore("checkpoints")
     settings = CheckpointSettings(100, storage=storage, incremental=True, tolerable_failures=1)
-    yield Checkpoints(settings, plan, 0, native=True)
+    yield Checkpoints(settings, PLAN, 0)
     storage.delete_tree("")
 
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from tests.simulation.program import Record
     from tests.simulation.runner import SimWorld
 
-    from flintstream.coordinator.checkpoints import Completed
-    from flintstream.coordinator.coordinator import Coordinator
+    from flintstream.coordinator.attempt import Attempt
+    from flintstream.coordinator.checkpoints import Checkpoints, Completed
+    from flintstream.runtime.plan import JobPlan
 
 
 HARMLESS = frozenset({"user", "cache", "commit", "later", "engine", "slow"})
@@ -60,10 +61,10 @@ def _expired(error: Exception) -> bool:
     return isinstance(error, CheckpointError) and ("expired" in str(error) or "not complete after" in str(error))
 
 
-def check_files(coordinator: Coordinator, world: SimWorld) -> None:
+def check_files(checkpoints: Checkpoints, world: SimWorld) -> None:
     """No file is gone that a retained checkpoint needs."""
     visible = world.disk.visible
-    for completed in coordinator.checkpoints.completed:
+    for completed in checkpoints.completed:
         store: Any = completed.store
         root = f"{store.root}/"
         for path in (*completed.metadata.paths(), f"{completed.directory}/{METADATA}"):
@@ -71,47 +72,46 @@ def check_files(coordinator: Coordinator, world: SimWorld) -> None:
                 raise Violation(f"{root + path}, which checkpoint {completed.metadata.number} needs, is gone")
 
 
-def check_orphans(coordinator: Coordinator, world: SimWorld) -> None:
+def check_orphans(attempt: Attempt, world: SimWorld) -> None:
     """Nothing piles up: every file of the job serves a checkpoint or the next epoch."""
-    if coordinator.stopped or not HARMLESS.issuperset(world.happened):
+    if attempt.checkpoints.stopped or not HARMLESS.issuperset(world.happened):
         return
-    root = f"checkpoints/{coordinator.plan.job_id}/"
-    wanted = {path for each in coordinator.checkpoints.completed for path in each.metadata.paths()}
-    wanted |= {f"{each.directory}/{METADATA}" for each in coordinator.checkpoints.completed}
-    reports = [state.report for state in coordinator.states.values() if state.report is not None]
+    root = f"checkpoints/{attempt.plan.job_id}/"
+    wanted = {path for each in attempt.checkpoints.completed for path in each.metadata.paths()}
+    wanted |= {f"{each.directory}/{METADATA}" for each in attempt.checkpoints.completed}
+    reports = [state.report for state in attempt.subtasks.states.values() if state.report is not None]
     wanted |= {f"{SHARED}/{handle.name}" for report in reports for handle in report.handles}
-    wanted |= {f"{SHARED}/{name}" for name in coordinator.obsolete}
+    wanted |= {f"{SHARED}/{name}" for name in attempt.subtasks.obsolete}
     found = {path.removeprefix(root) for path in world.disk.visible if path.startswith(root)}
     orphans = {path for path in found - wanted if "-base-" not in path}  # of which one may be on its way
     if orphans:
         raise Violation(f"nobody needs {sorted(orphans)}")
 
 
-def check_left_over(coordinator: Coordinator, world: SimWorld) -> None:
+def check_left_over(checkpoints: Checkpoints, world: SimWorld) -> None:
     """A job that has finished leaves nothing behind, but for what could not be deleted or came late."""
     if {"delete", "outage", "zombie"} & set(world.happened):
         return
-    root = f"checkpoints/{coordinator.plan.job_id}/"
+    root = f"checkpoints/{checkpoints.job_id}/"
     left = [path for path in world.disk.visible if path.startswith(root)]
     if left:
         raise Violation(f"left behind: {left}")
 
 
-def check_restorable(coordinator: Coordinator, world: SimWorld) -> None:
+def check_restorable(attempt: Attempt, world: SimWorld) -> None:
     """Restore every retained checkpoint and compare it with what the input read so far must have led to."""
     world.calm = True
     now = world.now
     try:
-        for completed in coordinator.checkpoints.completed:
+        for completed in attempt.checkpoints.completed:
             if not completed.metadata.finished:
-                _check_restored(coordinator, completed, world)
+                _check_restored(attempt.plan, completed, world)
     finally:
         world.calm = False
         world.now = now
 
 
-def _check_restored(coordinator: Coordinator, completed: Completed, world: SimWorld) -> None:
-    plan = coordinator.plan
+def _check_restored(plan: JobPlan, completed: Completed, world: SimWorld) -> None:
     restore = restore_plan(completed, plan, CheckpointSettings())
     subtasks = []
     for chain in plan.chains:

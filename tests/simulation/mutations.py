@@ -13,10 +13,11 @@ from tests.simulation.world import the_world
 
 from flintstream.checkpoint import metadata as metadata_module
 from flintstream.coordinator import recovery
+from flintstream.coordinator.attempt import Attempt
 from flintstream.coordinator.checkpoints import Checkpoints, Completed
 from flintstream.coordinator.commits import Commits
-from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.materializer import Materializer
+from flintstream.coordinator.sources import Sources
 from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -37,14 +38,14 @@ Replacement = tuple[Any, str, Any]
 
 
 def _early_commits() -> list[Replacement]:
-    complete = Coordinator._complete_checkpoint
+    complete = Attempt._complete_checkpoint
 
     def mutated(self: Any, request: Any, reports: Any) -> None:
         for node, prepared in self.commits.pending.items():
             self.commits.committers[node].commit(prepared)
         complete(self, request, reports)
 
-    return [(Coordinator, "_complete_checkpoint", mutated)]
+    return [(Attempt, "_complete_checkpoint", mutated)]
 
 
 class _Later:
@@ -64,7 +65,7 @@ class _Later:
 
 
 def _early_metadata() -> list[Replacement]:
-    snapshot, begin = SubtaskState.snapshot, Coordinator._run_epoch
+    snapshot, begin = SubtaskState.snapshot, Attempt._run_epoch
 
     def mutated(self: Any, request: Any, handles: Any, name: str) -> Any:
         return snapshot(self, replace(request, store=_Later(request.store)), handles, name)
@@ -76,7 +77,7 @@ def _early_metadata() -> list[Replacement]:
             store.write(path, data)
         begin(self, splits)
 
-    return [(SubtaskState, "snapshot", mutated), (Coordinator, "_run_epoch", flushed)]
+    return [(SubtaskState, "snapshot", mutated), (Attempt, "_run_epoch", flushed)]
 
 
 def _no_sync() -> list[Replacement]:
@@ -125,13 +126,13 @@ def _log_pieces(chosen: Callable[[Any], Any]) -> list[Replacement]:
 
 
 def _deleted_too_early() -> list[Replacement]:
-    take_over = Coordinator._take_over
+    take_over = Attempt._take_over
 
     def mutated(self: Any, reports: Any) -> None:
         take_over(self, reports)
         self._delete_obsolete()
 
-    return [(Coordinator, "_take_over", mutated)]
+    return [(Attempt, "_take_over", mutated)]
 
 
 def _split_dealt_twice() -> list[Replacement]:
@@ -317,7 +318,7 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "commits are not repeated": _forgotten_commits,
     "commits that are asked to be tried again are not": _first_attempt_counts,
     "the state of a sink's writers goes to those of the same number": _writers_of_one,
-    "enumerators begin anew": lambda: [(Coordinator, "_restore_enumerators", lambda self, metadata: None)],
+    "enumerators begin anew": lambda: [(Sources, "_restore", lambda self, metadata: None)],
     "splits are dealt twice": _split_dealt_twice,
     "the key groups of a subtask are off by one": _off_by_one,
     "the changelog is truncated before the base is there": _truncated_early,

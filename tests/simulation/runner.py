@@ -23,7 +23,9 @@ from tests.simulation.world import Crash, Violation, VirtualClock, World, enter,
 
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import recovery
-from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
+from flintstream.coordinator.attempt import Attempt
+from flintstream.coordinator.coordinator import Coordinator
+from flintstream.coordinator.orders import SavepointRequest
 from flintstream.coordinator.restart import FixedDelay, NoRestart
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.state_log import subtask_state
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flintstream.coordinator.checkpoints import Completed
+    from flintstream.runtime.plan import JobPlan
 
 
 MOST_EPOCHS = 500
@@ -130,46 +133,43 @@ class Scenario:
         )
 
 
-class SimCoordinator(Coordinator):
-    """A coordinator that is looked at, and that crashes, between its steps."""
+class SimAttempt(Attempt):
+    """An attempt that is looked at, and that crashes, between its steps."""
 
-    scenario: Scenario
+    def __init__(self, scenario: Scenario, *arguments: Any) -> None:
+        self.scenario = scenario
+        super().__init__(*arguments)
 
     def _run_epoch(self, splits: Any) -> None:
         world = self.scenario.world
         world.step("an epoch begins")
-        if self.progress.epochs > MOST_EPOCHS:
+        if self.tally.progress.epochs > MOST_EPOCHS:
             raise Violation(f"the job does not end within {MOST_EPOCHS} epochs")
         self._order()
         super()._run_epoch(splits)
         world.step("an epoch has ended")
-        check_files(self, world)
+        check_files(self.checkpoints, world)
         check_orphans(self, world)
-
-    def _restart(self, error: Exception, delay_ms: int) -> None:
-        self.scenario.world.log(f"the job restarts: {error!r}")
-        check_failure(error, self.scenario.world)
-        super()._restart(error, delay_ms)
 
     def _order(self) -> None:
         """Do what somebody asks for once in a run."""
-        scenario = self.scenario
-        if scenario.savepoint_at is not None and self.progress.epochs >= scenario.savepoint_at:
+        scenario, epochs = self.scenario, self.tally.progress.epochs
+        if scenario.savepoint_at is not None and epochs >= scenario.savepoint_at:
             scenario.savepoint_at = None
             scenario.world.log(f"a savepoint is asked for{', to stop' if scenario.stop else ''}")
-            self.request_savepoint(SavepointRequest(SimStore("savepoints"), scenario.stop))  # type: ignore[arg-type]
-        if scenario.cancel_at is not None and self.progress.epochs >= scenario.cancel_at:
+            self.orders.ask_for(SavepointRequest(SimStore("savepoints"), scenario.stop))  # type: ignore[arg-type]
+        if scenario.cancel_at is not None and epochs >= scenario.cancel_at:
             scenario.cancel_at = None
             scenario.world.log("the job is cancelled")
-            self.cancel()
+            self.orders.cancel()
 
     def _complete_checkpoint(self, request: Any, reports: Any) -> None:
-        before = self.progress.checkpoints
+        before = self.tally.progress.checkpoints
         super()._complete_checkpoint(request, reports)
         world = self.scenario.world
-        if self.progress.checkpoints > before:
+        if self.tally.progress.checkpoints > before:
             world.log(f"checkpoint {request.number} is complete")
-            check_files(self, world)
+            check_files(self.checkpoints, world)
             if world.rng.random() < 0.1:
                 check_restorable(self, world)
 
@@ -178,8 +178,8 @@ class SimCoordinator(Coordinator):
         self.scenario.world.log(f"savepoint {request.number} is complete")
 
 
-class Watched(SimCoordinator):
-    """Notes when a savepoint has become durable, whatever happens next."""
+class SimCoordinator(Coordinator):
+    """Runs such attempts, and notes when a savepoint has become durable, whatever happens next."""
 
     def __init__(self, scenario: Scenario, *arguments: Any, **keywords: Any) -> None:
         self.scenario = scenario
@@ -203,6 +203,14 @@ class Watched(SimCoordinator):
             end(**keywords)
 
         self.checkpoints.end = last_step  # type: ignore[method-assign]
+
+    def _attempt(self, plan: JobPlan) -> Attempt:
+        return SimAttempt(self.scenario, self.lasting, plan, self.tally.progress.restarts)
+
+    def _restart(self, error: Exception, delay_ms: int) -> None:
+        self.scenario.world.log(f"the job restarts: {error!r}")
+        check_failure(error, self.scenario.world)
+        super()._restart(error, delay_ms)
 
 
 def frozen(world: SimWorld) -> SimWorld:
@@ -249,7 +257,7 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> SimWorld:
     return world
 
 
-def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[Watched, SimEngine]:
+def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[SimCoordinator, SimEngine]:
     world = scenario.world
     rng = world.rng
     checkpoints = scenario.checkpoint_settings(path)
@@ -274,7 +282,7 @@ def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[Wa
     engine = SimEngine(world)
     engine.zombies = zombies
     world.log(f"START parallelism {parallelism}, {sources} from {path}: {settings} {checkpoints}")
-    return Watched(scenario, job, engine, clock=VirtualClock()), engine
+    return SimCoordinator(scenario, job, engine, clock=VirtualClock()), engine
 
 
 def _run(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[bool, str | None, list[Any]]:
@@ -287,7 +295,7 @@ def _run(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[bool
         if not coordinator.stopped:
             if world.rng.random() < 0.5:
                 engine.haunt()
-            check_left_over(coordinator, world)
+            check_left_over(coordinator.checkpoints, world)
             return True, None, []
     except Crash:
         world.dead = False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.settings import CheckpointSettings
-    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.plan import ChainPlan, JobPlan
     from flintstream.runtime.protocol import Report
 
 _log = logging.getLogger(__name__)
@@ -45,8 +45,10 @@ class Completed:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the coordinator itself adds to a checkpoint."""
+    """What a checkpoint has beside the state of the subtasks."""
 
+    chains: Sequence[ChainPlan]
+    """The operators and subtasks that it is of."""
     enumerators: Mapping[str, Any]
     """Source uid -> state of its enumerator."""
     committables: Mapping[str, Sequence[Any]]
@@ -57,16 +59,22 @@ class Contents:
 class Checkpoints:
     """The checkpoints of one job, over all its restarts."""
 
-    def __init__(self, settings: CheckpointSettings, plan: JobPlan, now_ms: int, native: bool = False) -> None:
-        """Take checkpoints of ``plan`` from ``now_ms`` on; ``native`` tells that the backend keeps its own files."""
+    def __init__(self, settings: CheckpointSettings, plan: JobPlan, now_ms: int) -> None:
+        """Take checkpoints of the job of ``plan`` from ``now_ms`` on."""
         self.settings = settings
-        self.plan = plan
-        self.native = native
-        self.store = settings.storage.child(plan.job_id) if settings.storage is not None else None
+        self.job_id = plan.job_id
+        self.job_name = plan.job_name
+        self.logged = plan.settings.changelog is not None
+        """Whether checkpoints refer to a log of state changes."""
+        self.native = plan.settings.state.backend == "rocksdb"
+        """Whether the state backend keeps files of its own."""
+        self.store = settings.storage.child(self.job_id) if settings.storage is not None else None
         limit = settings.max_state_size
         self.max_state_size = DEFAULT_MAX_STATE_SIZE if limit is None and self.store is None else limit
         self.completed: list[Completed] = []
         self.number = 0
+        self.stopped = False
+        """Whether the latest one is a savepoint that the job has ended with."""
         self.failures = 0
         self.failed = 0
         """How many have failed in all."""
@@ -103,7 +111,7 @@ class Checkpoints:
         settings = self.settings
         kind = "full"
         if self.max_state_size is None:
-            kind = "log" if self.plan.settings.changelog is not None else "native" if self.native else "full"
+            kind = "log" if self.logged else "native" if self.native else "full"
         directory = f"chk-{self.number}"
         return SnapshotRequest(
             number=self.number,
@@ -121,7 +129,7 @@ class Checkpoints:
     def request_savepoint(self, store: FileStore) -> SnapshotRequest:
         """Begin a savepoint in a new directory of ``store``."""
         self.number += 1
-        name = f"savepoint-{self.plan.job_id[:6]}-{uuid.uuid4().hex[:12]}"
+        name = f"savepoint-{self.job_id[:6]}-{uuid.uuid4().hex[:12]}"
         return SnapshotRequest(
             number=self.number, kind="full", store=store.child(name), inline_below=self.settings.inline_below
         )
@@ -193,11 +201,11 @@ class Checkpoints:
         metadata = Metadata(
             kind=kind,
             number=request.number,
-            job_id=self.plan.job_id,
-            job_name=self.plan.job_name,
+            job_id=self.job_id,
+            job_name=self.job_name,
             created_ms=now_ms,
             release=flintstream.__version__,
-            chains=self._chains(reports),
+            chains=_chains(contents.chains, reports),
             enumerators={uid: codec.encode_one(state) for uid, state in contents.enumerators.items()},
             committables={uid: codec.encode(list(items)) for uid, items in contents.committables.items() if items},
             depth=1 if request.directory else 0,
@@ -208,19 +216,6 @@ class Checkpoints:
             request.store.write(path, to_bytes(metadata))
         return Completed(metadata, request.store, request.directory)
 
-    def _chains(self, reports: Sequence[Report]) -> tuple[ChainState, ...]:
-        pieces = {(report.chain, report.subtask): report.pieces or () for report in reports}
-        return tuple(
-            ChainState(
-                tuple(
-                    OperatorInfo(node.uid, node.name, chain.parallelism, chain.max_parallelism, node.keyed)
-                    for node in chain.nodes
-                ),
-                tuple(pieces.get((chain.id, subtask), ()) for subtask in range(chain.parallelism)),
-            )
-            for chain in self.plan.chains
-        )
-
     def _fail(self, request: SnapshotRequest, why: str, written: set[str]) -> None:
         """Count a failed checkpoint and remove what there is of it.
 
@@ -229,7 +224,7 @@ class Checkpoints:
         """
         self.failures += 1
         self.failed += 1
-        if self._discard(request) and self.store is not None and self.plan.settings.changelog is None:
+        if self._discard(request) and self.store is not None and not self.logged:
             for path in written - self.needed():
                 if path.startswith(f"{SHARED}/"):
                     _quietly(self.store.delete, path)
@@ -267,7 +262,7 @@ class Checkpoints:
         if not _quietly(self.store.delete, f"{dropped.directory}/{METADATA}"):  # without it nothing counts on the rest
             return
         for path in dropped.metadata.paths() - needed:
-            if path.startswith(f"{SHARED}/") and self.plan.settings.changelog is None:
+            if path.startswith(f"{SHARED}/") and not self.logged:
                 _quietly(self.store.delete, path)
         _quietly(self.store.delete_tree, dropped.directory)
 
@@ -308,12 +303,31 @@ class Checkpoints:
         self.completed = [replace(completed, own=False)]
         self.number = completed.metadata.number
 
+    def stop_with(self, savepoint: Completed) -> None:
+        """Note that the job ends with a savepoint: there is no going back to what was before."""
+        self.go_back_to(savepoint)
+        self.stopped = True
+
     def take_over(self, found: Iterable[Completed], latest: Completed) -> None:
         """Go on from the latest checkpoint of an earlier run of the job, whose others are kept as this one's are."""
         until = latest.metadata.number
         own = [replace(each, own=True) for each in found if each.metadata.number <= until]
         self.completed = sorted(own, key=lambda each: each.metadata.number)
         self.number = until
+
+
+def _chains(chains: Sequence[ChainPlan], reports: Sequence[Report]) -> tuple[ChainState, ...]:
+    pieces = {(report.chain, report.subtask): report.pieces or () for report in reports}
+    return tuple(
+        ChainState(
+            tuple(
+                OperatorInfo(node.uid, node.name, chain.parallelism, chain.max_parallelism, node.keyed)
+                for node in chain.nodes
+            ),
+            tuple(pieces.get((chain.id, subtask), ()) for subtask in range(chain.parallelism)),
+        )
+        for chain in chains
+    )
 
 
 def _quietly(delete: Any, path: str) -> bool:

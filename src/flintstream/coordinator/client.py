@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from flintstream.checkpoint.file_store import file_store
 from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
-from flintstream.coordinator.coordinator import Coordinator, SavepointRequest
+from flintstream.coordinator.coordinator import Coordinator
+from flintstream.coordinator.orders import SavepointRequest
 from flintstream.errors import CheckpointError, JobCancelledError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class RunningJob:
         except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
             self._end()
             cancelled = JobCancelledError(f"the job '{self.job.plan.job_name}' was cancelled")
-            self.result.set_exception(cancelled if self.coordinator.cancelled else error)
+            self.result.set_exception(cancelled if self.coordinator.orders.cancelled else error)
         else:
             self._end()
             self.result.set_result(progress)
@@ -89,7 +90,7 @@ class RunningJob:
             if error is None:
                 return JobStatus.FINISHED
             return JobStatus.CANCELED if isinstance(error, JobCancelledError) else JobStatus.FAILED
-        if self.coordinator.cancelled:
+        if self.coordinator.orders.cancelled:
             return JobStatus.CANCELLING
         if self.coordinator.restarting:
             return JobStatus.RESTARTING
@@ -138,4 +139,4 @@ class RunningJob:
         return wanted.result
 
     def _refuse_savepoints(self) -> None:
-        self.coordinator.refuse_savepoints(CheckpointError(f"the job '{self.job.plan.job_name}' is over"))
+        self.coordinator.orders.refuse(CheckpointError(f"the job '{self.job.plan.job_name}' is over"))

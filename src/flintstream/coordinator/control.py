@@ -169,7 +169,7 @@ class Control:
 
 def status_of(job: RunningJob) -> dict[str, Any]:
     """Return how far a job is, as JSON."""
-    progress = job.coordinator.progress
+    progress = job.coordinator.tally.progress
     return {
         "state": job.status().name,
         "epochs": progress.epochs,
@@ -187,7 +187,7 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
     checkpoints = job.coordinator.checkpoints
     return {
         "interval_ms": checkpoints.settings.interval_ms,
-        "completed": job.coordinator.progress.checkpoints,
+        "completed": job.coordinator.tally.progress.checkpoints,
         "failed": checkpoints.failed,
         "last_duration_ms": checkpoints.duration_ms,
         "started_from": checkpoints.settings.restore_path,
@@ -206,7 +206,7 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
 
 def metrics_of(job: RunningJob) -> dict[str, Any]:
     """Return what each subtask of each operator has reported, as JSON; what JSON does not know is a text."""
-    operators = [asdict(each) for each in job.coordinator.metrics.by_subtask()]
+    operators = [asdict(each) for each in job.coordinator.tally.metrics.by_subtask()]
     for each in operators:
         each["values"] = {
             name: value if value is None or isinstance(value, int | float | str) else str(value)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flintstream.metrics.reported import Reported
+    from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report
 
 _log = logging.getLogger(__name__)
@@ -28,6 +29,11 @@ class JobMetrics:
         self._kept: tuple[int | None, dict[tuple[int, int], dict[str, Reported]]] = (None, {})
         self._warned: set[tuple[int, str]] = set()
         self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, plan: JobPlan) -> JobMetrics:
+        """Start without metrics of the operators of a plan."""
+        return cls({node.id: node.name for chain in plan.chains for node in chain.nodes})
 
     def add(self, report: Report) -> None:
         """Take in what a subtask reports of an epoch that counts."""

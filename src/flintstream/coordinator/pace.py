@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flintstream.runtime.block_size import LONGEST_WAIT_MS
+from flintstream.runtime.operators.source import UNBOUNDED_EPOCH_MS
+
+if TYPE_CHECKING:
+    from flintstream.runtime.plan import JobPlan
 
 SHORTEST_MS = 50
 """An epoch costs about this much however little it does."""
@@ -45,6 +51,13 @@ class Pace:
         self._records, self._spent_ms, self._slow = 0, 0.0, False
         self.last_ms = 0
         """How long the last epoch took."""
+
+    @classmethod
+    def of(cls, plan: JobPlan) -> Pace:
+        """Return the pace at which a job begins."""
+        longest = plan.settings.max_epoch_ms
+        exchanges = not plan.batch and any(chain.inputs for chain in plan.chains)
+        return cls(longest if plan.bounded else min(longest, UNBOUNDED_EPOCH_MS), FIRST_RECORDS if exchanges else None)
 
     def observe(self, epoch_ms: int) -> None:
         """Learn how long an epoch took."""

@@ -63,7 +63,7 @@ class JobHandle:
 
     def metrics(self) -> list[SubtaskMetrics]:
         """Return what each subtask of each operator has reported so far."""
-        return self._job.coordinator.metrics.by_subtask()
+        return self._job.coordinator.tally.metrics.by_subtask()
 
     def result(self) -> JobExecutionResult:
         """Wait until the job is over and return its result, or raise why it failed."""
@@ -73,7 +73,7 @@ class JobHandle:
 
 def accumulators_of(job: RunningJob) -> dict[str, Any]:
     """Return the engine's own counters and those of the operators, as ``operator.metric``."""
-    progress, checkpoints = job.coordinator.progress, job.coordinator.checkpoints
+    progress, checkpoints = job.coordinator.tally.progress, job.coordinator.checkpoints
     values: dict[str, Any] = {
         "numEpochs": progress.epochs,
         "numRestarts": progress.restarts,
@@ -86,7 +86,7 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
         values["lastCheckpointDuration"] = checkpoints.duration_ms
         values["lastCheckpointSize"] = checkpoints.new_bytes
         values["lastCheckpointFullSize"] = checkpoints.latest.metadata.size()
-    for operator, metrics in job.coordinator.metrics.values().items():
+    for operator, metrics in job.coordinator.tally.metrics.values().items():
         values.update({f"{operator}.{name}": value for name, value in metrics.items()})
     return values
 
@@ -94,7 +94,7 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
 def result_of(job: RunningJob) -> JobExecutionResult:
     """Return the result of a job that finished."""
     return JobExecutionResult(
-        JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job), job.coordinator.metrics.by_subtask()
+        JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job), job.coordinator.tally.metrics.by_subtask()
     )
 
 

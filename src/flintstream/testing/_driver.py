@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypedDict
 
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.common._clock import another_clock
 from flintstream.connectors.source import Boundedness
 from flintstream.coordinator.checkpoints import Checkpoints, Contents
-from flintstream.coordinator.coordinator import raise_failure
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.coordinator.recovery import load, restore_plan, with_key_groups_of
+from flintstream.coordinator.subtasks import Subtasks, raise_failure
 from flintstream.datastream.data_stream import DataStream
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -27,17 +27,15 @@ from flintstream.runtime.failure import FailureReport, OperatorFailure
 from flintstream.runtime.operators.operator import MIN_TIMESTAMP
 from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.protocol import Instruction, SnapshotRequest
-from flintstream.runtime.task.stage import instruction_item
 from flintstream.testing._ends import Input, Mailbox, Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.checkpoints import Completed
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.operators.operator import Operator
     from flintstream.runtime.protocol import Report, Restore
 
@@ -88,8 +86,9 @@ class Driver:
         self.now = 0
         self.closed = False
         self.failure = ""
-        self.engine: InlineEngine | None = None
-        self._reports: dict[tuple[int, int], Report] = {}
+        self.engine = InlineEngine()
+        self._subtasks: Subtasks | None = None
+        """None before the first epoch."""
         self._restore: Restore | None = None
         self._epochs = 0
         env = _environment(settings)
@@ -100,7 +99,7 @@ class Driver:
         checkpoints = env._checkpoint_settings(batch=False)  # noqa: SLF001
         self.plan = plan_job(graph, "test harness", job_id, env._job_settings(graph, job_id, checkpoints))  # noqa: SLF001
         self.chain = next(c for c in self.plan.chains if any(node.id == self.tested.id for node in c.nodes))
-        self.metrics = JobMetrics({node.id: node.name for chain in self.plan.chains for node in chain.nodes})
+        self.metrics = JobMetrics.of(self.plan)
 
     def _build(
         self,
@@ -137,57 +136,39 @@ class Driver:
             Exception: What a user's function raised.
         """
         self.check_usable()
-        engine = self._started()
+        if self._subtasks is None:
+            self.engine.start(self.plan)
+            self._subtasks = Subtasks(self.plan, self.engine, self._restore)
+        reports = self._epoch(self._subtasks, snapshot, drain=drain)
+        while self._subtasks.left:  # slow functions had no time for it
+            self._epoch(self._subtasks)
+        return reports
+
+    def _epoch(
+        self, subtasks: Subtasks, snapshot: SnapshotRequest | None = None, *, drain: bool = False
+    ) -> list[Report]:
         self._epochs += 1
+        instruct = partial(Instruction, epoch=self._epochs, snapshot=snapshot, drain=drain, keep_state=False)
         try:
             with self.clock():
-                items = engine.run_epoch(list(self._instructions(snapshot, drain=drain)))
-            reports: list[Report] = [pickle.loads(item.payload) for item in items]
-            for report in reports:
-                if report.failure is not None:
-                    raise_failure(report.failure)
+                reports = subtasks.run_epoch(instruct)
         except BaseException as error:
             self.failure = f"{type(error).__name__}: {error}"
             raise
+        subtasks.take_over(reports, self.now)
         for report in reports:
-            self._reports[report.chain, report.subtask] = report
             self.metrics.add(report)
         return reports
-
-    def _instructions(self, snapshot: SnapshotRequest | None, *, drain: bool) -> Iterator[Item]:
-        for chain in self.plan.chains:
-            for subtask in range(chain.parallelism):
-                before = self._reports.get((chain.id, subtask))
-                if before is None or not before.finished:
-                    instruction = Instruction(
-                        epoch=self._epochs,
-                        chain=chain.id,
-                        subtask=subtask,
-                        attempt=0,
-                        version=None if before is None else before.version,
-                        restore=self._restore,
-                        snapshot=snapshot,
-                        drain=drain,
-                        keep_state=False,
-                    )
-                    yield instruction_item(chain.level, instruction)
-
-    def _started(self) -> InlineEngine:
-        if self.engine is None:
-            self.engine = InlineEngine()
-            self.engine.start(self.plan)
-        return self.engine
 
     @property
     def opened(self) -> bool:
         """Whether an epoch was run."""
-        return self._epochs > 0
+        return self._subtasks is not None
 
     @property
     def ended(self) -> bool:
         """Whether all input has ended, for what is tested at least."""
-        report = self._reports.get((self.chain.id, 0))
-        return report is not None and report.finished
+        return self._subtasks is not None and self._subtasks.states[self.chain.id, 0].finished
 
     def check_usable(self) -> None:
         """Refuse to go on.
@@ -216,7 +197,7 @@ class Driver:
         self.check_usable()
         if not self.opened:
             self.run()
-        subtasks = self._started().runtime.subtasks
+        subtasks = self.engine.runtime.subtasks
         return [subtasks[self.chain.id, n].operators[self.tested.id] for n in range(self.chain.parallelism)]
 
     def snapshot(self) -> Snapshot:
@@ -224,7 +205,7 @@ class Driver:
         request = SnapshotRequest(self._epochs, "full", None, inline_below=sys.maxsize)
         reports = self.run(snapshot=request)
         checkpoints = Checkpoints(CheckpointSettings(), self.plan, self.now)
-        completed = checkpoints.complete_savepoint(request, reports, Contents({}, {}), self.now)
+        completed = checkpoints.complete_savepoint(request, reports, Contents(self.plan.chains, {}, {}), self.now)
         return Snapshot(completed, tuple(self.watermarks), self.now)
 
     def restore(self, snapshot: Snapshot | str) -> None:
@@ -256,7 +237,7 @@ class Driver:
         if self.closed:
             return
         self.closed = True
-        if self.engine is None:
+        if self._subtasks is None:
             return
         try:
             with ExitStack() as stack:

@@ -1,0 +1,278 @@
+"""One attempt at a job: the epoch loop."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import uuid
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.coordinator import program
+from flintstream.coordinator.checkpoints import Contents
+from flintstream.coordinator.pace import SHORTEST_MS
+from flintstream.coordinator.recovery import restore_plan
+from flintstream.coordinator.sources import Sources
+from flintstream.coordinator.subtasks import Subtasks
+from flintstream.errors import CheckpointError, JobCancelledError
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP
+from flintstream.runtime.protocol import SHARED, Instruction
+
+if TYPE_CHECKING:
+    from flintstream.coordinator.checkpoints import Checkpoints
+    from flintstream.coordinator.commits import Commits
+    from flintstream.coordinator.engine import Engine
+    from flintstream.coordinator.job import Clock, Job
+    from flintstream.coordinator.materializer import Materializer
+    from flintstream.coordinator.orders import Orders, SavepointRequest
+    from flintstream.coordinator.pace import Pace
+    from flintstream.coordinator.tally import Tally
+    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import Report, SnapshotRequest
+
+POLL_SECONDS = 0.02
+"""How often enumerators are asked for new splits while there is nothing else to do."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """What a job keeps from one attempt to the next."""
+
+    job: Job
+    engine: Engine
+    clock: Clock
+    orders: Orders
+    checkpoints: Checkpoints
+    commits: Commits
+    tally: Tally
+    pace: Pace
+    materializer: Materializer | None
+    """None where there is no changelog."""
+
+
+class Attempt:
+    """One run of a job: from its latest checkpoint, or from the beginning, until all input has ended or it fails."""
+
+    def __init__(self, lasting: Lasting, plan: JobPlan, number: int) -> None:
+        """Prepare to run ``plan``; ``number`` tells how often the job was started again.
+
+        Raises:
+            CheckpointError: The latest checkpoint does not fit the plan.
+            Exception: What an enumerator raised.
+        """
+        self.plan = plan
+        self.settings = lasting.job.checkpoints
+        self.engine = lasting.engine
+        self.clock = lasting.clock
+        self.orders = lasting.orders
+        self.checkpoints = lasting.checkpoints
+        self.commits = lasting.commits
+        self.tally = lasting.tally
+        self.epochs = 0
+        """How many of its epochs count."""
+        self.unsaved = False
+        """Whether something has happened since the last checkpoint."""
+        latest = self.checkpoints.latest
+        self.start = None if latest is None else latest.metadata
+        restore = None if latest is None else restore_plan(latest, plan, self.settings)
+        # New logs begin, so that the old ones are needed as long as the checkpoints are that refer to them.
+        logged = self.checkpoints.needed() if lasting.materializer is not None else set()
+        self.subtasks = Subtasks(
+            plan,
+            self.engine,
+            restore,
+            attempt=number,
+            run=uuid.uuid4().hex[:12],
+            materializer=lasting.materializer,
+            obsolete={path.removeprefix(f"{SHARED}/") for path in logged if path.startswith(f"{SHARED}/")},
+        )
+        self.sources = Sources(lasting.job, plan, lasting.pace, self.start)
+
+    def run(self) -> None:
+        """Run until all input has ended and its output is committed, or until the job is stopped with a savepoint.
+
+        Raises:
+            JobCancelledError: The job was cancelled.
+            Exception: What user code raised, and whatever else makes an attempt fail.
+        """
+        with contextlib.closing(self.sources):
+            self.commits.recover(self.start, allow_non_restored=self.settings.allow_non_restored)
+            if not self.checkpoints.stopped and (self.start is None or not self.start.finished):
+                self.sources.start(checkpoints=self.checkpoints.enabled, batch=self.plan.batch)
+                with contextlib.ExitStack() as stack:
+                    stack.callback(self.engine.stop)
+                    self.engine.start(self.plan)
+                    self._run_epochs()
+        if not self.checkpoints.stopped:
+            self._note_end()
+
+    def _run_epochs(self) -> None:
+        while not self.checkpoints.stopped and not self.subtasks.finished:
+            if self.orders.cancelled:
+                raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
+            splits = self._discover()
+            if self.epochs and not self.orders.waiting and not any(splits.values()):
+                wait = self._seconds_to_wait()
+                if wait > 0:
+                    self.clock.sleep(wait)
+                    continue
+            self._run_epoch(splits)
+        if not self.checkpoints.stopped:
+            self._finish()
+
+    def _discover(self) -> dict[int, list[Any]]:
+        """Ask the enumerators for splits; in BATCH mode for all there will ever be, as there is one epoch only."""
+        splits = self.sources.discover()
+        while self.plan.batch and not self.sources.all_finished and not self.orders.cancelled:
+            self.clock.sleep(POLL_SECONDS)
+            for node, found in self.sources.discover().items():
+                splits[node] += found
+        return splits
+
+    def _seconds_to_wait(self) -> float:
+        """Return how long there is nothing to do: until a timer is due, or an enumerator should be asked again."""
+        if self.subtasks.busy or self.sources.all_finished:
+            return 0
+        now = self.clock.now_ms()
+        timer = self.subtasks.next_processing_time
+        checkpoint = self.checkpoints.due_in(now) if self.unsaved else None
+        due = MAX_TIMESTAMP if timer is None else timer - now
+        if checkpoint is not None:
+            due = min(due, checkpoint)
+        return min(POLL_SECONDS, max(0.0, due / 1000))
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    def _finish(self) -> None:
+        """All input has ended: commit the rest, after it has become part of a last checkpoint."""
+        if self.commits.pending and self.checkpoints.enabled:
+            self._last_checkpoint()
+        self.commits.commit(self.checkpoints.number)
+        if self.checkpoints.enabled:
+            self.sources.checkpoint_completed()
+
+    def _note_end(self) -> None:
+        """Where it must be known after the end, leave a checkpoint that says that nothing but commits is left."""
+        if program.remembers() and self.checkpoints.enabled:
+            try:
+                self._last_checkpoint()
+            except CheckpointError as error:
+                _log.warning("killed before its end, this process would run '%s' again: %s", self.plan.job_name, error)
+
+    def _last_checkpoint(self) -> None:
+        self.checkpoints.last(Contents(self.plan.chains, {}, self.commits.by_uid(), finished=True), self.clock.now_ms())
+
+    # -- an epoch ----------------------------------------------------------------------------------------------------
+
+    def _run_epoch(self, splits: dict[int, list[Any]]) -> None:
+        # What is left is in flight: checkpoints wait until it is not.
+        savepoint = None if self.subtasks.left else self.orders.next_savepoint()
+        try:
+            started = self.clock.now_ms()
+            request, limit = self._snapshot_request(savepoint)
+            reports = self._reports(splits, request, limit, savepoint)
+            if self.epochs:  # the first one also starts the workers
+                self.sources.pace.observe(self.clock.now_ms() - started)
+            self._take_over(reports)
+            if savepoint is not None and request is not None:
+                self._complete_savepoint(savepoint, request, reports)
+            elif request is not None:
+                self._complete_checkpoint(request, reports)
+            self._delete_obsolete()  # only now: the checkpoint may refer to what the next epoch does not need any more
+        except BaseException as error:
+            if savepoint is not None and not savepoint.result.done():
+                savepoint.result.set_exception(CheckpointError(f"the savepoint failed: {error}"))
+            raise
+
+    def _snapshot_request(self, savepoint: SavepointRequest | None) -> tuple[SnapshotRequest | None, int | None]:
+        """Return what to save at the end of the next epoch, and when (ms) that epoch ends at the latest."""
+        now, pace = self.clock.now_ms(), self.sources.pace
+        if savepoint is not None:
+            return self.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
+        due = self.checkpoints.due_in(now)
+        limit = pace.limit_ms
+        if due is None or self.subtasks.left:
+            return None, limit
+        until_due = max(due if limit is None else min(due, limit), SHORTEST_MS)
+        # An epoch that is likely to last until then takes the checkpoint at its end; a shorter one would be too early.
+        return self.checkpoints.request(now) if due <= pace.last_ms else None, until_due
+
+    def _reports(
+        self,
+        splits: dict[int, list[Any]],
+        request: SnapshotRequest | None,
+        limit: int | None,
+        savepoint: SavepointRequest | None,
+    ) -> list[Report]:
+        """Run an epoch and return what all subtasks report of it."""
+        instruct = partial(
+            Instruction,
+            epoch=self.tally.progress.epochs,
+            snapshot=request,
+            savepoint=savepoint is not None,
+            commit=(request is not None and (savepoint is None or savepoint.stop)) or not self.commits.waiting,
+            max_epoch_ms=limit,
+            max_records=0 if self.subtasks.left else self.sources.pace.limit_records,
+            drain=savepoint is not None and savepoint.drain,
+            slowest=self.subtasks.slowest(),
+            no_more_splits=self.sources.finished(),
+            keep_state=not self.plan.batch,
+        )
+        return self.subtasks.run_epoch(instruct, self.sources.deal(splits))
+
+    def _take_over(self, reports: list[Report]) -> None:
+        """Let the epoch count: later ones start from where it ended."""
+        self.epochs += 1
+        self.unsaved = True
+        self.subtasks.take_over(reports, self.clock.now_ms())
+        left = bool(self.subtasks.left)
+        self.sources.learn(reports, left=left)
+        self.sources.epoch_ended(reports)
+        if not self.checkpoints.enabled:
+            self.sources.epoch_counts()
+        self.commits.add(reports, left=left)
+        self.tally.add(reports)
+
+    def _delete_obsolete(self) -> None:
+        """Delete what no later epoch needs, nor any checkpoint."""
+        self.subtasks.delete_obsolete(self.checkpoints.needed() if self.plan.settings.changelog is not None else ())
+
+    # -- checkpoints -------------------------------------------------------------------------------------------------
+
+    def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report]) -> None:
+        began = self.clock.now_ms()
+        done = self.checkpoints.complete(request, reports, self._contents(), began)
+        if done is not None:
+            self.checkpoints.duration_ms += self.clock.now_ms() - began
+            _log.info(
+                "checkpoint %d completed in %d ms: %d bytes written, %d in all",
+                request.number, self.checkpoints.duration_ms, self.checkpoints.new_bytes, done.metadata.size(),
+            )  # fmt: skip
+            self.unsaved = False
+            self.tally.progress.checkpoints += 1
+            self.tally.metrics.keep(request.number)
+            self.commits.commit(request.number)
+            self.sources.checkpoint_completed()
+            self.checkpoints.subsume()
+
+    def _complete_savepoint(self, savepoint: SavepointRequest, request: SnapshotRequest, reports: list[Report]) -> None:
+        try:
+            done = self.checkpoints.complete_savepoint(request, reports, self._contents(), self.clock.now_ms())
+        except CheckpointError as error:
+            savepoint.result.set_exception(error)
+            if savepoint.drain:  # the input has ended already: there is no going on as if nothing had happened
+                raise
+            return
+        if savepoint.stop:
+            # Should a commit fail: parts of it may be visible, so there is no going back to an earlier checkpoint.
+            self.checkpoints.stop_with(done)
+            self._note_end()  # before the commit: from here on there is nothing to do but that
+            self.commits.commit(self.checkpoints.number)
+            self.sources.checkpoint_completed()
+        savepoint.result.set_result(done.where)
+
+    def _contents(self) -> Contents:
+        return Contents(self.plan.chains, self.sources.snapshot(), self.commits.by_uid())

@@ -1,0 +1,132 @@
+"""The sources of a job as the driver sees them: it finds their splits, and deals them to subtasks."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from flintstream.checkpoint import codec
+from flintstream.coordinator.enumerators import NamedEnumerator
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from flintstream.checkpoint.metadata import Metadata
+    from flintstream.coordinator.job import Job
+    from flintstream.coordinator.pace import Pace
+    from flintstream.coordinator.subtasks import Splits
+    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import Report
+
+
+class Sources:
+    """The enumerators of one attempt, whose turn it is to get a split, and how fast the sources may read."""
+
+    def __init__(self, job: Job, plan: JobPlan, pace: Pace, start: Metadata | None = None) -> None:
+        """Create the enumerators of a job, which go on from the checkpoint ``start``.
+
+        Raises:
+            Exception: What an enumerator raised; all are closed then.
+        """
+        self.pace = pace
+        self._chains = {node.id: chain for chain in plan.chains for node in chain.nodes if node.id in job.sources}
+        self._uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes if node.id in job.sources}
+        self._levels = {chain.id: chain.level for chain in plan.chains}
+        self._turns = dict.fromkeys(job.sources, 0)
+        """By source, the subtask that gets the next split."""
+        self._progress: dict[int, list[Any]] = {}
+        """By source, what its enumerator is told when a checkpoint contains the epochs since the last one."""
+        self._enumerators: dict[int, NamedEnumerator] = {}
+        names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
+        with contextlib.ExitStack() as stack:
+            for node, source in job.sources.items():
+                enumerator = NamedEnumerator(source, self._chains[node].parallelism, names[node])
+                stack.callback(enumerator.close)
+                self._enumerators[node] = enumerator
+            if start is not None:
+                self._restore(start)
+            self._open = stack.pop_all()
+
+    def _restore(self, metadata: Metadata) -> None:
+        for node, enumerator in self._enumerators.items():
+            data = metadata.enumerators.get(self._uids[node])
+            if data is not None:
+                state, turn = codec.decode_one(data)
+                self._turns[node] = turn % self._chains[node].parallelism
+                enumerator.restore(state)
+
+    def start(self, *, checkpoints: bool, batch: bool) -> None:
+        """Let the enumerators begin."""
+        for enumerator in self._enumerators.values():
+            enumerator.start(checkpoints=checkpoints, batch=batch)
+
+    def close(self) -> None:
+        """Close the enumerators."""
+        self._open.close()
+
+    # -- splits ------------------------------------------------------------------------------------------------------
+
+    def discover(self) -> dict[int, list[Any]]:
+        """Return the new splits of each source."""
+        return {node: list(enumerator.discover()) for node, enumerator in self._enumerators.items()}
+
+    def finished(self) -> frozenset[int]:
+        """Return the sources that will have no more splits."""
+        return frozenset(node for node, enumerator in self._enumerators.items() if enumerator.is_finished())
+
+    @property
+    def all_finished(self) -> bool:
+        """Whether no source will have more splits."""
+        return all(enumerator.is_finished() for enumerator in self._enumerators.values())
+
+    def deal(self, found: Mapping[int, Collection[Any]]) -> Splits:
+        """Deal splits to the subtasks of their source, in turn."""
+        dealt: Splits = {}
+        for node, splits in found.items():
+            chain = self._chains[node]
+            for split in splits:
+                subtask = self._turns[node]
+                self._turns[node] = (subtask + 1) % chain.parallelism
+                dealt.setdefault((chain.id, subtask), {}).setdefault(node, []).append(split)
+        return dealt
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what a checkpoint has of each source, by uid: the state of its enumerator, and whose turn it is."""
+        return {
+            self._uids[node]: (enumerator.snapshot(), self._turns[node])
+            for node, enumerator in self._enumerators.items()
+        }
+
+    # -- what becomes of them ----------------------------------------------------------------------------------------
+
+    def epoch_ended(self, reports: Collection[Report]) -> None:
+        """Tell the enumerators that an epoch has ended."""
+        unread = frozenset().union(*(report.unread for report in reports))
+        for node, enumerator in self._enumerators.items():
+            enumerator.epoch_ended(all_read=node not in unread)
+        for report in reports:
+            for node, told in report.progress.items():
+                self._progress.setdefault(node, []).append(told)
+
+    def epoch_counts(self) -> None:
+        """Tell the enumerators how far the sources have read, where no checkpoint will do that."""
+        for node, progress in self._progress.items():
+            self._enumerators[node].epoch_read(progress)
+        self._progress = {}
+
+    def checkpoint_completed(self) -> None:
+        """Tell the enumerators what a complete checkpoint contains."""
+        for node, progress in self._progress.items():
+            self._enumerators[node].checkpoint_completed(progress)
+        self._progress = {}
+
+    def learn(self, reports: Collection[Report], *, left: bool) -> None:
+        """Let the pace know how sources, and what follows them, get on; ``left`` tells that input had to wait."""
+        spent: dict[int, float] = {}
+        read = 0
+        for report in reports:
+            level = self._levels[report.chain]
+            spent[level] = max(spent.get(level, 0.0), report.spent_ms)
+            read = max(read, sum(report.records.get(node, 0) for node in self._enumerators))
+        slow = any(report.slow for report in reports)
+        self.pace.learn(read, sum(spent.values()), slow=slow, left=left)

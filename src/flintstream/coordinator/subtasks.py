@@ -1,0 +1,178 @@
+"""The subtasks of a job as the driver sees them: what it tells them for an epoch, and what they report of it."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.coordinator.job import SubtaskProgress
+from flintstream.errors import JobFailedError, UserCodeError
+from flintstream.runtime.protocol import SHARED, Report
+from flintstream.runtime.task.stage import instruction_item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from flintstream.coordinator.engine import Engine
+    from flintstream.coordinator.materializer import Materializer
+    from flintstream.runtime.exchange.receiving import Item
+    from flintstream.runtime.failure import FailureReport
+    from flintstream.runtime.plan import JobPlan
+    from flintstream.runtime.protocol import Instruction, Restore
+
+Splits = dict[tuple[int, int], dict[int, list[Any]]]
+"""(Chain, subtask) -> node id of the source -> the splits that the subtask shall read from now on."""
+
+_log = logging.getLogger(__name__)
+
+
+class Subtasks:
+    """All subtasks of one attempt. Each starts an epoch from what it reported of the one before."""
+
+    def __init__(
+        self,
+        plan: JobPlan,
+        engine: Engine,
+        restore: Restore | None = None,
+        *,
+        attempt: int = 0,
+        run: str = "",
+        materializer: Materializer | None = None,
+        obsolete: Collection[str] = (),
+    ) -> None:
+        """Prepare to run ``plan`` on ``engine``.
+
+        Args:
+            plan: the chains and their subtasks.
+            engine: what runs them.
+            restore: the checkpoint to start from.
+            attempt: how often the job was started again.
+            run: a name that no other attempt has.
+            materializer: what folds their changelogs, if they have any.
+            obsolete: blobs of the state log that they do not need.
+        """
+        self.plan = plan
+        self.engine = engine
+        self.restore = restore
+        self.attempt = attempt
+        self.run = run
+        self.materializer = materializer
+        self.states = {(c.id, s): SubtaskProgress() for c in plan.chains for s in range(c.parallelism)}
+        self.left: list[Item] = []
+        """What subtasks had no time for in the last epoch."""
+        self.obsolete = set(obsolete)
+        """Blobs of the state log that no later epoch needs."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether all have come to the end of their input."""
+        return all(state.finished for state in self.states.values())
+
+    @property
+    def busy(self) -> bool:
+        """Whether some have more to do than the last epoch had time for."""
+        return bool(self.left) or any(report.more or report.unread for report in self._last_reports())
+
+    @property
+    def next_processing_time(self) -> int | None:
+        """When the next timer is due (ms since the epoch), None when there is no timer."""
+        times = (report.next_processing_time for report in self._last_reports())
+        return min((time for time in times if time is not None), default=None)
+
+    def slowest(self) -> dict[str, int]:
+        """Return the lowest watermark (ms) of each group of sources that wait for one another."""
+        slowest: dict[str, int] = {}
+        for report in self._last_reports():
+            for group, watermark in report.aligned.items():
+                slowest[group] = min(watermark, slowest.get(group, watermark))
+        return slowest
+
+    def _last_reports(self) -> Iterator[Report]:
+        """Return what was reported by those that have more to do."""
+        return (s.report for s in self.states.values() if s.report is not None and not s.report.finished)
+
+    # -- an epoch ----------------------------------------------------------------------------------------------------
+
+    def run_epoch(self, instruct: Callable[..., Instruction], splits: Splits | None = None) -> list[Report]:
+        """Run an epoch and return what the subtasks report of it, in the order of the plan.
+
+        ``instruct`` makes an instruction of what differs from subtask to subtask: it knows what is the same for all.
+
+        Raises:
+            Exception: What the code of the user raised.
+            JobFailedError: Subtasks are missing.
+        """
+        expected = sum(not state.finished for state in self.states.values())
+        reports = []
+        for item in self.engine.run_epoch([*self._instructions(instruct, splits or {}), *self.left]):
+            report = pickle.loads(item.payload)
+            assert isinstance(report, Report)  # noqa: S101
+            reports.append(report)
+        reports.sort(key=lambda report: (report.chain, report.subtask))
+        for report in reports:
+            if report.failure is not None:
+                raise_failure(report.failure)
+        if len(reports) != expected:
+            raise JobFailedError(f"an epoch was acknowledged by {len(reports)} of {expected} subtasks")
+        return reports
+
+    def _instructions(self, instruct: Callable[..., Instruction], splits: Splits) -> Iterator[Item]:
+        for chain in self.plan.chains:
+            for subtask in range(chain.parallelism):
+                before = self.states[chain.id, subtask].report
+                if before is None:
+                    start: dict[str, Any] = {"version": None, "restore": self.restore}
+                elif before.finished:
+                    continue
+                else:
+                    start = {"version": before.version, "memo": before.memo, "handles": before.handles}
+                instruction = instruct(
+                    chain=chain.id,
+                    subtask=subtask,
+                    attempt=self.attempt,
+                    run=self.run,
+                    folding=self.materializer.folding(chain.id, subtask) if self.materializer is not None else 0,
+                    new_splits=splits.get((chain.id, subtask), {}),
+                    **start,
+                )
+                yield instruction_item(chain.level, instruction)
+
+    def take_over(self, reports: Collection[Report], now_ms: int) -> None:
+        """Let the epoch count: later ones start from where it ended.
+
+        Raises:
+            CheckpointError: Changelogs could not be folded more often than is tolerated.
+        """
+        for report in reports:
+            state = self.states[report.chain, report.subtask]
+            kept = {handle.name for handle in report.handles} if not report.finished else set()
+            before = state.report.handles if state.report is not None else ()
+            self.obsolete.update(handle.name for handle in (*before, *report.handles) if handle.name not in kept)
+            state.report = replace(report, left=()) if report.left else report
+        self.left = [item for report in reports for item in report.left]
+        if self.materializer is not None:
+            self.obsolete.update(self.materializer.poll(self.states, now_ms))
+
+    def delete_obsolete(self, needed: Collection[str]) -> None:
+        """Delete what no later epoch needs, unless checkpoints do: ``needed`` has the paths of their files."""
+        names = [name for name in self.obsolete if f"{SHARED}/{name}" not in needed]
+        if names:
+            self.obsolete.difference_update(names)
+            try:
+                self.engine.forget(names)
+            except Exception as error:  # noqa: BLE001 - whatever a storage raises; the job itself is fine
+                _log.warning("cannot delete old state: %s", error)
+
+
+def raise_failure(failure: FailureReport) -> None:
+    """Raise a user's exception in the driver: type and message kept, the user's frames first, the operator named."""
+    error = failure.exception()
+    explained = UserCodeError(failure.operator_name, failure.summary, failure.record)
+    explained.args = (f"{failure.where()}\n{failure.user_traceback.rstrip()}",)
+    if error is None:
+        raise JobFailedError(f"{failure.where()}: {failure.summary}\n{failure.full_traceback}") from explained
+    explained.__cause__ = error.__cause__
+    error.add_note(f"in {failure.where()}")
+    raise error from explained

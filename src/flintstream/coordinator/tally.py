@@ -1,0 +1,50 @@
+"""Adds up what subtasks report, for those who watch a job."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from flintstream.coordinator.job import Progress
+from flintstream.coordinator.metrics import JobMetrics
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from flintstream.coordinator.job import Job
+    from flintstream.runtime.protocol import Report
+
+_log = logging.getLogger(__name__)
+
+
+class Tally:
+    """The progress and the metrics of a job over all its attempts."""
+
+    def __init__(self, job: Job, listeners: Sequence[Callable[[Progress], None]] = ()) -> None:
+        """Begin with nothing; ``listeners`` are called after each epoch."""
+        self.progress = Progress()
+        self.metrics = JobMetrics.of(job.plan)
+        self._sources, self._sinks = job.sources.keys(), job.sinks.keys()
+        self._listeners = listeners
+        self._warned: set[int] = set()
+        """Nodes of which the user was told something."""
+
+    def add(self, reports: Iterable[Report]) -> None:
+        """Take in what all subtasks report of an epoch that counts."""
+        progress = self.progress
+        progress.epochs += 1
+        watermarks = []
+        for report in reports:
+            progress.records_in += sum(n for node, n in report.records.items() if node in self._sources)
+            progress.records_out += sum(n for node, n in report.records.items() if node in self._sinks)
+            if report.watermark not in (MIN_TIMESTAMP, MAX_TIMESTAMP):
+                watermarks.append(report.watermark)
+            self.metrics.add(report)
+            for node, warning in report.warnings.items():
+                if node not in self._warned:
+                    self._warned.add(node)
+                    _log.warning("%s", warning)
+        progress.watermark = min(watermarks, default=progress.watermark)
+        for listener in self._listeners:
+            listener(progress)
