@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from flintstream.common import Time, Types
@@ -368,3 +370,13 @@ def test_windows_of_a_whole_stream_are_tested():
             harness.process_elements([1, 2], 5)
             harness.end_input()
             assert harness.extract_output_values() == [3]
+
+
+def test_slow_functions_get_all_their_input():
+    def slow(value):
+        time.sleep(0.3)
+        return value
+
+    with KeyedHarness(lambda values: values.key_by(lambda _: 0).map(slow)) as harness:
+        harness.process_elements(range(3))
+        assert harness.extract_output_values() == [0, 1, 2]
