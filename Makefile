@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-deep check docs format bench simulate faults changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-deep check docs options format bench simulate faults changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 help: ## what there is to make
@@ -33,6 +33,9 @@ check: setup ## linter, formatter, type checker
 
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build
+
+options: setup ## write the tables of options into docs/configuration.md
+	$(BIN)/python -m flintstream.options.page docs/configuration.md
 
 format: setup ## format the code
 	$(BIN)/ruff check --fix

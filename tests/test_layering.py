@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 LAYERS = (
     "errors",
     "metrics",
+    "options",
     "common",
     "table",
     "contracts",

@@ -79,7 +79,7 @@ def test_a_script_runs_as_main_with_pyflink_and_its_own_arguments(script):
 
 
 def test_settings_reach_the_environment_to_be(script):
-    path = script("from flintstream.datastream._defaults import get_defaults\nprint(get_defaults())\n")
+    path = script("from flintstream.options.command_line import get_defaults\nprint(get_defaults())\n")
     done = flintstream_run("--master", "local[3]", "-p", "2", "-D", "a.b=c=d", "-Dx= y ", path)
     assert done.stdout == (
         "Defaults(config={'a.b': 'c=d', 'x': 'y'}, master='local[3]', parallelism=2, py_files=(), progress=None)\n"
@@ -264,3 +264,16 @@ def test_ctrl_c_ends_with_130(script):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (130, "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("execution.checkpointing.interval=soon", "'execution.checkpointing.interval' must be a duration"),
+        ("state.backend.rocksdb.writebuffer.size=big", "'state.backend.rocksdb.writebuffer.size' must be a size"),
+    ],
+)
+def test_a_bad_value_of_an_option_is_refused_before_the_program_starts(script, setting, message):
+    result = CliRunner().invoke(main, ["run", "-D", setting, script("")])
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())

@@ -171,7 +171,7 @@ def test_a_bad_value_is_refused_with_its_key(kind, option, value):
 
 
 @pytest.mark.parametrize("key", ["restart-strategy.type", "restart-strategy"])
-@pytest.mark.parametrize("name", ["full", "no-restart", "false", " none", ""])
+@pytest.mark.parametrize("name", ["full", "no-restart", "false", ""])
 def test_an_unknown_strategy_is_refused_with_the_known_ones(key, name):
-    with pytest.raises(ValueError, match=rf"'{key}' must be .*'exponential-delay', got '{name}'"):
+    with pytest.raises(ValueError, match=rf"'{key}' must be one of .* exponential-delay, got '{name}'"):
         restart_strategy({key: name}, checkpointing=True)

@@ -15,12 +15,12 @@ from flintstream.datastream import (
     StreamExecutionEnvironment,
 )
 from flintstream.datastream._job_settings import checkpoint_settings, state_settings
-from flintstream.datastream._options import GENERAL, OPTIONS, WITHOUT_EFFECT, table
 from flintstream.errors import MissingDependencyError, PlanError
+from flintstream.options.table import THEMES
 from flintstream.state.settings import StateSettings
 
 INTERVAL = {"execution.checkpointing.interval": "10 s"}
-DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
+WITH_EFFECT = [option for name in ("checkpointing", "state", "rocksdb", "restarts") for option in THEMES[name]]
 
 
 def checkpoints(entries, **how):
@@ -75,25 +75,27 @@ def base(key, tmp_path):
     return {**INTERVAL, **directory, **({"restart-strategy.type": kind} if kind else {})}
 
 
-@pytest.mark.parametrize("option", [option for option in OPTIONS if option.older], ids=lambda option: option.key)
+@pytest.mark.parametrize(
+    "option", [option for option in WITH_EFFECT if option.deprecated_keys], ids=lambda option: option.key
+)
 def test_an_older_spelling_counts_until_the_newer_one_is_set(option, samples, tmp_path):
     if option.key == "state.backend.type":
         pytest.importorskip("rocksdict")
     start = base(option.key, tmp_path)
     expected = everything({**start, option.key: samples[option.key]})
     assert expected != everything(start)
-    for older in option.older:
+    for older in option.deprecated_keys:
         assert everything({**start, older: samples[option.key]}) == expected
         assert everything({**start, option.key: samples[option.key], older: "nonsense"}) == expected
 
 
-@pytest.mark.parametrize("option", [o for o in OPTIONS if o.default is not None], ids=lambda option: option.key)
+@pytest.mark.parametrize("option", [o for o in WITH_EFFECT if o.default is not None], ids=lambda option: option.key)
 def test_the_default_of_the_table_is_the_default(option, tmp_path):
     start = base(option.key, tmp_path)
-    assert everything({**start, option.key: option.default}) == everything(start)
+    assert everything({**start, option.key: option.default_text()}) == everything(start)
 
 
-@pytest.mark.parametrize("option", WITHOUT_EFFECT, ids=lambda option: option.key)
+@pytest.mark.parametrize("option", THEMES["ignored"], ids=lambda option: option.key)
 def test_what_is_said_to_have_no_effect_has_none(option, tmp_path):
     values = {
         "execution.checkpointing.aligned-checkpoint-timeout": "5 s",
@@ -103,14 +105,8 @@ def test_what_is_said_to_have_no_effect_has_none(option, tmp_path):
         "state.changelog.storage": "filesystem",
     }
     start = base(option.key, tmp_path)
-    for key in (option.key, *option.older):
+    for key in option.keys:
         assert everything({**start, key: values.get(option.key, "true")}) == everything(start)
-
-
-def test_the_tables_of_the_documentation_are_those_of_the_code():
-    text = DOCUMENT.read_text(encoding="utf-8")
-    for options in (GENERAL, OPTIONS, WITHOUT_EFFECT):
-        assert table(options) in text, "paste what `python -m flintstream.datastream._options` prints"
 
 
 # -- checkpoints -------------------------------------------------------------------------------------------------------

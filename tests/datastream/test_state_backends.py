@@ -154,7 +154,7 @@ def test_what_a_backend_leaves_open_stays_as_configured():
         ),
         (
             {"state.backend": "rocksdb", "state.backend.rocksdb.checkpoint.transfer.thread.num": "0"},
-            "'state.backend.rocksdb.checkpoint.transfer.thread.num' must be at least 1, got 0",
+            "'state.backend.rocksdb.checkpoint.transfer.thread.num' must be a whole number of at least 1, got '0'",
         ),
     ],
 )

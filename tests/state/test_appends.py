@@ -16,12 +16,13 @@ from tests.state.test_ttl import TTL, Clock, clock, config  # noqa: F401 - the f
 from flintstream.checkpoint.state_file import StateFile, to_bytes
 from flintstream.common import Types
 from flintstream.datastream.state import ListStateDescriptor
+from flintstream.options.rocksdb import CACHED_ENTRIES
 from flintstream.state import ttl
 from flintstream.state.backend import Change, Scope, TableInfo
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
 from flintstream.state.rocksdb.lists import Lists
-from flintstream.state.rocksdb.options import CACHE_ENTRIES, RocksDBOptions
+from flintstream.state.rocksdb.options import RocksDBOptions
 
 
 def no_group(key):
@@ -32,7 +33,7 @@ def new_backend(kind: str, directory: str) -> Any:
     if kind == "hashmap":
         return HashMapStateBackend()
     cache = {"cached": "1000", "hardly cached": "1"}[kind]
-    return RocksDBStateBackend(directory, no_group, RocksDBOptions.of({CACHE_ENTRIES: cache}))
+    return RocksDBStateBackend(directory, no_group, RocksDBOptions.of({CACHED_ENTRIES.key: cache}))
 
 
 KINDS = ["hashmap", "cached", "hardly cached"]

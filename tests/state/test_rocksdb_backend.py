@@ -38,13 +38,14 @@ from flintstream.datastream.state import (
     ValueStateDescriptor,
 )
 from flintstream.errors import StateMigrationError
+from flintstream.options.rocksdb import CACHED_ENTRIES
 from flintstream.runtime.keys import freeze_key, key_group
 from flintstream.state import ttl
 from flintstream.state.backend import PIECE, Scope
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.rocksdb import backend as rocksdb
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
-from flintstream.state.rocksdb.options import CACHE_ENTRIES, RocksDBOptions
+from flintstream.state.rocksdb.options import RocksDBOptions
 
 # They look into the dicts of the hash map, have windows without a key, or use an iterator up.
 INSIDE_A_HASH_MAP = {
@@ -71,7 +72,7 @@ globals().update(
 )
 
 GROUPS = 16
-TINY = RocksDBOptions.of({CACHE_ENTRIES: "2"})
+TINY = RocksDBOptions.of({CACHED_ENTRIES.key: "2"})
 
 
 def group_of(key):
@@ -654,7 +655,7 @@ class AgainstTheHashMap(RuleBasedStateMachine):
         self.clock = Clock()
         self.patch.setattr(ttl._Ttl, "clock", self.clock)
         self.expires = ttl_config(on_read=on_read) if expires else None
-        self.options = RocksDBOptions.of({CACHE_ENTRIES: cache})
+        self.options = RocksDBOptions.of({CACHED_ENTRIES.key: cache})
         self.used, self.numbers = [], itertools.count()
         self.rocks: Any = self.open_rocks()
         self.plain: Any = HashMapStateBackend()

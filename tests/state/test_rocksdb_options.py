@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import rocksdict
 
+from flintstream.options.rocksdb import PREFIX
 from flintstream.state.rocksdb.backend import RocksDBStateBackend, open_backend
 from flintstream.state.rocksdb.directories import new_directory, remove_abandoned
-from flintstream.state.rocksdb.options import CACHE_ENTRIES, PREDEFINED, PREFIX, READERS, RocksDBOptions
+from flintstream.state.rocksdb.options import PREDEFINED, READ, RocksDBOptions
 from flintstream.state.settings import StateSettings
 
 
@@ -81,9 +82,8 @@ def test_what_is_configured_counts_more_than_what_is_predefined(tmp_path):
     assert (found["max_write_buffer_number"], found["min_write_buffer_number_to_merge"]) == ("9", "3")
 
 
-@pytest.mark.parametrize("key", [key for key, read in READERS.items() if read.__name__ != "_compressions"])
+@pytest.mark.parametrize("key", [option.key for option in READ])
 def test_a_value_that_is_none_is_refused_with_the_name_of_its_key(key):
-    key = key if key == CACHE_ENTRIES else PREFIX + key
     with pytest.raises(ValueError, match=f"'{key}' must be .*, got 'much'"):
         RocksDBOptions.of({key: "much"})
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flintstream.options.checkpointing import (
+    IGNORE_UNCLAIMED,
+    INCREMENTAL,
+    INLINE_THRESHOLD,
+    MIN_PAUSE,
+    RETAINED,
+    TIMEOUT,
+    TOLERABLE_FAILURES,
+)
+from flintstream.options.rocksdb import TRANSFER_THREADS
+from flintstream.options.state import MATERIALIZE_FAILURES, MATERIALIZE_INTERVAL
+
 if TYPE_CHECKING:
     from flintstream.checkpoint.file_store import FileStore
-
-
-STATE_DIRECTORY = "flintstream.state.dir"
-"""The key of the configuration that says where workers hand keyed state, and other data, to one another."""
-
-DEFAULT_MAX_STATE_SIZE = 5 << 20
-"""Bytes that one subtask's state may have where checkpoints are in the driver's memory, as in Flink."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +26,11 @@ class CheckpointSettings:
     """Times are in ms. Without an interval there are no checkpoints but the savepoints that are asked for."""
 
     interval_ms: int | None = None
-    min_pause_ms: int = 0
-    timeout_ms: int = 600_000
-    tolerable_failures: int = 0
+    min_pause_ms: int = MIN_PAUSE.default
+    timeout_ms: int = TIMEOUT.default
+    tolerable_failures: int = TOLERABLE_FAILURES.default
     """How many checkpoints in a row may fail before the job does."""
-    retained: int = 1
+    retained: int = RETAINED.default
     """How many completed checkpoints are kept."""
     exactly_once: bool = True
     """Whether sinks wait for the checkpoint before they commit."""
@@ -35,14 +40,14 @@ class CheckpointSettings:
     """Where ``<job id>/chk-<n>`` goes; None for the driver's memory."""
     max_state_size: int | None = None
     """Bytes that a subtask's state may have in the metadata, if all of it belongs there; None if there are files."""
-    inline_below: int = 20 << 10
+    inline_below: int = INLINE_THRESHOLD.default
     """State files of no more bytes are stored within the metadata."""
-    incremental: bool = False
+    incremental: bool = INCREMENTAL.default
     """Whether a backend's own files are shared between checkpoints."""
-    transfer_threads: int = 4
-    materialize_interval_ms: int | None = 600_000
+    transfer_threads: int = TRANSFER_THREADS.default
+    materialize_interval_ms: int | None = MATERIALIZE_INTERVAL.default
     """How often the changelog is folded into a new base; None for never."""
-    materialize_failures: int = 3
+    materialize_failures: int = MATERIALIZE_FAILURES.default
     """How many materialisations in a row may fail before the job does."""
     savepoint_directory: str | None = None
     """Where savepoints go that are asked for without a directory."""
@@ -50,5 +55,5 @@ class CheckpointSettings:
     """The checkpoint or savepoint to start from."""
     resumed_job: str | None = None
     """The id of the job that wrote it, where this one takes its place: its checkpoints are this one's, then."""
-    allow_non_restored: bool = False
+    allow_non_restored: bool = IGNORE_UNCLAIMED.default
     """Whether state in it may be left behind that no operator of the program takes over."""

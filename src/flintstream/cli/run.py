@@ -13,8 +13,10 @@ from flintstream.cli.progress import progress_line
 from flintstream.cli.python_program import run_module, run_script
 from flintstream.cli.tracebacks import show_without_machinery
 from flintstream.compat.pyflink import install
-from flintstream.datastream._defaults import set_defaults
-from flintstream.datastream._job_settings import ALLOW_NON_RESTORED, RESTORE_PATH
+from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
+from flintstream.options.command_line import set_defaults
+from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
+from flintstream.options.table import check_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,6 +72,10 @@ def _settings(context: click.Context, parameter: click.Parameter, values: tuple[
         if not equals or not key.strip():
             raise click.BadParameter(f"write key=value, not {value!r}", context, parameter)
         settings[key.strip()] = text.strip()
+    try:
+        check_values(settings)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, parameter) from None
     return settings
 
 
@@ -167,17 +173,14 @@ def run_command(
         script, arguments = arguments[0], arguments[1:]
     if script is not None and not Path(script).exists():
         raise click.UsageError(f"there is no script {script}")
-    # Late: 'flintstream doctor' must start without the packages that these need.
-    from flintstream.coordinator.recovery import RESUME  # noqa: PLC0415
-
     if savepoint and resume:
         raise click.UsageError("give --fromSavepoint or --resume, not both")
-    settings |= {RESTORE_PATH: absolute(savepoint)} if savepoint else {}
-    settings |= {ALLOW_NON_RESTORED: "true"} if allow_non_restored else {}
-    settings |= {RESUME: "true"} if resume else {}
-    settings |= {"python.archives": py_archives} if py_archives else {}
-    settings |= {"python.requirements": py_requirements} if py_requirements else {}
-    settings |= {"python.executable": py_executable} if py_executable else {}
+    settings |= {RESTORE_PATH.key: absolute(savepoint)} if savepoint else {}
+    settings |= {IGNORE_UNCLAIMED.key: "true"} if allow_non_restored else {}
+    settings |= {RESUME.key: "true"} if resume else {}
+    settings |= {PYTHON_ARCHIVES.key: py_archives} if py_archives else {}
+    settings |= {PYTHON_REQUIREMENTS.key: py_requirements} if py_requirements else {}
+    settings |= {PYTHON_EXECUTABLE.key: py_executable} if py_executable else {}
 
     def start() -> NoReturn:
         imports = [

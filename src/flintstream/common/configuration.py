@@ -5,11 +5,12 @@ For example ``parallelism.default`` and ``execution.checkpointing.interval``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common._javatext import double_text
 from flintstream.common.time import Duration
+from flintstream.options.option import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,19 +64,27 @@ class Configuration:
             configuration.set(key, value)
         return configuration
 
-    def get(self, option: ConfigOption[T], default: T | None = None) -> T | None:
+    @overload
+    def get(self, option: Option[T]) -> T: ...
+
+    @overload
+    def get(self, option: ConfigOption[T], default: T | None = None) -> T | None: ...
+
+    def get(self, option: Option[Any] | ConfigOption[Any], default: Any = None) -> Any:
         """Return the value of ``option``, else ``default``, else the option's own default.
 
-        PyFlink has no such method.
+        The older keys of an :class:`~flintstream.options.option.Option` count, too. PyFlink has no such method.
 
         Raises:
             ValueError: the value cannot be read as the option's type.
         """
+        if isinstance(option, Option):
+            return option.read(self._values)
         if option.key in self._values:
-            return cast("T", self._read(option.key, option.value_type))
+            return self._read(option.key, option.value_type)
         return option.default if default is None else default
 
-    def set(self, option: ConfigOption[Any] | str, value: Any) -> Configuration:
+    def set(self, option: ConfigOption[Any] | Option[Any] | str, value: Any) -> Configuration:
         """Set the value of an option or key; None is refused. PyFlink has no such method."""
         key = option if isinstance(option, str) else option.key
         if not isinstance(key, str):
@@ -202,6 +211,14 @@ class Configuration:
     def to_dict(self) -> dict[str, str]:
         """Return all entries as texts."""
         return {key: _to_text(value) for key, value in self._values.items()}
+
+    def find(self, option: Option[Any]) -> tuple[str, str] | None:
+        """Return the key under which ``option`` is set and its text, None if it is not set.
+
+        PyFlink has no such method.
+        """
+        key = option.key_in(self._values)
+        return None if key is None else (key, _to_text(self._values[key]).strip())
 
     def remove_config(self, key: str) -> bool:
         """Unset the key; returns whether it was set."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_view import JavaView
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_mode import ExecutionMode
 from flintstream.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from flintstream.common.time import Duration
+from flintstream.options import execution, ignored, restarts
+
+if TYPE_CHECKING:
+    from flintstream.options.option import Option
 
 __all__ = ["ExecutionConfig"]
-
-_MAX_PARALLELISM_LIMIT = 32_768
-
-
-def _milliseconds(configuration: Configuration, key: str, default: int) -> int:
-    return configuration.get_duration(key, Duration.of_millis(default)).to_millis()
-
-
-_JOB_PARAMETERS = "pipeline.global-job-parameters"
 
 
 class ExecutionConfig:
@@ -34,7 +29,7 @@ class ExecutionConfig:
     50
     """
 
-    PARALLELISM_DEFAULT = -1
+    PARALLELISM_DEFAULT = execution.PARALLELISM.default
     """Stands for: the parallelism the environment would use by itself."""
 
     PARALLELISM_UNKNOWN = -2
@@ -49,29 +44,30 @@ class ExecutionConfig:
     def _j_execution_config(self) -> JavaView:
         return JavaView(self)
 
-    def _flag(self, key: str, value: bool) -> ExecutionConfig:
-        self._configuration.set_boolean(key, value)
+    def _flag(self, option: Option[bool], value: bool) -> ExecutionConfig:
+        self._configuration.set_boolean(option.key, value)
         return self
 
-    def _interval(self, key: str, value: int, minimum: int | None = 0) -> ExecutionConfig:
+    def _interval(self, option: Option[int], value: int) -> ExecutionConfig:
+        minimum = option.type.minimum
         if minimum is not None and value < minimum:
-            raise ValueError(f"'{key}' must be at least {minimum} ms, got {value}")
-        self._configuration.set(key, Duration.of_millis(value))
+            raise ValueError(f"'{option.key}' must be at least {minimum} ms, got {value}")
+        self._configuration.set(option, Duration.of_millis(value))
         return self
 
     def enable_closure_cleaner(self) -> ExecutionConfig:
         """Remember it; without effect: Python functions are pickled as they are."""
-        self._configuration.set_string("pipeline.closure-cleaner-level", "RECURSIVE")
+        self._configuration.set(ignored.CLOSURE_CLEANER, "RECURSIVE")
         return self
 
     def disable_closure_cleaner(self) -> ExecutionConfig:
         """Take back :meth:`enable_closure_cleaner`."""
-        self._configuration.set_string("pipeline.closure-cleaner-level", "NONE")
+        self._configuration.set(ignored.CLOSURE_CLEANER, "NONE")
         return self
 
     def is_closure_cleaner_enabled(self) -> bool:
         """Return what was set; on by default."""
-        return self._configuration.get_string("pipeline.closure-cleaner-level", "RECURSIVE") != "NONE"
+        return self._configuration.get(ignored.CLOSURE_CLEANER) != "NONE"
 
     def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
         """Set how often (ms) watermark generators are asked for a watermark; 0 for never.
@@ -79,23 +75,23 @@ class ExecutionConfig:
         Raises:
             ValueError: the interval is negative.
         """
-        return self._interval("pipeline.auto-watermark-interval", interval)
+        return self._interval(execution.AUTO_WATERMARK_INTERVAL, interval)
 
     def get_auto_watermark_interval(self) -> int:
         """Return how often (ms) watermark generators are asked; 200 by default."""
-        return _milliseconds(self._configuration, "pipeline.auto-watermark-interval", 200)
+        return self._configuration.get(execution.AUTO_WATERMARK_INTERVAL)
 
     def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
         """Set how often (ms) latency is measured; 0 or less for never."""
-        return self._interval("metrics.latency.interval", interval, None)
+        return self._interval(ignored.LATENCY_INTERVAL, interval)
 
     def get_latency_tracking_interval(self) -> int:
         """Return how often (ms) latency is measured; 0 (never) by default."""
-        return _milliseconds(self._configuration, "metrics.latency.interval", 0)
+        return self._configuration.get(ignored.LATENCY_INTERVAL)
 
     def get_parallelism(self) -> int:
         """Return the parallelism of operators that set none; :data:`PARALLELISM_DEFAULT` if it is not set."""
-        return self._configuration.get_integer("parallelism.default", self.PARALLELISM_DEFAULT)
+        return self._configuration.get(execution.PARALLELISM)
 
     def set_parallelism(self, parallelism: int) -> ExecutionConfig:
         """Set the parallelism of operators that set none of their own.
@@ -109,12 +105,12 @@ class ExecutionConfig:
             raise ValueError(
                 f"the parallelism must be at least 1, or {self.PARALLELISM_DEFAULT} for the default, got {parallelism}"
             )
-        self._configuration.set_integer("parallelism.default", parallelism)
+        self._configuration.set_integer(execution.PARALLELISM.key, parallelism)
         return self
 
     def get_max_parallelism(self) -> int:
         """Return the number of key groups; -1 if it is not set."""
-        return self._configuration.get_integer("pipeline.max-parallelism", -1)
+        return self._configuration.get(execution.MAX_PARALLELISM)
 
     def set_max_parallelism(self, max_parallelism: int) -> ExecutionConfig:
         """Set the number of key groups, which no operator's parallelism may exceed, now or after rescaling.
@@ -122,103 +118,102 @@ class ExecutionConfig:
         Raises:
             ValueError: it is not between 1 and 32768.
         """
-        if not 1 <= max_parallelism <= _MAX_PARALLELISM_LIMIT:
-            raise ValueError(
-                f"the maximum parallelism must be from 1 to {_MAX_PARALLELISM_LIMIT}, got {max_parallelism}"
-            )
-        self._configuration.set_integer("pipeline.max-parallelism", max_parallelism)
+        limit = execution.MAX_KEY_GROUPS
+        if not 1 <= max_parallelism <= limit:
+            raise ValueError(f"the maximum parallelism must be from 1 to {limit}, got {max_parallelism}")
+        self._configuration.set_integer(execution.MAX_PARALLELISM.key, max_parallelism)
         return self
 
     def get_task_cancellation_interval(self) -> int:
         """Return how long (ms) to wait between two attempts to cancel a task; 30000 by default."""
-        return _milliseconds(self._configuration, "task.cancellation.interval", 30_000)
+        return self._configuration.get(ignored.CANCELLATION_INTERVAL)
 
     def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
         """Set how long (ms) to wait between two attempts to cancel a task."""
-        return self._interval("task.cancellation.interval", interval)
+        return self._interval(ignored.CANCELLATION_INTERVAL, interval)
 
     def get_task_cancellation_timeout(self) -> int:
         """Return after how long (ms) a task that cannot be cancelled is given up; 180000 by default, 0 for never."""
-        return _milliseconds(self._configuration, "task.cancellation.timeout", 180_000)
+        return self._configuration.get(ignored.CANCELLATION_TIMEOUT)
 
     def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
         """Set after how long (ms) a task that cannot be cancelled is given up; 0 for never."""
-        return self._interval("task.cancellation.timeout", timeout)
+        return self._interval(ignored.CANCELLATION_TIMEOUT, timeout)
 
     def set_execution_mode(self, execution_mode: ExecutionMode) -> ExecutionConfig:
         """Remember it; it concerned Flink's DataSet API and is gone from Flink 2.
 
         See ``set_runtime_mode`` of the environment.
         """
-        self._configuration.set_string("execution.mode", execution_mode.name)
+        self._configuration.set(ignored.EXECUTION_MODE, execution_mode.name)
         return self
 
     def get_execution_mode(self) -> ExecutionMode:
         """Return what :meth:`set_execution_mode` set; ``PIPELINED`` by default."""
-        return ExecutionMode[self._configuration.get_string("execution.mode", ExecutionMode.PIPELINED.name)]
+        return ExecutionMode[self._configuration.get(ignored.EXECUTION_MODE)]
 
     def enable_force_kryo(self) -> ExecutionConfig:
         """Remember it; without effect."""
-        return self._flag("pipeline.force-kryo", True)
+        return self._flag(ignored.FORCE_KRYO, True)
 
     def disable_force_kryo(self) -> ExecutionConfig:
         """Take back :meth:`enable_force_kryo`."""
-        return self._flag("pipeline.force-kryo", False)
+        return self._flag(ignored.FORCE_KRYO, False)
 
     def is_force_kryo_enabled(self) -> bool:
         """Return what was set; off by default."""
-        return self._configuration.get_boolean("pipeline.force-kryo", False)
+        return self._configuration.get(ignored.FORCE_KRYO)
 
     def enable_generic_types(self) -> ExecutionConfig:
         """Remember it; without effect."""
-        return self._flag("pipeline.generic-types", True)
+        return self._flag(ignored.GENERIC_TYPES, True)
 
     def disable_generic_types(self) -> ExecutionConfig:
         """Remember it; without effect."""
-        return self._flag("pipeline.generic-types", False)
+        return self._flag(ignored.GENERIC_TYPES, False)
 
     def has_generic_types_disabled(self) -> bool:
         """Return what was set; generic types are on by default."""
-        return not self._configuration.get_boolean("pipeline.generic-types", True)
+        return not self._configuration.get(ignored.GENERIC_TYPES)
 
     def enable_auto_generated_uids(self) -> ExecutionConfig:
         """Let operators without ``uid(...)`` have one made from their place in the program."""
-        return self._flag("pipeline.auto-generate-uids", True)
+        return self._flag(execution.AUTO_UIDS, True)
 
     def disable_auto_generated_uids(self) -> ExecutionConfig:
         """Refuse programs with operators that have no ``uid(...)``.
 
         Without one, their state can get lost when the program changes.
         """
-        return self._flag("pipeline.auto-generate-uids", False)
+        return self._flag(execution.AUTO_UIDS, False)
 
     def has_auto_generated_uids_enabled(self) -> bool:
         """Return what was set; on by default."""
-        return self._configuration.get_boolean("pipeline.auto-generate-uids", True)
+        return self._configuration.get(execution.AUTO_UIDS)
 
     def enable_force_avro(self) -> ExecutionConfig:
         """Remember it; without effect."""
-        return self._flag("pipeline.force-avro", True)
+        return self._flag(ignored.FORCE_AVRO, True)
 
     def disable_force_avro(self) -> ExecutionConfig:
         """Take back :meth:`enable_force_avro`."""
-        return self._flag("pipeline.force-avro", False)
+        return self._flag(ignored.FORCE_AVRO, False)
 
     def is_force_avro_enabled(self) -> bool:
         """Return what was set; off by default."""
-        return self._configuration.get_boolean("pipeline.force-avro", False)
+        return self._configuration.get(ignored.FORCE_AVRO)
 
     def enable_object_reuse(self) -> ExecutionConfig:
         """Remember it; chained Python functions hand over the object itself in any case, as in PyFlink."""
-        return self._flag("pipeline.object-reuse", True)
+        return self._flag(ignored.OBJECT_REUSE, True)
 
     def disable_object_reuse(self) -> ExecutionConfig:
         """Take back :meth:`enable_object_reuse`."""
-        return self._flag("pipeline.object-reuse", False)
+        return self._flag(ignored.OBJECT_REUSE, False)
 
     def is_object_reuse_enabled(self) -> bool:
         """Return what was set; off by default."""
-        return self._configuration.get_boolean("pipeline.object-reuse", False)
+        return self._configuration.get(ignored.OBJECT_REUSE)
 
     def get_global_job_parameters(self) -> dict[str, str]:
         """Return the parameters that ``RuntimeContext.get_job_parameter`` gives to functions.
@@ -228,12 +223,12 @@ class ExecutionConfig:
         """
         if self._global_job_parameters is not None:
             return dict(self._global_job_parameters)
-        text = self._configuration.get_string(_JOB_PARAMETERS, "")
+        text = self._configuration.get(execution.JOB_PARAMETERS) or ""
         pairs = (entry.partition(":") for entry in text.split(",") if entry.strip())
         parameters = {key.strip(): value.strip() for key, _, value in pairs}
         if parameters:  # as in Flink, the one form or the other
             return parameters
-        prefix = f"{_JOB_PARAMETERS}."
+        prefix = f"{execution.JOB_PARAMETERS.key}."
         given = self._configuration.to_dict()
         return {key.removeprefix(prefix): value for key, value in given.items() if key.startswith(prefix)}
 
@@ -256,11 +251,11 @@ class ExecutionConfig:
 
     def is_use_snapshot_compression(self) -> bool:
         """Return whether full checkpoints and savepoints are compressed; off by default."""
-        return self._configuration.get_boolean("execution.checkpointing.snapshot-compression", False)
+        return self._configuration.get(ignored.SNAPSHOT_COMPRESSION)
 
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
         """Set whether full checkpoints and savepoints are compressed."""
-        return self._flag("execution.checkpointing.snapshot-compression", use_snapshot_compression)
+        return self._flag(ignored.SNAPSHOT_COMPRESSION, use_snapshot_compression)
 
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
         """Set what happens when a job fails; the fallback brings back what was configured before.
@@ -272,7 +267,7 @@ class ExecutionConfig:
             raise TypeError(
                 f"the restart strategy must be made by RestartStrategies, got {restart_strategy_configuration!r}"
             )
-        current = {k: v for k, v in self._configuration.to_dict().items() if k.startswith("restart-strategy")}
+        current = {k: v for k, v in self._configuration.to_dict().items() if k.startswith(restarts.PREFIX)}
         if self._configured_restart is None:
             self._configured_restart = current
         for key in current:

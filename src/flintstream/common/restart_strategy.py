@@ -10,28 +10,27 @@ from abc import ABC, abstractmethod
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from flintstream.common.time import Duration
+from flintstream.options.restarts import (
+    BACKOFF_ATTEMPTS,
+    FIXED_ATTEMPTS,
+    FIXED_DELAY,
+    INITIAL_BACKOFF,
+    JITTER,
+    MAX_BACKOFF,
+    MULTIPLIER,
+    RATE_DELAY,
+    RATE_FAILURES,
+    RATE_INTERVAL,
+    RESET_THRESHOLD,
+    STRATEGY,
+)
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
+    from flintstream.options.option import Option
 
 __all__ = ["RestartStrategies", "RestartStrategyConfiguration"]
 
-TYPE = "restart-strategy.type"
-OLDER_TYPE = "restart-strategy"
-FIXED_ATTEMPTS = "restart-strategy.fixed-delay.attempts"
-FIXED_DELAY = "restart-strategy.fixed-delay.delay"
-RATE_FAILURES = "restart-strategy.failure-rate.max-failures-per-interval"
-RATE_INTERVAL = "restart-strategy.failure-rate.failure-rate-interval"
-RATE_DELAY = "restart-strategy.failure-rate.delay"
-INITIAL_BACKOFF = "restart-strategy.exponential-delay.initial-backoff"
-MAX_BACKOFF = "restart-strategy.exponential-delay.max-backoff"
-MULTIPLIER = "restart-strategy.exponential-delay.backoff-multiplier"
-RESET_THRESHOLD = "restart-strategy.exponential-delay.reset-backoff-threshold"
-JITTER = "restart-strategy.exponential-delay.jitter-factor"
-BACKOFF_ATTEMPTS = "restart-strategy.exponential-delay.attempts-before-reset-backoff"
-
-_UNLIMITED = 2**31 - 1
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -43,17 +42,14 @@ def _span(value: timedelta | int, name: str) -> timedelta:
     raise TypeError(f"{name} takes milliseconds (int) or a timedelta, got {value!r}")
 
 
-def _check_count(value: int, key: str, minimum: int) -> int:
+def _check_count(value: int, option: Option[int]) -> int:
     if type(value) is not int:
-        raise TypeError(f"'{key}' must be a whole number, got {value!r}")
-    if value < minimum:
-        raise ValueError(f"'{key}' must be at least {minimum}, got {value}")
-    return value
+        raise TypeError(f"'{option.key}' must be a whole number, got {value!r}")
+    return option.parse(value)
 
 
-def _check_span(value: timedelta, key: str, minimum_ms: int) -> timedelta:
-    if value < minimum_ms * _MILLISECOND:
-        raise ValueError(f"'{key}' must be at least {minimum_ms} ms, got {_text(value)}")
+def _check_span(value: timedelta, option: Option[int]) -> timedelta:
+    option.parse(_text(value))
     return value
 
 
@@ -105,15 +101,15 @@ class RestartStrategies:
 
         def to_dict(self) -> dict[str, str]:
             """Return the keys and values that stand for the strategy. PyFlink has no such method."""
-            return {TYPE: "none"}
+            return {STRATEGY.key: "none"}
 
     class FixedDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
         """The job is started again a number of times, after a pause."""
 
         def __init__(self, restart_attempts: int, delay_between_attempts_interval: timedelta | int) -> None:
-            self._attempts = _check_count(restart_attempts, FIXED_ATTEMPTS, 0)
+            self._attempts = _check_count(restart_attempts, FIXED_ATTEMPTS)
             delay = _span(delay_between_attempts_interval, "delay_between_attempts_interval")
-            self._delay = _check_span(delay, FIXED_DELAY, 0)
+            self._delay = _check_span(delay, FIXED_DELAY)
 
         def get_restart_attempts(self) -> int:
             """Return how often the job is started again."""
@@ -129,7 +125,11 @@ class RestartStrategies:
 
         def to_dict(self) -> dict[str, str]:
             """Return the keys and values that stand for the strategy. PyFlink has no such method."""
-            return {TYPE: "fixed-delay", FIXED_ATTEMPTS: str(self._attempts), FIXED_DELAY: _text(self._delay)}
+            return {
+                STRATEGY.key: "fixed-delay",
+                FIXED_ATTEMPTS.key: str(self._attempts),
+                FIXED_DELAY.key: _text(self._delay),
+            }
 
     class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
         """The job is started again unless it fails too often in a span of time."""
@@ -140,10 +140,10 @@ class RestartStrategies:
             failure_interval: timedelta | int,
             delay_between_attempts_interval: timedelta | int,
         ) -> None:
-            self._rate = _check_count(max_failure_rate, RATE_FAILURES, 1)
-            self._interval = _check_span(_span(failure_interval, "failure_interval"), RATE_INTERVAL, 1)
+            self._rate = _check_count(max_failure_rate, RATE_FAILURES)
+            self._interval = _check_span(_span(failure_interval, "failure_interval"), RATE_INTERVAL)
             delay = _span(delay_between_attempts_interval, "delay_between_attempts_interval")
-            self._delay = _check_span(delay, RATE_DELAY, 0)
+            self._delay = _check_span(delay, RATE_DELAY)
 
         def get_max_failure_rate(self) -> int:
             """Return how many failures within the span are borne."""
@@ -165,10 +165,10 @@ class RestartStrategies:
         def to_dict(self) -> dict[str, str]:
             """Return the keys and values that stand for the strategy. PyFlink has no such method."""
             return {
-                TYPE: "failure-rate",
-                RATE_FAILURES: str(self._rate),
-                RATE_INTERVAL: _text(self._interval),
-                RATE_DELAY: _text(self._delay),
+                STRATEGY.key: "failure-rate",
+                RATE_FAILURES.key: str(self._rate),
+                RATE_INTERVAL.key: _text(self._interval),
+                RATE_DELAY.key: _text(self._delay),
             }
 
     class ExponentialDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
@@ -176,12 +176,12 @@ class RestartStrategies:
 
         def __init__(
             self,
-            initial_backoff: timedelta | int = 1_000,
-            max_backoff: timedelta | int = 60_000,
-            backoff_multiplier: float = 1.5,
-            reset_backoff_threshold: timedelta | int = 3_600_000,
-            jitter_factor: float = 0.1,
-            attempts_before_reset_backoff: int = _UNLIMITED,
+            initial_backoff: timedelta | int = INITIAL_BACKOFF.default,
+            max_backoff: timedelta | int = MAX_BACKOFF.default,
+            backoff_multiplier: float = MULTIPLIER.default,
+            reset_backoff_threshold: timedelta | int = RESET_THRESHOLD.default,
+            jitter_factor: float = JITTER.default,
+            attempts_before_reset_backoff: int = BACKOFF_ATTEMPTS.default,
         ) -> None:
             """Describe the strategy, by default with Flink's values.
 
@@ -193,22 +193,18 @@ class RestartStrategies:
                 jitter_factor: the share of a pause by which it may be longer or shorter, at random.
                 attempts_before_reset_backoff: how many restarts there are between two such resets.
             """
-            self._initial = _check_span(_span(initial_backoff, "initial_backoff"), INITIAL_BACKOFF, 1)
+            self._initial = _check_span(_span(initial_backoff, "initial_backoff"), INITIAL_BACKOFF)
             self._max = _span(max_backoff, "max_backoff")
             if self._max < self._initial:
                 raise ValueError(
-                    f"'{MAX_BACKOFF}' must be at least '{INITIAL_BACKOFF}', {_text(self._initial)}, "
+                    f"'{MAX_BACKOFF.key}' must be at least '{INITIAL_BACKOFF.key}', {_text(self._initial)}, "
                     f"got {_text(self._max)}"
                 )
-            if not backoff_multiplier > 1:
-                raise ValueError(f"'{MULTIPLIER}' must be greater than 1, got {backoff_multiplier!r}")
-            self._multiplier = float(backoff_multiplier)
+            self._multiplier = MULTIPLIER.parse(backoff_multiplier)
             threshold = _span(reset_backoff_threshold, "reset_backoff_threshold")
-            self._threshold = _check_span(threshold, RESET_THRESHOLD, 1)
-            if not 0 <= jitter_factor <= 1:
-                raise ValueError(f"'{JITTER}' must be from 0 to 1, got {jitter_factor!r}")
-            self._jitter = float(jitter_factor)
-            self._attempts = _check_count(attempts_before_reset_backoff, BACKOFF_ATTEMPTS, 1)
+            self._threshold = _check_span(threshold, RESET_THRESHOLD)
+            self._jitter = JITTER.parse(jitter_factor)
+            self._attempts = _check_count(attempts_before_reset_backoff, BACKOFF_ATTEMPTS)
 
         def get_initial_backoff(self) -> timedelta:
             """Return the first pause."""
@@ -242,13 +238,13 @@ class RestartStrategies:
         def to_dict(self) -> dict[str, str]:
             """Return the keys and values that stand for the strategy. PyFlink has no such method."""
             return {
-                TYPE: "exponential-delay",
-                INITIAL_BACKOFF: _text(self._initial),
-                MAX_BACKOFF: _text(self._max),
-                MULTIPLIER: str(self._multiplier),
-                RESET_THRESHOLD: _text(self._threshold),
-                JITTER: str(self._jitter),
-                BACKOFF_ATTEMPTS: str(self._attempts),
+                STRATEGY.key: "exponential-delay",
+                INITIAL_BACKOFF.key: _text(self._initial),
+                MAX_BACKOFF.key: _text(self._max),
+                MULTIPLIER.key: str(self._multiplier),
+                RESET_THRESHOLD.key: _text(self._threshold),
+                JITTER.key: str(self._jitter),
+                BACKOFF_ATTEMPTS.key: str(self._attempts),
             }
 
     class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
@@ -308,36 +304,21 @@ class RestartStrategies:
         >>> RestartStrategies.from_configuration(Configuration.from_dict({"restart-strategy.type": "fixed-delay"}))
         up to 1 restarts, each after 1.0 s
         """
-        key = TYPE if configuration.contains_key(TYPE) else OLDER_TYPE
-        if not configuration.contains_key(key):
-            return RestartStrategies.fall_back_restart()
-        kind = configuration.get_string(key, "")
-
-        def span(key: str, default_ms: int) -> timedelta:
-            return configuration.get_duration(key, Duration.of_millis(default_ms)).to_millis() * _MILLISECOND
-
-        # Flink reads these names in any case, and with or without the hyphen.
-        name = kind.lower()
-        if name in {"none", "off", "disable"}:
-            return RestartStrategies.no_restart()
-        if name in {"fixed-delay", "fixeddelay"}:
-            return RestartStrategies.FixedDelayRestartStrategyConfiguration(
-                configuration.get_integer(FIXED_ATTEMPTS, 1), span(FIXED_DELAY, 1_000)
-            )
-        if name in {"failure-rate", "failurerate"}:
-            return RestartStrategies.FailureRateRestartStrategyConfiguration(
-                configuration.get_integer(RATE_FAILURES, 1), span(RATE_INTERVAL, 60_000), span(RATE_DELAY, 1_000)
-            )
-        if name in {"exponential-delay", "exponentialdelay"}:
-            return RestartStrategies.ExponentialDelayRestartStrategyConfiguration(
-                span(INITIAL_BACKOFF, 1_000),
-                span(MAX_BACKOFF, 60_000),
-                configuration.get_float(MULTIPLIER, 1.5),
-                span(RESET_THRESHOLD, 3_600_000),
-                configuration.get_float(JITTER, 0.1),
-                configuration.get_integer(BACKOFF_ATTEMPTS, _UNLIMITED),
-            )
-        raise ValueError(
-            f"'{key}' must be 'none' (or 'off', 'disable'), 'fixed-delay', 'failure-rate' or 'exponential-delay', "
-            f"got {kind!r}"
-        )
+        get = configuration.get
+        match get(STRATEGY):
+            case "none":
+                return RestartStrategies.no_restart()
+            case "fixed-delay":
+                return RestartStrategies.fixed_delay_restart(get(FIXED_ATTEMPTS), get(FIXED_DELAY))
+            case "failure-rate":
+                return RestartStrategies.failure_rate_restart(get(RATE_FAILURES), get(RATE_INTERVAL), get(RATE_DELAY))
+            case "exponential-delay":
+                return RestartStrategies.ExponentialDelayRestartStrategyConfiguration(
+                    get(INITIAL_BACKOFF),
+                    get(MAX_BACKOFF),
+                    get(MULTIPLIER),
+                    get(RESET_THRESHOLD),
+                    get(JITTER),
+                    get(BACKOFF_ATTEMPTS),
+                )
+        return RestartStrategies.fall_back_restart()

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import timedelta
+
+from flintstream.options.units import parse_nanos
 
 __all__ = ["Duration", "Instant", "Time"]
 
 _NANOS_PER_MILLI = 1_000_000
 _NANOS_PER_SECOND = 1_000_000_000
-
-# Flink's spellings, as in "checkpoint interval = 10 s"
-_UNITS = {
-    _NANOS_PER_SECOND * 86_400: ("d", "day", "days"),
-    _NANOS_PER_SECOND * 3_600: ("h", "hour", "hours"),
-    _NANOS_PER_SECOND * 60: ("m", "min", "minute", "minutes"),
-    _NANOS_PER_SECOND: ("s", "sec", "secs", "second", "seconds"),
-    _NANOS_PER_MILLI: ("ms", "milli", "millis", "millisecond", "milliseconds"),
-    1_000: ("us", "µs", "micro", "micros", "microsecond", "microseconds"),
-    1: ("ns", "nano", "nanos", "nanosecond", "nanoseconds"),
-}
-_NANOS_OF_UNIT = {name: nanos for nanos, names in _UNITS.items() for name in names}
-_PLAIN = re.compile(r"(\d+)\s*([a-zµ]*)", re.IGNORECASE)
-_ISO = re.compile(
-    r"([+-]?)P(?:([+-]?\d+)D)?(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?(?:([+-]?\d+)(?:\.(\d{1,9}))?S)?)?", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, order=True)
@@ -103,22 +88,7 @@ class Duration:
         >>> Duration.parse("1 min"), Duration.parse("250"), Duration.parse("PT1.5S")
         (Duration('60000 ms'), Duration('250 ms'), Duration('1500 ms'))
         """
-        stripped = text.strip()
-        plain = _PLAIN.fullmatch(stripped)
-        if plain:
-            unit = plain[2].lower() or "ms"
-            if unit in _NANOS_OF_UNIT:
-                return Duration(int(plain[1]) * _NANOS_OF_UNIT[unit])
-        iso = _ISO.fullmatch(stripped)
-        if iso and any(iso.groups()[1:]):
-            sign, days, hours, minutes, seconds, fraction = iso.groups()
-            whole = int(days or 0) * 86_400 + int(hours or 0) * 3_600 + int(minutes or 0) * 60 + int(seconds or 0)
-            nanos = int((fraction or "").ljust(9, "0"))
-            if (seconds or "").startswith("-"):
-                nanos = -nanos
-            total = whole * _NANOS_PER_SECOND + nanos
-            return Duration(-total if sign == "-" else total)
-        raise ValueError(f"{text!r} is no duration; write it like '10 s', '5 min', '250 ms' or 'PT1M30S'")
+        return Duration(parse_nanos(text))
 
     def to_millis(self) -> int:
         """Return the whole milliseconds, rounded down."""

@@ -10,6 +10,8 @@ import multiprocessing.spawn
 import sys
 from typing import TYPE_CHECKING, Any
 
+from flintstream.options.command_line import get_defaults, set_defaults
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,8 +32,6 @@ class _Entry:
     """What makes a process a child of this one as soon as it unpickles it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from flintstream.datastream._defaults import get_defaults  # noqa: PLC0415 - imports all of the API
-
         known = get_defaults()
         defaults = (dict(known.config), known.master, known.parallelism, list(known.py_files))
         return exec, (_IN_CHILD, {"search_path": list(sys.path), "defaults": defaults})
@@ -39,8 +39,6 @@ class _Entry:
 
 def enter(config: dict[str, str], master: str | None, parallelism: int | None, py_files: list[str]) -> None:
     """Make this process one that a program has started: what the command line says holds here as well."""
-    from flintstream.datastream._defaults import set_defaults  # noqa: PLC0415
-
     set_defaults(config, master, parallelism, py_files)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import flintstream
 from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
-from flintstream.checkpoint.settings import DEFAULT_MAX_STATE_SIZE
 from flintstream.errors import CheckpointError
+from flintstream.options.checkpointing import MAX_STATE_SIZE
 from flintstream.runtime.protocol import SHARED, SnapshotRequest
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Checkpoints:
         """Whether the state backend keeps files of its own."""
         self.store = settings.storage.child(self.job_id) if settings.storage is not None else None
         limit = settings.max_state_size
-        self.max_state_size = DEFAULT_MAX_STATE_SIZE if limit is None and self.store is None else limit
+        self.max_state_size = MAX_STATE_SIZE.default if limit is None and self.store is None else limit
         self.completed: list[Completed] = []
         self.number = 0
         self.stopped = False

@@ -13,6 +13,7 @@ from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import SavepointRequest
 from flintstream.errors import CheckpointError, JobCancelledError
+from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,9 +128,7 @@ class RunningJob:
         if place is None:
             request: Future[str] = Future()
             request.set_exception(
-                CheckpointError(
-                    "a savepoint needs a directory: name one, or set 'execution.checkpointing.savepoint-dir'"
-                )
+                CheckpointError(f"a savepoint needs a directory: name one, or set '{SAVEPOINT_DIRECTORY.key}'")
             )
             return request
         wanted = SavepointRequest(file_store(place), stop, drain)

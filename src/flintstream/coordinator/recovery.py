@@ -16,6 +16,7 @@ from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator import program, registry
 from flintstream.coordinator.checkpoints import Completed
 from flintstream.errors import CheckpointError, CorruptCheckpointError
+from flintstream.options.checkpointing import DIRECTORY, INTERVAL, RESUME
 from flintstream.runtime.protocol import Restore
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.common.configuration import Configuration
     from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan
-
-RESUME = "flintstream.resume"
 
 _log = logging.getLogger(__name__)
 
@@ -71,17 +70,17 @@ def resolve_restore_path(
             name was run before by the same program.
         CorruptCheckpointError: The newest checkpoint is damaged: what came after an older one may be committed.
     """
-    if settings.restore_path is not None or not configuration.get_boolean(RESUME, False):
+    if settings.restore_path is not None or not configuration.get(RESUME):
         return settings
     if settings.storage is None:
         raise CheckpointError(
-            f"'{RESUME}' is set (--resume), but there is no directory to look for checkpoints: set "
-            "'execution.checkpointing.dir' and 'execution.checkpointing.interval'"
+            f"'{RESUME.key}' is set (--resume), but there is no directory to look for checkpoints: set "
+            f"'{DIRECTORY.key}' and '{INTERVAL.key}'"
         )
     if program.is_over(job_name):
         raise CheckpointError(
-            f"with '{RESUME}' (--resume) jobs are told apart by their names, and the program runs a second one called "
-            f"'{job_name}': give each its own, as in env.execute('name')"
+            f"with '{RESUME.key}' (--resume) jobs are told apart by their names, and the program runs a second one "
+            f"called '{job_name}': give each its own, as in env.execute('name')"
         )
     damaged: dict[str, CorruptCheckpointError] = {}
     found = newest(settings.storage, job_name, damaged=damaged)

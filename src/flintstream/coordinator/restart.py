@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flintstream.common.configuration import Configuration
 from flintstream.common.restart_strategy import RestartStrategies
+from flintstream.options import restarts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,12 +90,12 @@ class ExponentialDelay:
 
     def __init__(
         self,
-        initial: int = 1_000,
-        maximum: int = 60_000,
-        multiplier: float = 1.5,
-        reset_after: int = 3_600_000,
-        jitter: float = 0.1,
-        attempts: int = 2**31 - 1,
+        initial: int = restarts.INITIAL_BACKOFF.default,
+        maximum: int = restarts.MAX_BACKOFF.default,
+        multiplier: float = restarts.MULTIPLIER.default,
+        reset_after: int = restarts.RESET_THRESHOLD.default,
+        jitter: float = restarts.JITTER.default,
+        attempts: int = restarts.BACKOFF_ATTEMPTS.default,
         chance: random.Random | None = None,
     ) -> None:
         """Grow the pauses (ms) from ``initial`` to ``maximum`` by a factor.

@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.checkpoint.file_store import LocalFileStore
-from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.files.file_systems import local_path
 from flintstream.connectors.source import Boundedness
 from flintstream.errors import PlanError
+from flintstream.options.execution import STATE_DIRECTORY
 
 if TYPE_CHECKING:
     from flintstream.common._generic import T
@@ -106,7 +106,7 @@ def _data_directory(env: StreamExecutionEnvironment, given: str | None) -> str |
     settings = env._checkpoint_settings(batch=False)  # noqa: SLF001 - ours
     if settings.interval_ms is not None and isinstance(settings.storage, LocalFileStore):
         return os.path.join(settings.storage.root, "dataframes")  # noqa: PTH118
-    return env._configuration.to_dict().get(STATE_DIRECTORY)  # noqa: SLF001
+    return env._configuration.get(STATE_DIRECTORY)  # noqa: SLF001
 
 
 class AsDataFrame:
@@ -147,7 +147,7 @@ class AsDataFrame:
         columns = data_frames.frame_schema(schema, transformation.output_type)
         delete = None
         if directory is None:
-            directory, delete = data_frames.new_directory(configuration.get(STATE_DIRECTORY))
+            directory, delete = data_frames.new_directory(STATE_DIRECTORY.read(configuration))
         else:
             directory = local_path(directory)
             if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
-from flintstream.datastream._config_check import check_values, warn_of_idle_changelog, warn_of_unknown_keys
-from flintstream.datastream._job_settings import CHANGELOG, checkpoint_settings, state_settings
-from flintstream.datastream._options import find, spelling_of, spellings
+from flintstream.datastream._job_settings import checkpoint_settings, state_settings, warn_of_idle_changelog
 from flintstream.datastream._settings import check_bool, warn_removed
-from flintstream.datastream.checkpoint_storage import SAVEPOINT_DIRECTORY, check_savepoint_directory
-from flintstream.datastream.state_backend import BACKEND, StateBackend
+from flintstream.datastream.checkpoint_storage import check_savepoint_directory, savepoint_directory
+from flintstream.datastream.state_backend import StateBackend
+from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
+from flintstream.options.state import BACKEND, CHANGELOG
+from flintstream.options.table import DOCUMENTATION, check_values, unknown_keys
 
 if TYPE_CHECKING:
     from typing import Self
@@ -80,13 +82,12 @@ class FaultTolerance:
             ValueError: It is empty, or the root of a file system.
         """
         shown = check_savepoint_directory(directory, "the default directory of savepoints")
-        self._configuration.set_string(SAVEPOINT_DIRECTORY, shown)
+        self._configuration.set_string(SAVEPOINT_DIRECTORY.key, shown)
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
         """Return where savepoints go that are asked for without a directory, None if that is not set."""
-        found = find(self._configuration, SAVEPOINT_DIRECTORY)
-        return None if found is None else check_savepoint_directory(found[1], f"'{found[0]}'")
+        return savepoint_directory(self._configuration)
 
     # -- state -------------------------------------------------------------------------------------------------------
 
@@ -105,8 +106,8 @@ class FaultTolerance:
             raise TypeError(
                 f"set_state_backend() needs a StateBackend, such as HashMapStateBackend(), but got {state_backend!r}"
             )
-        for spelling in spellings(BACKEND):
-            self._configuration.remove_config(spelling)
+        for key in BACKEND.keys:
+            self._configuration.remove_config(key)
         state_backend.write_to(self._configuration)
         self._state_backend = state_backend
         return self
@@ -114,7 +115,7 @@ class FaultTolerance:
     def get_state_backend(self) -> StateBackend | None:
         """Return where operators keep their state, as set by method or key; None if neither was. Deprecated."""
         warn_removed("StreamExecutionEnvironment.get_state_backend()", "StateBackend.from_configuration() instead")
-        if find(self._configuration, BACKEND) is None:
+        if self._configuration.find(BACKEND) is None:
             return None
         return self._chosen_backend() or StateBackend.from_configuration(self._configuration)
 
@@ -124,19 +125,18 @@ class FaultTolerance:
         Raises:
             TypeError: ``enabled`` is neither True nor False.
         """
-        self._configuration.set_boolean(CHANGELOG, check_bool(enabled, "enabled"))
+        self._configuration.set_boolean(CHANGELOG.key, check_bool(enabled, "enabled"))
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
         """Return whether checkpoints refer to a log of state changes, None if that is not set."""
-        key = spelling_of(self._configuration, CHANGELOG)
-        return self._configuration.get_boolean(key, False) if self._configuration.contains_key(key) else None
+        return self._configuration.get(CHANGELOG) if self._configuration.find(CHANGELOG) else None
 
     def _chosen_backend(self) -> StateBackend | None:
         """Return what :meth:`set_state_backend` was given, unless the configuration says another one since."""
         chosen = self._state_backend
-        found = find(self._configuration, BACKEND)
-        return chosen if chosen is not None and found == (BACKEND, chosen.kind) else None
+        found = self._configuration.find(BACKEND)
+        return chosen if chosen is not None and found == (BACKEND.key, chosen.kind) else None
 
     def _checkpoint_settings(self, *, batch: bool) -> CheckpointSettings:
         """Return when and where a job takes checkpoints."""
@@ -150,9 +150,16 @@ class FaultTolerance:
         return settings
 
     def _check_configuration(self) -> None:
-        """Refuse bad values of any key, and warn of keys that nobody knows."""
-        check_values(self._configuration)
-        warn_of_unknown_keys(self._configuration, stacklevel=_STARTS_JOB)
+        """Refuse bad values of any option, and warn of keys that look like one of Flink's or ours but are none."""
+        entries = self._configuration.to_dict()
+        check_values(entries)
+        for key, nearest in unknown_keys(entries).items():
+            hint = "" if nearest is None else f" (did you mean '{nearest}'?)"
+            warnings.warn(
+                f"the key '{key}' of the configuration is not known and has no effect{hint}; {DOCUMENTATION} lists "
+                "those that have one",
+                stacklevel=_STARTS_JOB,
+            )
 
     # -- restarts ----------------------------------------------------------------------------------------------------
 

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.checkpoint.own_store import OwnFileStore
 from flintstream.checkpoint.settings import CheckpointSettings
-from flintstream.common.time import Duration
-from flintstream.datastream._options import find, spelling_of
-from flintstream.datastream._settings import check_integer
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.checkpoint_storage import (
-    SAVEPOINT_DIRECTORY,
     CustomCheckpointStorage,
     FileSystemCheckpointStorage,
     JobManagerCheckpointStorage,
-    check_savepoint_directory,
+    savepoint_directory,
 )
 from flintstream.datastream.checkpointing_mode import CheckpointingMode
 from flintstream.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention as Retention
@@ -30,6 +26,18 @@ from flintstream.datastream.state_backend import (
     StateBackend,
 )
 from flintstream.errors import MissingDependencyError, PlanError
+from flintstream.options.checkpointing import (
+    DIRECTORY,
+    IGNORE_UNCLAIMED,
+    INCREMENTAL,
+    INTERVAL,
+    RESTORE_PATH,
+    RETAINED,
+    STORAGE,
+)
+from flintstream.options.ignored import CLAIM_MODE
+from flintstream.options.rocksdb import TRANSFER_THREADS
+from flintstream.options.state import CHANGELOG, MATERIALIZE, MATERIALIZE_FAILURES, MATERIALIZE_INTERVAL
 from flintstream.state.settings import StateSettings
 
 if TYPE_CHECKING:
@@ -37,19 +45,7 @@ if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
     from flintstream.datastream.checkpoint_storage import CheckpointStorage
 
-__all__ = ["checkpoint_settings", "state_settings"]
-
-RETAINED = "execution.checkpointing.num-retained"
-INCREMENTAL = "execution.checkpointing.incremental"
-TRANSFER_THREADS = "state.backend.rocksdb.checkpoint.transfer.thread.num"
-CHANGELOG = "state.changelog.enabled"
-MATERIALIZE = "state.changelog.periodic-materialize.enabled"
-MATERIALIZE_INTERVAL = "state.changelog.periodic-materialize.interval"
-MATERIALIZE_FAILURES = "state.changelog.max-failures-allowed"
-RESTORE_PATH = "execution.state-recovery.path"
-ALLOW_NON_RESTORED = "execution.state-recovery.ignore-unclaimed-state"
-CLAIM_MODE = "execution.state-recovery.claim-mode"
-CLAIM_MODES = ("NO_CLAIM", "CLAIM", "LEGACY")
+__all__ = ["checkpoint_settings", "state_settings", "warn_of_idle_changelog"]
 
 
 def checkpoint_settings(
@@ -77,32 +73,30 @@ def checkpoint_settings(
     """
     config = config or CheckpointConfig(configuration)
     config.validate()
-    read = _Reader(configuration)
-    restore_path = _restore_path(read, batch=batch)
+    get = configuration.get
     common: dict[str, Any] = {
-        "savepoint_directory": _savepoint_directory(configuration),
-        "restore_path": restore_path,
-        "allow_non_restored": read.flag(ALLOW_NON_RESTORED, default=False),
+        "savepoint_directory": savepoint_directory(configuration),
+        "restore_path": _restore_path(configuration, batch=batch),
+        "allow_non_restored": get(IGNORE_UNCLAIMED),
         **_sizes(config.storage()),
-        "transfer_threads": read.count(TRANSFER_THREADS, 4, minimum=1),
+        "transfer_threads": get(TRANSFER_THREADS),
     }
     if batch or not config.is_checkpointing_enabled():
         return CheckpointSettings(exactly_once=False, **common)
     retention = config.get_externalized_checkpoint_retention()
-    materialize = read.millis(MATERIALIZE_INTERVAL, 600_000, minimum=1)
     return CheckpointSettings(
         interval_ms=config.get_checkpoint_interval(),
         min_pause_ms=config.get_min_pause_between_checkpoints(),
         timeout_ms=config.get_checkpoint_timeout(),
         tolerable_failures=config.get_tolerable_checkpoint_failure_number(),
-        retained=read.count(RETAINED, 1, minimum=1),
+        retained=get(RETAINED),
         exactly_once=config.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE,
         keep_when_cancelled=retention is Retention.RETAIN_ON_CANCELLATION,
         keep_when_failed=retention is not Retention.NO_EXTERNALIZED_CHECKPOINTS,
         storage=_file_store(config.storage()),
-        incremental=read.flag(INCREMENTAL, default=False),
-        materialize_interval_ms=materialize if read.flag(MATERIALIZE, default=True) else None,
-        materialize_failures=read.count(MATERIALIZE_FAILURES, 3, minimum=0),
+        incremental=get(INCREMENTAL),
+        materialize_interval_ms=get(MATERIALIZE_INTERVAL) if get(MATERIALIZE) else None,
+        materialize_failures=get(MATERIALIZE_FAILURES),
         **common,
     )
 
@@ -130,7 +124,7 @@ def state_settings(
     backend = backend or StateBackend.from_configuration(configuration)
     ours = ("state.", "flintstream.state.")
     options = {key: value for key, value in configuration.to_dict().items() if key.startswith(ours)}
-    changelog = _Reader(configuration).flag(CHANGELOG, default=False)
+    changelog = configuration.get(CHANGELOG)
     if batch:
         return StateSettings(HashMapStateBackend.kind, options)
     factory: Any = None
@@ -146,48 +140,41 @@ def state_settings(
     return StateSettings(backend.kind, options, factory, changelog)
 
 
-class _Reader:
-    """Reads values under any of their spellings and names that one in errors."""
+def warn_of_idle_changelog(configuration: Configuration, config: CheckpointConfig, *, stacklevel: int) -> None:
+    """Warn that the changelog, which is switched on, is never written for want of checkpoints or of a directory.
 
-    def __init__(self, configuration: Configuration) -> None:
-        self._configuration = configuration
-
-    def flag(self, key: str, *, default: bool) -> bool:
-        return self._configuration.get_boolean(spelling_of(self._configuration, key), default)
-
-    def count(self, key: str, default: int, *, minimum: int) -> int:
-        spelling = spelling_of(self._configuration, key)
-        return check_integer(self._configuration.get_integer(spelling, default), f"'{spelling}'", minimum=minimum)
-
-    def millis(self, key: str, default: int, *, minimum: int) -> int:
-        spelling = spelling_of(self._configuration, key)
-        millis = self._configuration.get_duration(spelling, Duration.of_millis(default)).to_millis()
-        return check_integer(millis, f"'{spelling}' in ms", minimum=minimum, maximum=2**63 - 1)
-
-    def text(self, key: str) -> tuple[str, str] | None:
-        return find(self._configuration, key)
-
-
-def _savepoint_directory(configuration: Configuration) -> str | None:
-    found = find(configuration, SAVEPOINT_DIRECTORY)
-    return None if found is None else check_savepoint_directory(found[1], f"'{found[0]}'")
+    Args:
+        configuration: keys and values.
+        config: the environment's, which knows a storage that no key can express.
+        stacklevel: counts from the caller.
+    """
+    missing = []
+    if not config.is_checkpointing_enabled():
+        missing.append(f"'{INTERVAL.key}', such as '10 s'")
+    storage = config.storage()
+    if storage is None:
+        missing.append(f"'{DIRECTORY.key}', a directory that all workers reach")
+    elif isinstance(storage, JobManagerCheckpointStorage):
+        missing.append(f"'{STORAGE.key}' to 'filesystem' and '{DIRECTORY.key}' to a directory that all workers reach")
+    if missing:
+        key, _ = configuration.find(CHANGELOG) or (CHANGELOG.key, "")
+        warnings.warn(f"'{key}' has no effect as it is; set {', and '.join(missing)}", stacklevel=stacklevel + 1)
 
 
-def _restore_path(read: _Reader, *, batch: bool) -> str | None:
-    found = read.text(RESTORE_PATH)
-    spelling, mode = read.text(CLAIM_MODE) or (CLAIM_MODE, CLAIM_MODES[0])
-    if mode.upper() not in CLAIM_MODES:
-        raise ValueError(f"'{spelling}' must be one of {', '.join(CLAIM_MODES)}, got '{mode}'")
-    if found is None or not found[1]:
+def _restore_path(configuration: Configuration, *, batch: bool) -> str | None:
+    mode = configuration.get(CLAIM_MODE)
+    key, path = configuration.find(RESTORE_PATH) or ("", "")
+    if not path:
         return None
     if batch:
-        raise PlanError(f"'{found[0]}' is {found[1]!r}, but a BATCH job cannot start from a checkpoint or savepoint")
-    if mode.upper() != CLAIM_MODES[0]:
+        raise PlanError(f"'{key}' is {path!r}, but a BATCH job cannot start from a checkpoint or savepoint")
+    if mode != CLAIM_MODE.default:
+        key, given = configuration.find(CLAIM_MODE) or (CLAIM_MODE.key, mode)
         warnings.warn(
-            f"'{spelling}' is '{mode}', but a job never deletes the checkpoint or savepoint that it starts from",
+            f"'{key}' is '{given}', but a job never deletes the checkpoint or savepoint that it starts from",
             stacklevel=6,  # who calls execute()
         )
-    return found[1]
+    return path
 
 
 def _sizes(storage: CheckpointStorage | None) -> dict[str, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.datastream._settings import check_member, warn_removed
 from flintstream.datastream.time_characteristic import TimeCharacteristic
+from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
 
 if TYPE_CHECKING:
     from flintstream.common.execution_config import ExecutionConfig
@@ -29,7 +30,7 @@ class OlderReleases:
         warn_removed("set_stream_time_characteristic()", "windows and timers of the time domain you mean")
         self._time_characteristic = characteristic
         periodic = characteristic is not TimeCharacteristic.ProcessingTime
-        self._config.set_auto_watermark_interval(200 if periodic else 0)
+        self._config.set_auto_watermark_interval(AUTO_WATERMARK_INTERVAL.default if periodic else 0)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
         """Return what was set, event time by default."""

@@ -7,13 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
+
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
-
-FILES = "python.files"
-ARCHIVES = "python.archives"
-REQUIREMENTS = "python.requirements"
-EXECUTABLE = "python.executable"
+    from flintstream.options.option import Option
 
 _ARCHIVE_SUFFIXES = (".zip", ".jar", ".whl", ".egg")
 
@@ -34,7 +32,7 @@ class PythonDependencies:
             FileNotFoundError: There is no such file.
         """
         path = _existing(file_path, "add_python_file")
-        self._append(FILES, path)
+        self._append(PYTHON_FILES, path)
         entry = path if os.path.isdir(path) or path.endswith((".zip", ".egg")) else os.path.dirname(path)  # noqa: PTH112, PTH120
         if entry not in sys.path:
             sys.path.append(entry)
@@ -57,10 +55,10 @@ class PythonDependencies:
         target = target_dir or Path(path).name
         if not target.strip("/") or ".." in target.split("/") or any(mark in target for mark in "#,"):
             raise ValueError(f"add_python_archive({archive_path!r}): {target!r} cannot be the name of its directory")
-        taken = {entry.rpartition("#")[2] for entry in self._entries(ARCHIVES)}
+        taken = {entry.rpartition("#")[2] for entry in self._entries(PYTHON_ARCHIVES)}
         if target in taken:
             raise ValueError(f"add_python_archive({archive_path!r}): another archive is unpacked in {target!r} already")
-        self._append(ARCHIVES, f"{path}#{target}")
+        self._append(PYTHON_ARCHIVES, f"{path}#{target}")
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
         """Install packages with pip, once, where the program starts, and ship them to the workers.
@@ -75,7 +73,7 @@ class PythonDependencies:
         parts = [_existing(requirements_file_path, "set_python_requirements")]
         if requirements_cache_dir is not None:
             parts.append(_existing(requirements_cache_dir, "set_python_requirements"))
-        self._configuration.set_string(REQUIREMENTS, "#".join(parts))
+        self._configuration.set_string(PYTHON_REQUIREMENTS.key, "#".join(parts))
 
     def set_python_executable(self, python_exec: str) -> None:
         """Set the interpreter of the workers; by default it is the one that runs the program.
@@ -86,15 +84,15 @@ class PythonDependencies:
         """
         if not isinstance(python_exec, str) or not python_exec:
             raise TypeError(f"set_python_executable() needs a path, but got {python_exec!r}")
-        self._configuration.set_string(EXECUTABLE, python_exec)
+        self._configuration.set_string(PYTHON_EXECUTABLE.key, python_exec)
 
-    def _entries(self, key: str) -> list[str]:
-        return [entry for entry in self._configuration.get_string(key, "").split(",") if entry]
+    def _entries(self, option: Option[str | None]) -> list[str]:
+        return [entry for entry in (self._configuration.get(option) or "").split(",") if entry]
 
-    def _append(self, key: str, entry: str) -> None:
+    def _append(self, option: Option[str | None], entry: str) -> None:
         if "," in entry:
-            raise ValueError(f"{entry!r}: paths with a comma cannot be shipped, commas separate them in '{key}'")
-        self._configuration.set_string(key, ",".join([*self._entries(key), entry]))
+            raise ValueError(f"{entry!r}: paths with a comma cannot be shipped, commas separate them in '{option.key}'")
+        self._configuration.set_string(option.key, ",".join([*self._entries(option), entry]))
 
 
 def _existing(path: str, method: str) -> str:

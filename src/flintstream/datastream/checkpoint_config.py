@@ -6,47 +6,34 @@ line is the same.
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_view import JavaView
 from flintstream.common.configuration import Configuration
 from flintstream.common.time import Duration
-from flintstream.datastream._options import find, spelling_of
 from flintstream.datastream._settings import MAX_INT, MAX_LONG, check_bool, check_integer, check_member, warn_removed
 from flintstream.datastream.checkpoint_storage import (
-    STORAGE,
     CheckpointStorage,
     CustomCheckpointStorage,
     FileSystemCheckpointStorage,
 )
 from flintstream.datastream.checkpointing_mode import CheckpointingMode
 from flintstream.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
+from flintstream.options.checkpointing import INTERVAL, MIN_PAUSE, MODE, RETENTION, STORAGE, TIMEOUT, TOLERABLE_FAILURES
+from flintstream.options.execution import RUNTIME_MODE
+from flintstream.options.ignored import ALIGNED_TIMEOUT, FORCE_UNALIGNED, MAX_CONCURRENT, UNALIGNED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from flintstream.options.option import Option
 
 __all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
 
 ExternalizedCheckpointCleanup = ExternalizedCheckpointRetention
 """The name of :class:`ExternalizedCheckpointRetention` before PyFlink 2."""
 
-INTERVAL = "execution.checkpointing.interval"
-MODE = "execution.checkpointing.mode"
-TIMEOUT = "execution.checkpointing.timeout"
-MIN_PAUSE = "execution.checkpointing.min-pause"
-MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
-TOLERABLE_FAILURES = "execution.checkpointing.tolerable-failed-checkpoints"
-RETENTION = "execution.checkpointing.externalized-checkpoint-retention"
-UNALIGNED = "execution.checkpointing.unaligned.enabled"
-FORCE_UNALIGNED = "execution.checkpointing.unaligned.forced"
-ALIGNED_TIMEOUT = "execution.checkpointing.aligned-checkpoint-timeout"
-RUNTIME_MODE = "execution.runtime-mode"
-
-_SHORTEST = 10  # ms; Flink's bound for intervals and timeouts
 _NO_CHECKPOINTS = "leave the interval unset to run without checkpoints"
-
-E = TypeVar("E", bound=Enum)
 
 
 class CheckpointConfig:
@@ -63,10 +50,10 @@ class CheckpointConfig:
     checkpoints
     """
 
-    DEFAULT_MODE = CheckpointingMode.EXACTLY_ONCE
-    DEFAULT_TIMEOUT = 10 * 60 * 1000
-    DEFAULT_MIN_PAUSE_BETWEEN_CHECKPOINTS = 0
-    DEFAULT_MAX_CONCURRENT_CHECKPOINTS = 1
+    DEFAULT_MODE = CheckpointingMode[MODE.default]
+    DEFAULT_TIMEOUT = TIMEOUT.default
+    DEFAULT_MIN_PAUSE_BETWEEN_CHECKPOINTS = MIN_PAUSE.default
+    DEFAULT_MAX_CONCURRENT_CHECKPOINTS = MAX_CONCURRENT.default
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         """Read and write ``configuration``, by default an empty one.
@@ -98,7 +85,7 @@ class CheckpointConfig:
         Raises:
             ValueError: a key has an invalid value.
         """
-        if self._custom_storage is not None and find(self._configuration, STORAGE) == (STORAGE, "custom"):
+        if self._custom_storage is not None and self._configuration.find(STORAGE) == (STORAGE.key, "custom"):
             return self._custom_storage
         return CheckpointStorage.from_configuration(self._configuration)
 
@@ -114,8 +101,8 @@ class CheckpointConfig:
         As in PyFlink 2.3 that is AT_LEAST_ONCE, whatever was set, as long as no interval is set or in BATCH mode: then
         there are no checkpoints.
         """
-        mode = self._get_enum(MODE, self.DEFAULT_MODE)
-        batch = self._configuration.get_string(RUNTIME_MODE, "").strip().upper() == "BATCH"
+        mode = CheckpointingMode[self._configuration.get(MODE)]
+        batch = self._configuration.get(RUNTIME_MODE) == "BATCH"
         return mode if self.is_checkpointing_enabled() and not batch else CheckpointingMode.AT_LEAST_ONCE
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> CheckpointConfig:
@@ -128,7 +115,7 @@ class CheckpointConfig:
 
     def get_checkpoint_interval(self) -> int:
         """Return the time from the start of one checkpoint to that of the next; -1 if none are taken."""
-        return self._get_millis(INTERVAL, -1, minimum=_SHORTEST, hint=_NO_CHECKPOINTS)
+        return self._configuration.get(INTERVAL) or -1
 
     def set_checkpoint_interval(self, checkpoint_interval: int) -> CheckpointConfig:
         """Set the time from the start of one checkpoint to that of the next, which turns checkpoints on.
@@ -138,11 +125,11 @@ class CheckpointConfig:
             ValueError: it is less than 10.
         """
         what = "the checkpoint interval in ms"
-        return self._set_millis(INTERVAL, checkpoint_interval, what, minimum=_SHORTEST, hint=_NO_CHECKPOINTS)
+        return self._set_millis(INTERVAL, checkpoint_interval, what, hint=_NO_CHECKPOINTS)
 
     def get_checkpoint_timeout(self) -> int:
         """Return how long a checkpoint may take before it is given up."""
-        return self._get_millis(TIMEOUT, self.DEFAULT_TIMEOUT, minimum=_SHORTEST)
+        return self._configuration.get(TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> CheckpointConfig:
         """Set how long a checkpoint may take before it is given up.
@@ -151,11 +138,11 @@ class CheckpointConfig:
             TypeError: it is no whole number.
             ValueError: it is less than 10.
         """
-        return self._set_millis(TIMEOUT, checkpoint_timeout, "the checkpoint timeout in ms", minimum=_SHORTEST)
+        return self._set_millis(TIMEOUT, checkpoint_timeout, "the checkpoint timeout in ms")
 
     def get_min_pause_between_checkpoints(self) -> int:
         """Return the least time from the end of one checkpoint to the start of the next."""
-        return self._get_millis(MIN_PAUSE, self.DEFAULT_MIN_PAUSE_BETWEEN_CHECKPOINTS)
+        return self._configuration.get(MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> CheckpointConfig:
         """Set the least time from the end of one checkpoint to the start of the next.
@@ -168,7 +155,7 @@ class CheckpointConfig:
 
     def get_max_concurrent_checkpoints(self) -> int:
         """Return how many checkpoints may be under way at a time."""
-        return self._get_integer(MAX_CONCURRENT, self.DEFAULT_MAX_CONCURRENT_CHECKPOINTS, minimum=1)
+        return self._configuration.get(MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> CheckpointConfig:
         """Set how many checkpoints may be under way at a time.
@@ -185,7 +172,7 @@ class CheckpointConfig:
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
         """Return how many checkpoints in a row may fail before the job does."""
-        return self._get_integer(TOLERABLE_FAILURES, 0, minimum=0)
+        return self._configuration.get(TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> CheckpointConfig:
         """Set how many checkpoints in a row may fail before the job does.
@@ -221,7 +208,7 @@ class CheckpointConfig:
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
         """Return what becomes of checkpoints when the job is cancelled."""
-        return self._get_enum(RETENTION, ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS)
+        return ExternalizedCheckpointRetention[self._configuration.get(RETENTION)]
 
     def set_externalized_checkpoint_retention(
         self, retention_mode: ExternalizedCheckpointRetention
@@ -238,7 +225,7 @@ class CheckpointConfig:
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
         """Return whether checkpoints are unaligned: only where :meth:`get_checkpointing_mode` is EXACTLY_ONCE."""
-        wanted = self._get_bool(UNALIGNED)
+        wanted = self._configuration.get(UNALIGNED)
         return wanted and self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> CheckpointConfig:
@@ -269,7 +256,7 @@ class CheckpointConfig:
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
         """Return after which time an aligned checkpoint goes on unaligned; 0 is at once."""
-        return Duration.of_millis(self._get_millis(ALIGNED_TIMEOUT, 0))
+        return Duration.of_millis(self._configuration.get(ALIGNED_TIMEOUT))
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
         """Do the same as :meth:`set_aligned_checkpoint_timeout`, under its older name."""
@@ -290,7 +277,7 @@ class CheckpointConfig:
 
     def is_force_unaligned_checkpoints(self) -> bool:
         """Return whether :meth:`set_force_unaligned_checkpoints` was called."""
-        return self._get_bool(FORCE_UNALIGNED)
+        return self._configuration.get(FORCE_UNALIGNED)
 
     # -- not in PyFlink 2 any more ---------------------------------------------------------------------------------
 
@@ -357,32 +344,12 @@ class CheckpointConfig:
 
     # -- the configuration behind ----------------------------------------------------------------------------------
 
-    def _get_millis(self, key: str, default: int, *, minimum: int = 0, hint: str = "") -> int:
-        key = spelling_of(self._configuration, key)
-        if not self._configuration.contains_key(key):
-            return default
-        millis = self._configuration.get_duration(key, Duration.of_millis(default)).to_millis()
-        return check_integer(millis, f"'{key}' in ms", minimum=minimum, maximum=MAX_LONG, hint=hint)
+    def _set_millis(self, option: Option[Any], value: int, what: str, *, hint: str = "") -> CheckpointConfig:
+        check_integer(value, what, minimum=option.type.minimum or 0, maximum=MAX_LONG, hint=hint)
+        return self._set(option, f"{value} ms")
 
-    def _set_millis(self, key: str, value: int, what: str, *, minimum: int = 0, hint: str = "") -> CheckpointConfig:
-        check_integer(value, what, minimum=minimum, maximum=MAX_LONG, hint=hint)
-        return self._set(key, f"{value} ms")
-
-    def _get_integer(self, key: str, default: int, *, minimum: int) -> int:
-        return check_integer(self._configuration.get_integer(key, default), f"'{key}'", minimum=minimum)
-
-    def _get_bool(self, key: str) -> bool:
-        return self._configuration.get_boolean(spelling_of(self._configuration, key), default_value=False)
-
-    def _get_enum(self, key: str, default: E) -> E:
-        text = self._configuration.get_string(key, default.name)
-        members = type(default).__members__
-        if text.strip().upper() not in members:
-            raise ValueError(f"'{key}' must be one of {', '.join(members)}, got {text!r}")
-        return members[text.strip().upper()]
-
-    def _set(self, key: str, text: str) -> CheckpointConfig:
-        self._configuration.set_string(key, text)
+    def _set(self, option: Option[Any], text: str) -> CheckpointConfig:
+        self._configuration.set_string(option.key, text)
         return self
 
 

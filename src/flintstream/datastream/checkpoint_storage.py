@@ -10,29 +10,27 @@ import posixpath
 import re
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from flintstream.checkpoint import settings
-from flintstream.datastream._options import find, spellings
 from flintstream.datastream._settings import MAX_INT, Settings, check_integer, is_java, load_callable
-from flintstream.datastream.slot_sharing_group import MemorySize
 from flintstream.errors import UnsupportedByDesignError
+from flintstream.options.checkpointing import (
+    DIRECTORY,
+    INLINE_THRESHOLD,
+    MAX_STATE_SIZE,
+    SAVEPOINT_DIRECTORY,
+    STORAGE,
+)
+from flintstream.options.ignored import WRITE_BUFFER
 
 if TYPE_CHECKING:
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.configuration import Configuration
+    from flintstream.options.option import Option
 
 __all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
-
-STORAGE = "execution.checkpointing.storage"
-DIRECTORY = "execution.checkpointing.dir"
-SAVEPOINT_DIRECTORY = "execution.checkpointing.savepoint-dir"
-INLINE_THRESHOLD = "execution.checkpointing.data-inline-threshold"
-WRITE_BUFFER = "execution.checkpointing.write-buffer-size"
-MAX_STATE_SIZE = "flintstream.checkpointing.jobmanager.max-state-size"
-"""Flink can set this one in code only."""
 
 _URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
 
@@ -82,22 +80,19 @@ def check_savepoint_directory(path: str, what: str) -> str:
     return check_directory(f"file://{Path(path.strip()).absolute()}", what).removeprefix("file:")
 
 
-def _find_directory(configuration: Configuration, key: str) -> str | None:
-    found = find(configuration, key)
-    if found is None:
-        return None
-    check = check_savepoint_directory if key == SAVEPOINT_DIRECTORY else check_directory
-    return check(found[1], f"'{found[0]}'")
+def savepoint_directory(configuration: Configuration) -> str | None:
+    """Return where savepoints go that are asked for without a directory.
+
+    Raises:
+        ValueError: It is the root of a file system, or empty.
+    """
+    found = configuration.find(SAVEPOINT_DIRECTORY)
+    return None if found is None else check_savepoint_directory(found[1], f"'{found[0]}'")
 
 
-def _find_size(configuration: Configuration, key: str) -> int | None:
-    found = find(configuration, key)
-    if found is None:
-        return None
-    try:
-        return MemorySize.parse(found[1]).get_bytes()
-    except ValueError as error:
-        raise ValueError(f"'{found[0]}': {error}") from None
+def _size(configuration: Configuration, option: Option[int]) -> int:
+    """Return the bytes that the configuration has for an option, -1 if it has none."""
+    return configuration.get(option) if configuration.find(option) else -1
 
 
 class CheckpointStorage(Settings, ABC):
@@ -126,14 +121,15 @@ class CheckpointStorage(Settings, ABC):
         Raises:
             ValueError: a value is no valid setting; the message names its key.
         """
-        found = find(configuration, STORAGE)
-        directory = _find_directory(configuration, DIRECTORY)
+        found = configuration.find(STORAGE)
+        place = configuration.find(DIRECTORY)
+        directory = None if place is None else check_directory(place[1], f"'{place[0]}'")
         storage: CheckpointStorage
         if found is None and directory is None:
             return None
         kind = "filesystem" if found is None else found[1].lower()
         if kind == "jobmanager":
-            storage = JobManagerCheckpointStorage(directory, _find_size(configuration, MAX_STATE_SIZE))
+            storage = JobManagerCheckpointStorage(directory, configuration.get(MAX_STATE_SIZE))
         elif found is not None and ":" in kind:
             storage = CustomCheckpointStorage.named(found[1], found[0])
         elif kind != "filesystem":
@@ -141,18 +137,17 @@ class CheckpointStorage(Settings, ABC):
             if kind == CustomCheckpointStorage.kind:
                 hint = "; 'custom' stands for what set_checkpoint_storage(CustomCheckpointStorage(...)) is given"
             raise ValueError(
-                f"'{STORAGE}' must be 'jobmanager' or 'filesystem', or 'module:Class' for a store of your own, got "
+                f"'{STORAGE.key}' must be 'jobmanager' or 'filesystem', or 'module:Class' for a store of your own, got "
                 f"'{kind}'{hint}"
             )
         elif directory is None:
             raise ValueError(
-                f"'{STORAGE}' is 'filesystem', so '{DIRECTORY}' must name the directory of the checkpoints"
+                f"'{STORAGE.key}' is 'filesystem', so '{DIRECTORY.key}' must name the directory of the checkpoints"
             )
         else:
-            threshold = _find_size(configuration, INLINE_THRESHOLD)
-            buffer = _find_size(configuration, WRITE_BUFFER)
-            storage = FileSystemCheckpointStorage(directory, threshold, -1 if buffer is None else buffer)
-        storage.set_savepoint_path(_find_directory(configuration, SAVEPOINT_DIRECTORY))
+            threshold, buffer = _size(configuration, INLINE_THRESHOLD), _size(configuration, WRITE_BUFFER)
+            storage = FileSystemCheckpointStorage(directory, threshold, buffer)
+        storage.set_savepoint_path(savepoint_directory(configuration))
         return storage
 
     def get_savepoint_path(self) -> str | None:
@@ -168,15 +163,15 @@ class CheckpointStorage(Settings, ABC):
         what = "the directory of savepoints"
         self._savepoint_path = None if savepoint_path is None else check_savepoint_directory(savepoint_path, what)
 
-    def _write(self, configuration: Configuration, values: dict[str, str | None]) -> None:
+    def _write(self, configuration: Configuration, values: dict[Option[Any], str | None]) -> None:
         if self._savepoint_path is not None:
             values[SAVEPOINT_DIRECTORY] = self._savepoint_path
-        for key in (STORAGE, DIRECTORY, INLINE_THRESHOLD, WRITE_BUFFER, MAX_STATE_SIZE):
-            for spelling in spellings(key):
-                configuration.remove_config(spelling)
-        for key, value in values.items():
+        for option in (STORAGE, DIRECTORY, INLINE_THRESHOLD, WRITE_BUFFER, MAX_STATE_SIZE):
+            for key in option.keys:
+                configuration.remove_config(key)
+        for option, value in values.items():
             if value is not None:
-                configuration.set_string(key, value)
+                configuration.set_string(option.key, value)
 
 
 class JobManagerCheckpointStorage(CheckpointStorage):
@@ -186,7 +181,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
     1024
     """
 
-    DEFAULT_MAX_STATE_SIZE = settings.DEFAULT_MAX_STATE_SIZE
+    DEFAULT_MAX_STATE_SIZE = MAX_STATE_SIZE.default
     """How many bytes the state of one operator may have, unless set: 5 MiB."""
 
     def __init__(self, checkpoint_path: str | None = None, max_state_size: int | None = None) -> None:
@@ -215,8 +210,8 @@ class JobManagerCheckpointStorage(CheckpointStorage):
 
     def write_to(self, configuration: Configuration) -> None:
         """Set the keys that stand for this storage. PyFlink has no such method."""
-        values = {STORAGE: "jobmanager", DIRECTORY: self._checkpoint_path, MAX_STATE_SIZE: str(self._max_state_size)}
-        self._write(configuration, values)
+        size = str(self._max_state_size)
+        self._write(configuration, {STORAGE: "jobmanager", DIRECTORY: self._checkpoint_path, MAX_STATE_SIZE: size})
 
 
 class FileSystemCheckpointStorage(CheckpointStorage):
@@ -231,8 +226,6 @@ class FileSystemCheckpointStorage(CheckpointStorage):
     """The largest threshold allowed: 1 MiB."""
 
     _checkpoint_path: str
-    _DEFAULT_THRESHOLD = 20 * 1024
-    _DEFAULT_WRITE_BUFFER = 4096
 
     def __init__(
         self,
@@ -269,21 +262,21 @@ class FileSystemCheckpointStorage(CheckpointStorage):
 
     def get_min_file_size_threshold(self) -> int:
         """Return the bytes below which state is stored within the metadata."""
-        return self._DEFAULT_THRESHOLD if self._threshold < 0 else self._threshold
+        return INLINE_THRESHOLD.default if self._threshold < 0 else self._threshold
 
     def get_write_buffer_size(self) -> int:
         """Return the bytes to collect before they are written."""
-        return self._DEFAULT_WRITE_BUFFER if self._write_buffer_size < 0 else self._write_buffer_size
+        return WRITE_BUFFER.default if self._write_buffer_size < 0 else self._write_buffer_size
 
     def write_to(self, configuration: Configuration) -> None:
         """Set the keys that stand for this storage. PyFlink has no such method."""
-        threshold = _find_size(configuration, INLINE_THRESHOLD) if self._threshold < 0 else self._threshold
-        buffer = _find_size(configuration, WRITE_BUFFER) if self._write_buffer_size < 0 else self._write_buffer_size
-        values = {
+        threshold = _size(configuration, INLINE_THRESHOLD) if self._threshold < 0 else self._threshold
+        buffer = _size(configuration, WRITE_BUFFER) if self._write_buffer_size < 0 else self._write_buffer_size
+        values: dict[Option[Any], str | None] = {
             STORAGE: "filesystem",
             DIRECTORY: self._checkpoint_path,
-            INLINE_THRESHOLD: None if threshold is None else f"{threshold} b",
-            WRITE_BUFFER: None if buffer is None else str(buffer),
+            INLINE_THRESHOLD: None if threshold < 0 else f"{threshold} b",
+            WRITE_BUFFER: None if buffer < 0 else str(buffer),
         }
         self._write(configuration, values)
 
@@ -335,7 +328,7 @@ class CustomCheckpointStorage(CheckpointStorage):
         self._store = custom_checkpoint_storage
 
     @staticmethod
-    def named(name: str, key: str = STORAGE) -> CustomCheckpointStorage:
+    def named(name: str, key: str = STORAGE.key) -> CustomCheckpointStorage:
         """Return the storage of a class that is named as ``module:Class``. PyFlink has no such method.
 
         Raises:

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 
 from flintstream.datastream._settings import MAX_LONG, Settings, check_integer
+from flintstream.options.units import parse_bytes, size_text
 
 __all__ = ["MemorySize", "SlotSharingGroup"]
-
-_UNITS = {
-    2**40: ("tb", "t", "tebibytes"),
-    2**30: ("gb", "g", "gibibytes"),
-    2**20: ("mb", "m", "mebibytes"),
-    2**10: ("kb", "k", "kibibytes"),
-    1: ("bytes", "b", ""),
-}
-_BYTES_OF_UNIT = {name: size for size, names in _UNITS.items() for name in names}
-_TEXT = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE | re.ASCII)
 
 
 class MemorySize:
@@ -58,10 +48,7 @@ class MemorySize:
         Raises:
             ValueError: the text is no size.
         """
-        match = _TEXT.fullmatch(text.strip())
-        if match is None or match[2].lower() not in _BYTES_OF_UNIT:
-            raise ValueError(f"{text!r} is no memory size; write it like '4096', '20 kb', '5 mb' or '1 gb'")
-        return MemorySize(int(match[1]) * _BYTES_OF_UNIT[match[2].lower()])
+        return MemorySize(parse_bytes(text))
 
     def get_bytes(self) -> int:
         """Return the bytes."""
@@ -100,8 +87,7 @@ class MemorySize:
         return hash(self._bytes)
 
     def __str__(self) -> str:
-        unit = next(unit for unit in _UNITS if self._bytes % unit == 0 and (self._bytes or unit == 1))
-        return f"{self._bytes // unit} {_UNITS[unit][0]}"
+        return size_text(self._bytes)
 
     def __repr__(self) -> str:
         return f"MemorySize('{self}')"

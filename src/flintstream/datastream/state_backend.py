@@ -5,13 +5,12 @@ As with the storages, each backend stands for the keys of Flink's configuration 
 
 from __future__ import annotations
 
-from flintstream.datastream._state_backend.base import BACKEND, HashMapStateBackend, StateBackend
+from flintstream.datastream._state_backend.base import HashMapStateBackend, StateBackend
 from flintstream.datastream._state_backend.custom import CustomStateBackend
 from flintstream.datastream._state_backend.older import FsStateBackend, MemoryStateBackend, RocksDBStateBackend
 from flintstream.datastream._state_backend.rocksdb import EmbeddedRocksDBStateBackend, PredefinedOptions
 
 __all__ = [
-    "BACKEND",
     "CustomStateBackend",
     "EmbeddedRocksDBStateBackend",
     "FsStateBackend",

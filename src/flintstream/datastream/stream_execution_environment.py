@@ -8,7 +8,6 @@ import uuid
 import warnings
 from typing import TYPE_CHECKING, Any, overload
 
-from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.common._collected import collected
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
@@ -18,10 +17,8 @@ from flintstream.common.watermark_strategy import NoWatermarksGenerator, Waterma
 from flintstream.connectors.collection import CollectionSource
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._dataframes import DataFrames
-from flintstream.datastream._defaults import get_defaults
 from flintstream.datastream._fault_tolerance import FaultTolerance
 from flintstream.datastream._older_releases import OlderReleases
-from flintstream.datastream._options import spelling_of
 from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.cached import check_batch, prepare_caches
@@ -29,10 +26,27 @@ from flintstream.datastream._streams.functions import StaysInProgram, as_assigne
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
 from flintstream.datastream.functions import SourceFunction
-from flintstream.errors import PlanError
 from flintstream.graph.planner import optimize, plan_job
 from flintstream.graph.stream_graph import GraphSettings, build_stream_graph
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
+from flintstream.options.command_line import get_defaults
+from flintstream.options.execution import (
+    BUFFER_TIMEOUT,
+    CHAINING,
+    CONTROL,
+    ENGINE,
+    IDLE_EPOCH,
+    JOB_NAME,
+    MASTER,
+    MAX_EPOCH,
+    MAX_KEY_GROUPS,
+    MAX_PARALLELISM,
+    PARALLELISM,
+    PYTHON_CHAINING,
+    RUNTIME_MODE,
+    STATE_DIRECTORY,
+)
+from flintstream.options.ignored import CHAIN_DIFFERENT_MAX_PARALLELISM
 from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.split_watermarks import SplitWatermarksOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
@@ -51,26 +65,11 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
-    from flintstream.datastream._defaults import ProgressListener
     from flintstream.datastream._streams.cached import StreamCache
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.graph.stream_graph import StreamGraph
     from flintstream.graph.transformation import Transformation
-
-PARALLELISM = "parallelism.default"
-MAX_PARALLELISM = "pipeline.max-parallelism"
-RUNTIME_MODE = "execution.runtime-mode"
-BUFFER_TIMEOUT = "execution.buffer-timeout.interval"
-CHAINING = "pipeline.operator-chaining.enabled"
-PYTHON_CHAINING = "python.operator-chaining.enabled"
-WATERMARK_INTERVAL = "pipeline.auto-watermark-interval"
-JOB_NAME = "pipeline.name"
-STATE_BACKEND = "state.backend.type"
-ENGINE = "flintstream.engine"
-MASTER = "flintstream.master"
-MAX_EPOCH = "flintstream.epoch.max-duration"
-CONTROL = "flintstream.control"
-IDLE_EPOCH = "flintstream.epoch.idle-duration"
+    from flintstream.options.command_line import ProgressListener
 
 _default_local_parallelism: int | None = None
 
@@ -120,9 +119,9 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         for key, value in defaults.config.items():
             merged.set_string(key, str(value))
         if defaults.parallelism is not None:
-            merged.set_string(PARALLELISM, str(defaults.parallelism))
+            merged.set_string(PARALLELISM.key, str(defaults.parallelism))
         if defaults.master is not None:
-            merged.set_string(MASTER, defaults.master)
+            merged.set_string(MASTER.key, defaults.master)
         if configuration is not None:
             given = configuration.to_dict() if isinstance(configuration, Configuration) else configuration
             for key, value in given.items():
@@ -153,13 +152,13 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """
         if not isinstance(parallelism, int) or parallelism < 1:
             raise ValueError(f"The parallelism of the environment must be at least 1, but got {parallelism!r}")
-        self._configuration.set_string(PARALLELISM, str(parallelism))
+        self._configuration.set_string(PARALLELISM.key, str(parallelism))
         return self
 
     def get_parallelism(self) -> int:
         """Return the default parallelism: the number of processors unless set."""
-        given = self._configuration.get_string(PARALLELISM, "")
-        return int(given) if given and int(given) > 0 else self.get_default_local_parallelism()
+        given = self._configuration.get(PARALLELISM)
+        return given if given > 0 else self.get_default_local_parallelism()
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups, the bound to which keyed operators can ever be rescaled (1 to 32768).
@@ -167,16 +166,16 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         Raises:
             ValueError: ``max_parallelism`` is out of range.
         """
-        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 32768:
+        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= MAX_KEY_GROUPS:
             raise ValueError(
-                f"The max parallelism of the environment must be within 1 to 32768, got {max_parallelism!r}"
+                f"The max parallelism of the environment must be within 1 to {MAX_KEY_GROUPS}, got {max_parallelism!r}"
             )
-        self._configuration.set_string(MAX_PARALLELISM, str(max_parallelism))
+        self._configuration.set_string(MAX_PARALLELISM.key, str(max_parallelism))
         return self
 
     def get_max_parallelism(self) -> int:
         """Return the number of key groups, -1 when it follows from the parallelism."""
-        return int(self._configuration.get_string(MAX_PARALLELISM, "-1"))
+        return self._configuration.get(MAX_PARALLELISM)
 
     def get_default_local_parallelism(self) -> int:
         """Return the default parallelism of local execution: the processors this process may use, unless set."""
@@ -193,7 +192,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """Choose STREAMING (the default), BATCH, or AUTOMATIC (BATCH when all sources are bounded)."""
         if not isinstance(execution_mode, RuntimeExecutionMode):
             raise TypeError(f"set_runtime_mode() needs a RuntimeExecutionMode, but got {execution_mode!r}")
-        self._configuration.set_string(RUNTIME_MODE, execution_mode.name)
+        self._configuration.set_string(RUNTIME_MODE.key, execution_mode.name)
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
@@ -207,26 +206,25 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """
         if timeout_millis < -1:
             raise ValueError(f"The buffer timeout must be -1 (none) or more ms, but got {timeout_millis}")
-        self._configuration.set_string(BUFFER_TIMEOUT, str(timeout_millis))
+        self._configuration.set_string(BUFFER_TIMEOUT.key, str(timeout_millis))
         return self
 
     def get_buffer_timeout(self) -> int:
         """Return the buffer timeout in ms."""
-        return int(self._configuration.get_string(BUFFER_TIMEOUT, "100"))
+        return self._configuration.get(BUFFER_TIMEOUT)
 
     def disable_operator_chaining(self) -> Self:
         """Convert results to their declared types between all operators, as PyFlink does between unchained ones."""
-        self._configuration.set_string(CHAINING, "false")
+        self._configuration.set_string(CHAINING.key, "false")
         return self
 
     def is_chaining_enabled(self) -> bool:
         """Tell whether operators are chained."""
-        return self._configuration.get_string(spelling_of(self._configuration, CHAINING), "true").lower() == "true"
+        return self._configuration.get(CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
         """Tell whether operators of different max parallelism are chained."""
-        key = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
-        return self._configuration.get_string(key, "true").lower() == "true"
+        return self._configuration.get(CHAIN_DIFFERENT_MAX_PARALLELISM)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
         """Accept a slot sharing group's resources; Spark places tasks by itself, so they have no effect."""
@@ -445,7 +443,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         job = self._start(job_name, wait=True)
         return self._result(job)
 
-    def execute_async(self, job_name: str = "Flink Streaming Job") -> JobClient:
+    def execute_async(self, job_name: str = JOB_NAME.default) -> JobClient:
         """Start the program and return a client that watches and stops it.
 
         Raises:
@@ -470,20 +468,14 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def _register(self, transformation: Transformation) -> None:
         self._transformations.append(transformation)
 
-    def _mode(self) -> str:
-        mode = self._configuration.get_string(RUNTIME_MODE, "STREAMING").upper()
-        if mode not in RuntimeExecutionMode.__members__:
-            raise PlanError(f"'{RUNTIME_MODE}' must be STREAMING, BATCH or AUTOMATIC, but is '{mode}'")
-        return mode
-
     def _graph(self, more: Iterable[Transformation] = ()) -> StreamGraph:
-        get = self._configuration.get_string
+        get = self._configuration.get
         settings = GraphSettings(
             parallelism=self.get_parallelism(),
             max_parallelism=self.get_max_parallelism(),
-            mode=self._mode(),
+            mode=get(RUNTIME_MODE),
             chaining=self.is_chaining_enabled(),
-            python_chaining=get(PYTHON_CHAINING, "true").lower() == "true",
+            python_chaining=get(PYTHON_CHAINING),
             auto_uids=self._config.has_auto_generated_uids_enabled(),
         )
         return optimize(build_stream_graph([*self._transformations, *more], settings))
@@ -496,22 +488,21 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         from flintstream.engine import create_engine  # noqa: PLC0415
 
         self._check_configuration()
-        cache_directory = self._configuration.get_string(STATE_DIRECTORY, "") or None
+        get = self._configuration.get
+        cache_directory = get(STATE_DIRECTORY) or None
         filling = prepare_caches(self._transformations, self._caches, cache_directory)
         graph = self._graph(filling.values())
         check_batch(filling, batch=graph.batch)
-        name = job_name or self._configuration.get_string(JOB_NAME, "Flink Streaming Job")
+        name = job_name or get(JOB_NAME)
         checkpoints = resolve_restore_path(self._checkpoint_settings(batch=graph.batch), self._configuration, name)
         job_id = checkpoints.resumed_job or uuid.uuid4().hex
         plan = plan_job(graph, name, job_id, self._job_settings(graph, job_id, checkpoints))
-        configuration = self._configuration.to_dict()
         restart = restart_strategy(self._configuration, checkpointing=checkpoints.interval_ms is not None)
-        engine = create_engine(configuration.get(ENGINE, "spark"), configuration)
+        engine = create_engine(get(ENGINE), self._configuration.to_dict())
         self._transformations.clear()
         progress = get_defaults().progress
         listeners = [_shown_on(progress)] if progress is not None else []
-        control = self._configuration.get_boolean(CONTROL, True)
-        job = RunningJob(Job.of(plan, graph, checkpoints, restart), engine, listeners, control=control)
+        job = RunningJob(Job.of(plan, graph, checkpoints, restart), engine, listeners, control=get(CONTROL))
         for cache in filling:
             cache.job = job
         job.start()
@@ -520,12 +511,11 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return job
 
     def _job_settings(self, graph: StreamGraph, job_id: str, checkpoints: CheckpointSettings) -> JobSettings:
-        get = self._configuration.get_string
         state = self._state_settings(batch=graph.batch)
         storage = checkpoints.storage if state.changelog and checkpoints.max_state_size is None else None
-        longest, idle = int(get(MAX_EPOCH, "5000")), int(get(IDLE_EPOCH, "200"))
+        longest, idle = self._configuration.get(MAX_EPOCH), self._configuration.get(IDLE_EPOCH)
         timeouts = [node.buffer_timeout_ms for node in graph.nodes if node.buffer_timeout_ms is not None]
-        if self._configuration.contains_key(BUFFER_TIMEOUT):
+        if self._configuration.find(BUFFER_TIMEOUT):
             timeouts.append(self.get_buffer_timeout())
         shortest = min((max(timeout, 1) for timeout in timeouts if timeout != -1), default=longest)
         return JobSettings(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintstream.errors import FlintstreamError
+from flintstream.options.execution import ENGINE, PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,16 +25,18 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
     if name == "inline":
         from flintstream.engine.inline.engine import InlineEngine  # noqa: PLC0415
 
-        for key in ("python.archives", "python.requirements", "python.executable"):
-            value = configuration.get(key)
-            if value and not (key == "python.executable" and _is_this_python(value)):
-                raise FlintstreamError(f"'{key}' needs workers of their own, which the inline engine has none of")
+        for option in (PYTHON_ARCHIVES, PYTHON_REQUIREMENTS, PYTHON_EXECUTABLE):
+            value = option.read(configuration)
+            if value and not (option is PYTHON_EXECUTABLE and _is_this_python(value)):
+                raise FlintstreamError(
+                    f"'{option.key}' needs workers of their own, which the inline engine has none of"
+                )
         return InlineEngine()
     if name == "spark":
         from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415 - pyspark is slow to import
 
         return SparkEngine(configuration)
-    raise FlintstreamError(f"there is no engine '{name}'; set 'flintstream.engine' to 'spark' or 'inline'")
+    raise FlintstreamError(f"there is no engine '{name}'; set '{ENGINE.key}' to 'spark' or 'inline'")
 
 
 def _is_this_python(executable: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from flintstream.options.execution import AUTO_WATERMARK_INTERVAL, IDLE_EPOCH, MAX_EPOCH
 from flintstream.runtime.process_setup import ProcessSetup
 from flintstream.state.settings import StateSettings
 
@@ -144,11 +145,11 @@ class JobPlan:
 class JobSettings:
     """What the tasks need to know of the job's configuration."""
 
-    auto_watermark_interval_ms: int = 200
+    auto_watermark_interval_ms: int = AUTO_WATERMARK_INTERVAL.default
     bounded: bool = True
     job_parameters: dict[str, str] = field(default_factory=dict)
     process_setup: ProcessSetup = field(default_factory=ProcessSetup)
-    max_epoch_ms: int = 5_000
+    max_epoch_ms: int = MAX_EPOCH.default
     """An epoch of STREAMING input ends after this time, however fast the input comes."""
     state: StateSettings = field(default_factory=StateSettings)
     changelog: FileStore | None = None
@@ -157,5 +158,5 @@ class JobSettings:
     """Where sinks may keep what they have prepared; None where checkpoints have no directory."""
     commit_with_checkpoint: bool = False
     """Sinks commit when a checkpoint completes, not after every epoch."""
-    idle_epoch_ms: int = 200
+    idle_epoch_ms: int = IDLE_EPOCH.default
     """An epoch of STREAMING input ends after this time while its tasks only wait, for the source or in a function."""

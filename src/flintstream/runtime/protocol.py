@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flintstream.options.checkpointing import INLINE_THRESHOLD
+from flintstream.options.rocksdb import TRANSFER_THREADS
+
 if TYPE_CHECKING:
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import ChainState, StatePiece
@@ -57,13 +60,13 @@ class SnapshotRequest:
     """Where files go that later checkpoints may need, too."""
     known: frozenset[str] = frozenset()
     """Shared files that are there for sure."""
-    inline_below: int = 20 * 1024
+    inline_below: int = INLINE_THRESHOLD.default
     """State files of no more bytes travel to the driver and are stored within the metadata."""
     in_metadata: bool = False
     """Whether a larger state file is an error."""
     timeout_ms: int | None = None
     """How long a subtask may take before the checkpoint is given up."""
-    transfer_threads: int = 4
+    transfer_threads: int = TRANSFER_THREADS.default
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Restore:
     chains: tuple[ChainState, ...]
     operators: dict[int, tuple[str, int]]
     """Node id -> uid in the checkpoint, and which of ``chains`` it was in."""
-    transfer_threads: int = 4
+    transfer_threads: int = TRANSFER_THREADS.default
     """How many files of a backend are fetched at a time."""
 
 

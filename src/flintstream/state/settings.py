@@ -6,18 +6,20 @@ from collections.abc import Mapping  # noqa: TC003 - a dataclass's annotations m
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from flintstream.options.state import BACKEND, CHANGELOG
+
 
 @dataclass(frozen=True)
 class StateSettings:
     """What the tasks need to know; plain data but for a user's own factory."""
 
-    backend: str = "hashmap"
+    backend: str = BACKEND.default
     """``hashmap``, ``rocksdb`` or ``custom``."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The keys of the configuration that concern state."""
     factory: Any = None
     """The options factory of RocksDB, or what makes a custom backend."""
-    changelog: bool = False
+    changelog: bool = CHANGELOG.default
 
     def of(self, backend: str) -> StateSettings:
         """Return the settings for another backend."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from flintstream.datastream._options import find
 from flintstream.datastream._settings import Settings
+from flintstream.options.state import BACKEND
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
-
-BACKEND = "state.backend.type"
 
 
 class StateBackend(Settings, ABC):
@@ -34,7 +32,7 @@ class StateBackend(Settings, ABC):
         from flintstream.datastream._state_backend.custom import CustomStateBackend  # noqa: PLC0415 - subclasses of this
         from flintstream.datastream._state_backend.rocksdb import rocksdb_of  # noqa: PLC0415
 
-        key, value = find(configuration, BACKEND) or (BACKEND, "hashmap")
+        key, value = configuration.find(BACKEND) or (BACKEND.key, BACKEND.default)
         kind = value.lower()
         if kind in {"hashmap", "jobmanager", "filesystem"}:  # the last two are names of Flink 1.12
             return HashMapStateBackend()
@@ -63,4 +61,4 @@ class HashMapStateBackend(StateBackend):
 
     def write_to(self, configuration: Configuration) -> None:
         """Set the key that stands for this backend. PyFlink has no such method."""
-        configuration.set_string(BACKEND, self.kind)
+        configuration.set_string(BACKEND.key, self.kind)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream._settings import is_java, load_callable
-from flintstream.datastream._state_backend.base import BACKEND, StateBackend
+from flintstream.datastream._state_backend.base import StateBackend
 from flintstream.errors import UnsupportedByDesignError
+from flintstream.options.state import BACKEND
 from flintstream.state.custom import CheckedFactory
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class CustomStateBackend(StateBackend):
         self._factory = custom_state_backend
 
     @staticmethod
-    def named(name: str, key: str = BACKEND) -> CustomStateBackend:
+    def named(name: str, key: str = BACKEND.key) -> CustomStateBackend:
         """Return the backend of a factory that is named as ``module:function``. PyFlink has no such method.
 
         Raises:
@@ -66,4 +67,4 @@ class CustomStateBackend(StateBackend):
 
     def write_to(self, configuration: Configuration) -> None:
         """Set the key that stands for a backend of one's own. PyFlink has no such method."""
-        configuration.set_string(BACKEND, self.kind)
+        configuration.set_string(BACKEND.key, self.kind)

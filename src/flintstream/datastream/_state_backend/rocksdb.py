@@ -8,18 +8,14 @@ from collections.abc import Callable  # noqa: TC003 - documentation tools evalua
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from flintstream.datastream._options import spelling_of
 from flintstream.datastream._settings import check_bool, check_integer, check_member, load_callable, name_of
-from flintstream.datastream._state_backend.base import BACKEND, StateBackend
+from flintstream.datastream._state_backend.base import StateBackend
+from flintstream.options.checkpointing import INCREMENTAL
+from flintstream.options.rocksdb import DIRECTORIES, FACTORY, PREDEFINED, TRANSFER_THREADS
+from flintstream.options.state import BACKEND
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
-
-INCREMENTAL = "execution.checkpointing.incremental"
-ROCKSDB_PATHS = "state.backend.rocksdb.localdir"
-ROCKSDB_THREADS = "state.backend.rocksdb.checkpoint.transfer.thread.num"
-ROCKSDB_PREDEFINED = "state.backend.rocksdb.predefined-options"
-ROCKSDB_FACTORY = "state.backend.rocksdb.options-factory"
 
 
 class PredefinedOptions(Enum):
@@ -94,7 +90,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 
     def get_predefined_options(self) -> PredefinedOptions:
         """Return the options of RocksDB for a kind of disk."""
-        return self._predefined_options or PredefinedOptions.DEFAULT
+        return self._predefined_options or PredefinedOptions[PREDEFINED.default]
 
     def set_options(self, options_factory_class_name: str | Callable[..., Any]) -> None:
         """Set what changes the options of RocksDB: a Python class or function, or its name as ``module:function``.
@@ -126,7 +122,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 
     def get_number_of_transfer_threads(self) -> int:
         """Return how many files of a checkpoint are copied at a time."""
-        return 4 if self._transfer_threads is None else self._transfer_threads
+        return TRANSFER_THREADS.default if self._transfer_threads is None else self._transfer_threads
 
     def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> None:
         """Set how many files of a checkpoint are copied at a time.
@@ -143,17 +139,17 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 
         What was not set on the backend stays as it is in the configuration, as in Flink.
         """
-        configuration.set_string(BACKEND, self.kind)
+        configuration.set_string(BACKEND.key, self.kind)
         if self._incremental is not None:
-            configuration.set_boolean(INCREMENTAL, self._incremental)
+            configuration.set_boolean(INCREMENTAL.key, self._incremental)
         if self._paths is not None:
-            configuration.set_string(ROCKSDB_PATHS, ",".join(self._paths))
+            configuration.set_string(DIRECTORIES.key, ",".join(self._paths))
         if self._predefined_options is not None:
-            configuration.set_string(ROCKSDB_PREDEFINED, self._predefined_options.name)
+            configuration.set_string(PREDEFINED.key, self._predefined_options.name)
         if self._transfer_threads is not None:
-            configuration.set_integer(ROCKSDB_THREADS, self._transfer_threads)
+            configuration.set_integer(TRANSFER_THREADS.key, self._transfer_threads)
         if self._options_factory is not None:
-            configuration.set_string(ROCKSDB_FACTORY, name_of(self._options_factory))
+            configuration.set_string(FACTORY.key, name_of(self._options_factory))
 
 
 def _local_directory(path: str) -> str:
@@ -171,20 +167,14 @@ def _local_directory(path: str) -> str:
 
 def rocksdb_of(configuration: Configuration) -> EmbeddedRocksDBStateBackend:
     """Return the backend that the keys of RocksDB describe."""
-    incremental = spelling_of(configuration, INCREMENTAL)
-    backend = EmbeddedRocksDBStateBackend(configuration.get_boolean(incremental, default_value=False))
-    paths = configuration.get_string(ROCKSDB_PATHS, "")
+    backend = EmbeddedRocksDBStateBackend(configuration.get(INCREMENTAL))
+    paths = configuration.get(DIRECTORIES)
     if paths:
         backend.set_db_storage_paths(*(path.strip() for path in paths.split(",")))
-    if configuration.contains_key(ROCKSDB_THREADS):
-        threads = configuration.get_integer(ROCKSDB_THREADS, 4)
-        backend.set_number_of_transfer_threads(check_integer(threads, f"'{ROCKSDB_THREADS}'", minimum=1))
-    name = configuration.get_string(ROCKSDB_PREDEFINED, "DEFAULT").strip().upper()
-    if name not in PredefinedOptions.__members__:
-        raise ValueError(
-            f"'{ROCKSDB_PREDEFINED}' must be one of {', '.join(PredefinedOptions.__members__)}, got '{name}'"
-        )
-    backend.set_predefined_options(PredefinedOptions[name])
-    if configuration.contains_key(ROCKSDB_FACTORY):
-        backend.set_options(configuration.get_string(ROCKSDB_FACTORY, ""))
+    if configuration.find(TRANSFER_THREADS):
+        backend.set_number_of_transfer_threads(configuration.get(TRANSFER_THREADS))
+    backend.set_predefined_options(PredefinedOptions[configuration.get(PREDEFINED)])
+    factory = configuration.get(FACTORY)
+    if factory is not None:
+        backend.set_options(factory)
     return backend

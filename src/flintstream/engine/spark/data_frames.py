@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.file_store import file_store
-from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, arrow_splits
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.connectors.files.parquet import ParquetRows
@@ -30,6 +29,7 @@ from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import SLOT_OF
 from flintstream.engine.spark.tasks import session
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
+from flintstream.options.execution import ENGINE, STATE_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ def check_spark(configuration: Mapping[str, str]) -> None:
     Raises:
         PlanError: The engine is another one, and there is no session.
     """
-    if configuration.get("flintstream.engine", "spark") == "spark":
+    if ENGINE.read(configuration) == ENGINE.default:
         spark_context(configuration)
         return
     from pyspark import SparkContext  # noqa: PLC0415 - slow to import
@@ -68,7 +68,7 @@ def check_spark(configuration: Mapping[str, str]) -> None:
     if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to look
         raise PlanError(
             "a DataFrame needs Spark, but the program runs on the inline engine and there is no Spark session: leave "
-            "'flintstream.engine' at 'spark', or create a session before"
+            f"'{ENGINE.key}' at '{ENGINE.default}', or create a session before"
         )
 
 
@@ -87,7 +87,7 @@ def new_directory(parent: str | None, spark: SparkSession | None = None) -> tupl
     if not one_machine(master):
         raise PlanError(
             f"on the cluster {master} data of DataFrames are handed over in files: pass a directory that all workers "
-            f"can reach, or set '{STATE_DIRECTORY}' to one"
+            f"can reach, or set '{STATE_DIRECTORY.key}' to one"
         )
     directory = tempfile.mkdtemp(prefix="flintstream-dataframe-")
     delete = partial(shutil.rmtree, directory, ignore_errors=True)

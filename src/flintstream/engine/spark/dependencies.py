@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import FlintstreamError
+from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from flintstream.options.option import Option
 
 UNPACKED = "FLINTSTREAM_UNPACKED"
 """Environment variable of workers that have archives: their working directory is where these are unpacked."""
@@ -32,20 +35,20 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
     Raises:
         FlintstreamError: pip cannot install the packages.
     """
-    for path in _entries(configuration, "python.files"):
+    for path in _entries(configuration, PYTHON_FILES):
         _ship_file(context, path)
     environment = {}
-    archives = [entry.rpartition("#")[::2] for entry in _entries(configuration, "python.archives")]
+    archives = [entry.rpartition("#")[::2] for entry in _entries(configuration, PYTHON_ARCHIVES)]
     for path, target in archives:
         _ship_archive(context, path, target)
     if archives:
         environment[UNPACKED] = ",".join(target for _, target in archives)
-    if requirements := configuration.get("python.requirements"):
+    if requirements := PYTHON_REQUIREMENTS.read(configuration):
         file, _, cache = requirements.partition("#")
         archive = _installed(file, cache)
         _ship_archive(context, str(archive), archive.stem)
         environment[PACKAGES] = archive.stem
-    executable = configuration.get("python.executable", context.pythonExec)
+    executable = PYTHON_EXECUTABLE.read(configuration) or context.pythonExec
     if not environment and executable == context.pythonExec:
         return context
     own = object.__new__(type(context))
@@ -70,8 +73,8 @@ def enter() -> None:
             sys.path.insert(0, path)
 
 
-def _entries(configuration: Mapping[str, str], key: str) -> list[str]:
-    return [entry for entry in configuration.get(key, "").split(",") if entry]
+def _entries(configuration: Mapping[str, str], option: Option[str | None]) -> list[str]:
+    return [entry for entry in (option.read(configuration) or "").split(",") if entry]
 
 
 def _ship_file(context: Any, path: str) -> None:

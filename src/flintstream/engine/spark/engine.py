@@ -11,7 +11,6 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flintstream.checkpoint.settings import STATE_DIRECTORY
 from flintstream.common import _by_value
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.jvm import StageChain
@@ -19,6 +18,7 @@ from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
 from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask
 from flintstream.errors import FlintstreamError, JobCancelledError
+from flintstream.options.execution import STATE_DIRECTORY
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.protocol import SHARED
 from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog
@@ -70,11 +70,11 @@ class SparkEngine:
         )
 
     def _create_state_directory(self) -> str:
-        parent = self.configuration.get(STATE_DIRECTORY)
+        parent = STATE_DIRECTORY.read(self.configuration)
         if parent is None and not one_machine(self.context.master):
             raise FlintstreamError(
                 f"on the cluster {self.context.master} workers hand keyed state to one another through files: "
-                f"set '{STATE_DIRECTORY}' to a directory that all of them can reach",
+                f"set '{STATE_DIRECTORY.key}' to a directory that all of them can reach",
             )
         if parent is not None:
             os.makedirs(parent, exist_ok=True)  # noqa: PTH103

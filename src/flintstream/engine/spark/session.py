@@ -9,14 +9,13 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.jvm import forget, is_alive, start_gateway
-from flintstream.engine.spark.slots import DAEMON, STICKY
+from flintstream.engine.spark.slots import DAEMON
+from flintstream.options.execution import MASTER, STICKY_SUBTASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark import SparkContext
-
-DEFAULT_MASTER = "local[*]"
 
 TASK_ATTEMPTS = 4
 """As on a cluster: a task whose Python worker died runs again. Errors of user code never get that far."""
@@ -72,12 +71,13 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415
 
     given = {key: value for key, value in configuration.items() if key.startswith("spark.")}
-    master = configuration.get("flintstream.master") or given.get("spark.master") or DEFAULT_MASTER
+    master = configuration.get(MASTER.key) or given.get("spark.master") or MASTER.default
     conf = dict(DEFAULTS)
     if master.startswith("local"):
         conf.update(LOCAL_DEFAULTS)
     # Elsewhere than here, nobody knows whether the executors' Python finds our module before a task brings it along.
-    if configuration.get(STICKY, str(master.startswith("local"))).lower() == "true":
+    sticky = STICKY_SUBTASKS.read(configuration)
+    if master.startswith("local") if sticky is None else sticky:
         conf["spark.python.daemon.module"] = DAEMON
     conf.update(given)
     conf["spark.master"] = re.sub(r"^local\[(\d+|\*)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)

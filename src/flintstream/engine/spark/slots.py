@@ -9,9 +9,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-STICKY = "flintstream.sticky-subtasks"
-"""The option: ``true``, ``false``, or not given, which means true on a local master."""
-
 DAEMON = "flintstream.engine.spark.daemon"
 """The module that starts Spark's Python workers (``spark.python.daemon.module``)."""
 

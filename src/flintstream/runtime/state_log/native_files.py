@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.metadata import NativeFile
 from flintstream.errors import CorruptCheckpointError
+from flintstream.options.rocksdb import TRANSFER_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,9 @@ def files_of(piece: StatePiece, uid: str) -> tuple[NativeFile, ...]:
     return tuple(replace(file, name=file.name.removeprefix(f"{uid}/")) for file in piece.native)
 
 
-def download(store: FileStore, files: Sequence[NativeFile], directory: str, transfer_threads: int = 4) -> None:
+def download(
+    store: FileStore, files: Sequence[NativeFile], directory: str, transfer_threads: int = TRANSFER_THREADS.default
+) -> None:
     """Fetch the files of one operator, as :func:`files_of` returns them, into a directory.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Keys of Flink that mean nothing here: nobody has misspelt them who brings along the configuration of a cluster."""
+"""Keys of Flink that mean nothing here. The configuration of a cluster has them, so they are not misspelt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ __all__ = ["is_of_flink", "keys_of_flink"]
 _KEYS = {
     "execution.": """
         allow-client-job-configurations attached batch-shuffle-mode batch-state-backend.enabled buffer-timeout
-        buffer-timeout.enabled job-listeners job-status-changed-listeners mode
+        buffer-timeout.enabled job-listeners job-status-changed-listeners
         program-config.enabled program-config.wildcards shutdown-on-application-finish shutdown-on-attached-exit
         sort-keyed-partition.memory sort-partition.memory sorted-inputs.enabled sorted-inputs.memory
         submit-failed-job-on-application-error target terminate-application-on-any-job-terminated-exceptionally
@@ -15,15 +15,14 @@ _KEYS = {
     "execution.checkpointing.": """
         approximate-local-recovery checkpoints-after-tasks-finish checkpoints-after-tasks-finish.enabled
         cleaner.parallel-mode create-subdir during-recovery.enabled interval-during-backlog local-backup.dirs
-        local-backup.enabled recover-without-channel-state.checkpoint-id snapshot-compression
+        local-backup.enabled recover-without-channel-state.checkpoint-id
         unaligned.interruptible-timers.enabled unaligned.max-subtasks-per-channel-state-file
         unaligned.recover-output-on-downstream.enabled
     """,
     "execution.state-recovery.": "approximate-local-recovery from-local without-channel-state.checkpoint-id",
     "pipeline.": """
-        cached-files classpaths closure-cleaner-level default-kryo-serializers force-avro force-kryo
-        force-kryo-avro generic-types jars jobvertex-parallelism-overrides object-reuse
-        operator-chaining.chain-operators-with-different-max-parallelism registered-kryo-types registered-pojo-types
+        cached-files classpaths default-kryo-serializers force-kryo-avro jars jobvertex-parallelism-overrides
+        registered-kryo-types registered-pojo-types
         serialization-config sources.pause-until-first-checkpoint vertex-description-mode
         vertex-name-include-index-prefix watermark-alignment.allow-unaligned-source-splits
         watermark-alignment.buffer-size

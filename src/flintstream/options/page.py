@@ -1,0 +1,41 @@
+"""The tables of options in the documentation. ``make options`` writes them into the page."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.options.table import THEMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flintstream.options.option import Option
+
+__all__ = ["filled", "table"]
+
+_PLACE = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
+
+
+def table(options: Iterable[Option[Any]]) -> str:
+    """Return the options as a table in Markdown."""
+    rows = ["| key | type | default | meaning | older keys |", "|---|---|---|---|---|"]
+    for option in options:
+        default = option.default_text()
+        shown = "" if default is None else f"`{default}`"
+        older = ", ".join(f"`{key}`" for key in option.deprecated_keys)
+        rows.append(f"| `{option.key}` | {option.type.name} | {shown} | {option.doc} | {older} |")
+    return "\n".join(rows)
+
+
+def filled(page: str) -> str:
+    """Return a page with the tables as they are now, between the comments that say which one belongs there."""
+    return _PLACE.sub(lambda place: f"{place[1]}\n{table(THEMES[place[2]])}\n\n{place[3]}", page)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        file = Path(name)
+        file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,83 @@
+"""The options of RocksDB."""
+
+from __future__ import annotations
+
+from flintstream.options.option import Option, options_in
+from flintstream.options.types import FLAG, SIZE, TEXT, count, names, number, several
+from flintstream.options.units import MB, size_text
+
+PREFIX = "state.backend.rocksdb."
+"""What the keys of these options begin with, apart from that of :data:`CACHED_ENTRIES`."""
+
+MANAGED_MEMORY = 128 * MB
+"""Bytes that the databases of a worker share for blocks and write buffers, unless an option says otherwise."""
+
+COMPRESSIONS = {
+    "NO_COMPRESSION": "none",
+    "SNAPPY_COMPRESSION": "snappy",
+    "ZLIB_COMPRESSION": "zlib",
+    "BZLIB2_COMPRESSION": "bz2",
+    "LZ4_COMPRESSION": "lz4",
+    "LZ4HC_COMPRESSION": "lz4hc",
+    "ZSTD_COMPRESSION": "zstd",
+}
+"""Flink's names of compressions, and RocksDB's."""
+
+DIRECTORIES = Option(f"{PREFIX}localdir", TEXT, None, "local directories of the databases, with commas between them")
+PREDEFINED = Option(
+    f"{PREFIX}predefined-options",
+    names("DEFAULT", "SPINNING_DISK_OPTIMIZED", "SPINNING_DISK_OPTIMIZED_HIGH_MEM", "FLASH_SSD_OPTIMIZED"),
+    "DEFAULT",
+    "sets of RocksDB's options for kinds of disks",
+)
+FACTORY = Option(f"{PREFIX}options-factory", TEXT, None, "`module:function` that changes RocksDB's options")
+TRANSFER_THREADS = Option(f"{PREFIX}checkpoint.transfer.thread.num", count(1), 4, "how many files are copied at a time")
+MEMORY_MANAGED = Option(
+    f"{PREFIX}memory.managed",
+    FLAG,
+    True,
+    f"whether the databases of a worker share {size_text(MANAGED_MEMORY)} of memory",
+)
+MEMORY_PER_SLOT = Option(f"{PREFIX}memory.fixed-per-slot", SIZE, None, "how much memory they share, if not that")
+MEMORY_PER_WORKER = Option(f"{PREFIX}memory.fixed-per-tm", SIZE, None, "the same; `fixed-per-slot` counts first")
+WRITE_BUFFER_RATIO = Option(
+    f"{PREFIX}memory.write-buffer-ratio",
+    number("greater than 0 and no greater than 1", lambda value: 0 < value <= 1),
+    0.5,
+    "how much of it is for write buffers",
+)
+BLOCK_CACHE = Option(f"{PREFIX}block.cache-size", SIZE, None, "cache of a database that shares no memory")
+BLOCK_SIZE = Option(f"{PREFIX}block.blocksize", SIZE, None, "size of the blocks that files consist of")
+METADATA_BLOCK_SIZE = Option(f"{PREFIX}block.metadata-blocksize", SIZE, None, "size of the blocks of indexes")
+BLOOM_FILTER = Option(f"{PREFIX}use-bloom-filter", FLAG, False, "whether files have bloom filters")
+BLOOM_BITS = Option(
+    f"{PREFIX}bloom-filter.bits-per-key", number("of at least 0", lambda value: value >= 0), 10.0, "how large they are"
+)
+BLOOM_BLOCKS = Option(f"{PREFIX}bloom-filter.block-based-mode", FLAG, False, "whether each block has one")
+WRITE_BUFFER_SIZE = Option(f"{PREFIX}writebuffer.size", SIZE, None, "size of a write buffer")
+WRITE_BUFFERS = Option(f"{PREFIX}writebuffer.count", count(1), None, "how many write buffers there may be")
+WRITE_BUFFERS_TO_MERGE = Option(
+    f"{PREFIX}writebuffer.number-to-merge", count(1), None, "how many are merged into one file"
+)
+COMPACTION = Option(
+    f"{PREFIX}compaction.style",
+    names("LEVEL", "UNIVERSAL"),
+    None,
+    "`LEVEL` or `UNIVERSAL`; `FIFO` would drop state",
+)
+DYNAMIC_LEVELS = Option(f"{PREFIX}compaction.level.use-dynamic-size", FLAG, None, "whether the sizes of levels adapt")
+LEVEL_FILE_SIZE = Option(f"{PREFIX}compaction.level.target-file-size-base", SIZE, None, "size of the files of level 1")
+LEVEL_SIZE = Option(f"{PREFIX}compaction.level.max-size-level-base", SIZE, None, "size of level 1")
+COMPRESSION = Option(
+    f"{PREFIX}compression.per.level",
+    several(COMPRESSIONS),
+    None,
+    "like `LZ4_COMPRESSION`, or several with `;` between them",
+)
+OPEN_FILES = Option(f"{PREFIX}files.open", count(-1), None, "how many files may be open, -1 for all")
+THREADS = Option(f"{PREFIX}thread.num", count(1), None, "how many threads write buffers out and compact files")
+CACHED_ENTRIES = Option(
+    "flintstream.state.rocksdb.cached-entries", count(1), 100_000, "entries of a state kept as objects, per subtask"
+)
+
+OPTIONS = options_in(globals())

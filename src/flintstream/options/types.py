@@ -1,0 +1,160 @@
+"""The types of options: how a value is read, how it is written, and which values are accepted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from flintstream.options.units import MILLISECOND, duration_text, parse_bytes, parse_nanos, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+__all__ = [
+    "FLAG",
+    "MAX_INT",
+    "MAX_LONG",
+    "SIZE",
+    "TEXT",
+    "OptionType",
+    "count",
+    "duration",
+    "names",
+    "number",
+    "several",
+]
+
+T_co = TypeVar("T_co", covariant=True)
+
+MAX_INT = 2**31 - 1
+MAX_LONG = 2**63 - 1
+"""Flink keeps numbers as Java integers of 32 or 64 bits. What it refuses must not pass here."""
+
+
+@dataclass(frozen=True)
+class OptionType(Generic[T_co]):
+    """What the values of an option are."""
+
+    name: str
+    """What the documentation calls it."""
+    accepted: str
+    """Which values there are, as an error goes on after ``must be``."""
+    read: Callable[[str], T_co]
+    """Returns the value of a text without spaces around it; raises a ``ValueError`` for any other text."""
+    write: Callable[[Any], str] = str
+    """Returns the text of a value, which :attr:`read` takes back."""
+    minimum: int | None = None
+    """The least value of a count, of a duration (ms) or of a size (bytes)."""
+    maximum: int | None = None
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in {"true", "false"}:
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+def _size(text: str) -> int:
+    size = parse_bytes(text)
+    if size > MAX_LONG:
+        raise ValueError(text)
+    return size
+
+
+TEXT = OptionType("text", "a text", str)
+"""Names, paths, and values that the code behind them checks better."""
+
+FLAG = OptionType("flag", "'true' or 'false'", _flag, lambda value: str(value).lower())
+
+SIZE = OptionType("size", "a size such as '64 mb'", _size, size_text, minimum=0, maximum=MAX_LONG)
+"""A number of bytes."""
+
+
+def duration(minimum: int) -> OptionType[int]:
+    """Return the type of spans of at least ``minimum`` ms. The value is a whole number of ms, rounded down.
+
+    Flink has no text for less than nothing. A minimum below 0 admits it, for values that stand for something else.
+
+    >>> duration(1).read("PT1.5S"), duration(-1).read("-1"), duration(1).write(60_000)
+    (1500, -1, '1 min')
+    """
+
+    def read(text: str) -> int:
+        negative = minimum < 0 and text.startswith("-")
+        millis = (-parse_nanos(text[1:]) if negative else parse_nanos(text)) // MILLISECOND
+        if not minimum <= millis <= MAX_LONG:
+            raise ValueError(text)
+        return millis
+
+    least = f" of at least {_duration_text(minimum)}" if -MAX_LONG < minimum != 0 else ""
+    accepted = f"a duration{least}, such as '10 s', '5 min' or '250' (ms)"
+    return OptionType("duration", accepted, read, _duration_text, minimum, MAX_LONG)
+
+
+def _duration_text(millis: int) -> str:
+    return duration_text(millis * MILLISECOND)
+
+
+def count(minimum: int, maximum: int = MAX_INT, *, also: int | None = None) -> OptionType[int]:
+    """Return the type of whole numbers within bounds. ``also`` is one more value, which stands for something else.
+
+    >>> count(1).read("5"), count(1, also=-1).read("-1")
+    (5, -1)
+    """
+
+    def read(text: str) -> int:
+        value = int(text)
+        if not minimum <= value <= maximum and value != also:
+            raise ValueError(text)
+        return value
+
+    bounds = f"of at least {minimum}" if maximum == MAX_INT else f"from {minimum} to {maximum}"
+    special = "" if also is None else f", or {also}"
+    return OptionType("whole number", f"a whole number {bounds}{special}", read, str, minimum, maximum)
+
+
+def number(which: str, accepts: Callable[[float], bool]) -> OptionType[float]:
+    """Return the type of numbers for which ``accepts`` is true; ``which`` says which these are.
+
+    >>> number("greater than 1", lambda value: value > 1).read("1.5")
+    1.5
+    """
+
+    def read(text: str) -> float:
+        value = float(text)
+        if not accepts(value):
+            raise ValueError(text)
+        return value
+
+    return OptionType("number", f"a number {which}", read)
+
+
+def names(*members: str, also: Mapping[str, str] | None = None) -> OptionType[str]:
+    """Return the type of names, which are read in any case. ``also`` has other spellings of them, in lower case.
+
+    >>> names("WARM", "COLD").read("cold"), names("none", also={"off": "none"}).read("Off")
+    ('COLD', 'none')
+    """
+    known = {**(also or {}), **{member.lower(): member for member in members}}
+
+    def read(text: str) -> str:
+        if text.lower() not in known:
+            raise ValueError(text)
+        return known[text.lower()]
+
+    return OptionType("name", f"one of {', '.join(members)}", read)
+
+
+def several(members: Collection[str]) -> OptionType[list[str]]:
+    """Return the type of one or several names with ``;`` between them.
+
+    >>> several(["WARM", "COLD"]).read("cold; warm")
+    ['COLD', 'WARM']
+    """
+    one = names(*members)
+
+    def read(text: str) -> list[str]:
+        return [one.read(part.strip()) for part in re.split("[;,]", text) if part.strip()]
+
+    return OptionType("names", f"{one.accepted}, or several with ';' between them", read, ";".join)
