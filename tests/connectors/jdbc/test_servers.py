@@ -16,7 +16,7 @@ from tests.connectors.jdbc.servers import PASSWORD
 from flintstream.common import Row, Types
 from flintstream.common.time import Instant
 from flintstream.connectors.jdbc import JdbcError, writer
-from flintstream.connectors.jdbc.database import HIDDEN
+from flintstream.connectors.jdbc.jdbc_url import HIDDEN
 from flintstream.datastream.connectors.jdbc import JdbcSink
 
 UTC = dt.UTC

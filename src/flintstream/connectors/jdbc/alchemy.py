@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common.time import Instant
-from flintstream.connectors.jdbc.database import Database, without_secrets
-from flintstream.connectors.jdbc.sqlite import SqliteDatabase
+from flintstream.connectors.jdbc.database import Database
+from flintstream.connectors.jdbc.sqlite import ADAPTERS
 from flintstream.connectors.jdbc.statement import Grammar
-from flintstream.connectors.jdbc.values import instant_in_utc
 from flintstream.errors import MissingDependencyError, PlanError
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ class AlchemyDatabase(Database):
     """What a URL of SQLAlchemy names; its dialect finds the driver and connects, and does nothing else."""
 
     module = "sqlalchemy"
-    package = "sqlalchemy"
     extra = "jdbc"
 
     def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
@@ -38,7 +35,7 @@ class AlchemyDatabase(Database):
         try:
             parsed = alchemy.make_url(url)
         except alchemy.exc.ArgumentError:
-            raise PlanError(f"this is no URL that JDBC or SQLAlchemy knows: {without_secrets(url)}") from None
+            raise PlanError(f"this is no URL that JDBC or SQLAlchemy knows: {self.shown}") from None
         if user is not None:
             parsed = parsed.set(username=user)
         if password is not None:
@@ -70,4 +67,4 @@ class AlchemyDatabase(Database):
 
     def adapters(self) -> Mapping[type, Adapter]:
         """Return what makes datetimes of instants; it depends on the driver what becomes of everything else."""
-        return SqliteDatabase.ADAPTERS if self.backend == "sqlite" else {Instant: instant_in_utc}
+        return ADAPTERS if self.backend == "sqlite" else super().adapters()

@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import unquote_plus
 
+from flintstream.common.time import Instant
+from flintstream.connectors.jdbc.jdbc_url import HIDDEN, without_secrets
 from flintstream.connectors.jdbc.statement import Grammar
-from flintstream.connectors.jdbc.values import class_of
+from flintstream.connectors.jdbc.values import class_of, instant_in_utc
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from types import ModuleType
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.jdbc.values import Adapter
 
-HIDDEN = "***"
-_SECRET_PARAMETER = re.compile(r"(?i)((?:password|passwd|pwd|secret|token)[^=&;?]*=)[^&;]*")
-_SECRET_USER = re.compile(r"(//[^:/?]*:)[^?]*@")
-
 
 class JdbcError(FlintstreamError):
     """A database could not be written to; names the statement and, if one is to blame, the record."""
-
-
-def without_secrets(url: str) -> str:
-    """Return a URL with its passwords hidden.
-
-    >>> without_secrets("jdbc:postgresql://db/shop?user=me&password=abc&sslmode=require")
-    'jdbc:postgresql://db/shop?user=me&password=***&sslmode=require'
-    >>> without_secrets("mysql+pymysql://me:a/b@c@db/shop")
-    'mysql+pymysql://me:***@db/shop'
-    """
-    return _SECRET_USER.sub(rf"\1{HIDDEN}@", _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", url))
 
 
 class Database(ABC):
@@ -50,10 +35,13 @@ class Database(ABC):
     """
 
     module: ClassVar[str]
-    """The driver, a module as PEP 249 has it."""
+    """The driver, a module as PEP 249 has it, and the name of its package."""
     extra: ClassVar[str | None] = None
-    """What of flintstream is to be installed for it."""
-    package: ClassVar[str] = ""
+    """The extra of flintstream that installs it."""
+    prefixes: ClassVar[tuple[str, ...]] = ()
+    """What its URLs begin with."""
+    java_drivers: ClassVar[tuple[str, ...]] = ()
+    """Classes in Java for it and for no other database."""
     grammar: Grammar = Grammar.STANDARD
     paramstyle: str = "qmark"
     has_arrays: bool = False
@@ -76,9 +64,7 @@ class Database(ABC):
         try:
             return import_module(self.module)
         except ImportError as error:
-            raise MissingDependencyError(
-                self.package or self.module, extra=self.extra, purpose=f"JDBC ({self.shown})"
-            ) from error
+            raise MissingDependencyError(self.module, extra=self.extra, purpose=f"JDBC ({self.shown})") from error
 
     def check(self) -> None:
         """Refuse, before the job runs, what cannot work; nothing is connected."""
@@ -92,8 +78,11 @@ class Database(ABC):
         """Begin a transaction where the driver does not by itself."""
 
     def adapters(self) -> Mapping[type, Adapter]:
-        """Return, by the class of a value (see :func:`class_of`), what makes one of it that the driver takes."""
-        return {}
+        """Return, by the class of a value (see :func:`class_of`), what makes one of it that the driver takes.
+
+        Every driver is given datetimes for instants, unless the database says otherwise.
+        """
+        return {Instant: instant_in_utc}
 
     def adapter(self, type_info: TypeInformation) -> Adapter | None:
         """Return what makes of a value of this type one that the driver takes; None if it takes it as it is.
@@ -128,76 +117,3 @@ class Database(ABC):
     def hide(self, text: str) -> str:
         """Return a text without the password."""
         return text.replace(self.password, HIDDEN) if self.password else text
-
-
-def credentials(found: dict[str, str], user: str | None, password: str | None, url: str) -> tuple[str, str]:
-    """Take user and password out of the parameters of a URL, and combine them with those that were given beside it.
-
-    Raises:
-        PlanError: They are not the same.
-    """
-    both = []
-    for name, given in (("user", user), ("password", password)):
-        own = found.pop(name, None)
-        if own is not None and given is not None and own != given:
-            raise PlanError(f"there is a {name} in the URL and another one beside it: {without_secrets(url)}")
-        both.append((own if given is None else given) or "")
-    return both[0], both[1]
-
-
-def parameters_of(query: str, url: str) -> dict[str, str]:
-    """Read ``a=b&c=d``.
-
-    Raises:
-        PlanError: A parameter has no value, or two.
-    """
-    found: dict[str, str] = {}
-    for part in filter(None, query.split("&")):
-        name, equals, value = part.partition("=")
-        if not equals or name in found:
-            what = "is there twice" if name in found else "has no value"
-            raise PlanError(f"the parameter '{name}' {what}: {without_secrets(url)}")
-        found[name] = unquote_plus(value)
-    return found
-
-
-def translate(
-    given: Mapping[str, str],
-    known: Mapping[str, Callable[[str], Mapping[str, Any]]],
-    ignored: str,
-    url: str,
-) -> dict[str, Any]:
-    """Return what a URL's parameters mean to the driver.
-
-    Args:
-        given: the parameters.
-        known: by the name of a parameter, what makes of its value arguments for the driver.
-        ignored: names of what makes a Java driver faster or changes no result.
-        url: for the message.
-
-    Raises:
-        PlanError: A parameter, or the value of one, is not known.
-    """
-    arguments: dict[str, Any] = {}
-    for name, value in given.items():
-        if name in known:
-            try:
-                arguments |= known[name](value)
-            except (ValueError, KeyError):
-                raise PlanError(f"{value!r} is no value for the parameter '{name}': {without_secrets(url)}") from None
-        elif name not in ignored.split():
-            raise PlanError(
-                f"the parameter '{name}' has no counterpart in Python: {without_secrets(url)}; "
-                f"known are {', '.join(sorted(known))}"
-            )
-    return arguments
-
-
-def as_bool(value: str) -> bool:
-    """Read ``true`` or ``false``."""
-    return {"true": True, "false": False}[value.lower()]
-
-
-def renamed(name: str, convert: Callable[[str], Any] = str) -> Callable[[str], dict[str, Any]]:
-    """Return what gives a parameter's value, converted, to the driver under another name."""
-    return lambda value: {name: convert(value)}

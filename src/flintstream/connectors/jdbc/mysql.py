@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus
 from zoneinfo import ZoneInfo
 
 from flintstream.common.time import Instant
-from flintstream.connectors.jdbc.database import (
-    Database,
-    as_bool,
-    credentials,
-    parameters_of,
-    renamed,
-    translate,
-    without_secrets,
-)
+from flintstream.connectors.jdbc.database import Database
+from flintstream.connectors.jdbc.jdbc_url import JdbcUrl, as_bool, renamed
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.connectors.jdbc.values import instant_in_utc
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from flintstream.connectors.jdbc.jdbc_url import Reader
     from flintstream.connectors.jdbc.values import Adapter
 
 _ADDRESS = re.compile(
@@ -65,7 +59,7 @@ def _use_tls(value: str) -> dict[str, Any]:
     return {"tls": "preferred" if as_bool(value) else "disabled"}
 
 
-_PARAMETERS: dict[str, Callable[[str], Mapping[str, Any]]] = {
+_PARAMETERS: dict[str, Reader] = {
     "connectTimeout": renamed("connect_timeout", _seconds),
     "socketTimeout": _both_timeouts,
     "characterEncoding": renamed("charset", lambda value: _CHARSETS[value.lower()]),
@@ -82,6 +76,7 @@ _PARAMETERS: dict[str, Callable[[str], Mapping[str, Any]]] = {
 }
 
 _IGNORED = (
+    "user password "  # read as credentials
     "allowMultiQueries allowPublicKeyRetrieval autoReconnect cachePrepStmts cacheServerConfiguration "
     "defaultFetchSize elideSetAutoCommits failOverReadOnly jdbcCompliantTruncation maintainTimeStats maxReconnects "
     "noAccessToProcedureBodies nullCatalogMeansCurrent nullDatabaseMeansCurrent permitMysqlScheme "
@@ -99,24 +94,23 @@ class MysqlDatabase(Database):
     """
 
     module = "pymysql"
-    package = "pymysql"
     extra = "mysql"
     grammar = Grammar.MYSQL
     paramstyle = "format"
 
-    PREFIXES: ClassVar[tuple[str, ...]] = ("jdbc:mysql:", "jdbc:mariadb:")
+    prefixes = ("jdbc:mysql:", "jdbc:mariadb:")
+    java_drivers = ("com.mysql.cj.jdbc.Driver", "com.mysql.jdbc.Driver", "org.mariadb.jdbc.Driver")
 
     def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
         super().__init__(url, user, password, timeout)
-        address, _, query = re.sub(r"^jdbc:\w+:", "", url).partition("?")
-        match = _ADDRESS.fullmatch(address)
+        parsed = JdbcUrl.parse(url)
+        match = _ADDRESS.fullmatch(parsed.address)
         if match is None:
-            raise PlanError(f"not as in jdbc:mysql://host:port/database, with one host: {without_secrets(url)}")
-        found = {name: unquote(match[name]) for name in ("user", "password") if match[name] is not None}
-        found |= parameters_of(query, url)
-        self.user, self.password = credentials(found, user, password, url)
+            raise PlanError(f"not as in jdbc:mysql://host:port/database, with one host: {self.shown}")
+        in_address = {name: unquote(match[name]) for name in ("user", "password") if match[name] is not None}
+        self.user, self.password = parsed.credentials(user, password, in_address)
         arguments: dict[str, Any] = {"connect_timeout": timeout, "charset": "utf8mb4"}
-        arguments |= translate(found, _PARAMETERS, _IGNORED, url)
+        arguments |= parsed.arguments(_PARAMETERS, _IGNORED)
         self.zone: str = arguments.pop("zone", "")
         self.tls: str = arguments.pop("tls", "preferred")
         self.authority: str | None = arguments.pop("authority", None)

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
-from flintstream.common.time import Instant
-from flintstream.connectors.jdbc.database import (
-    Database,
-    as_bool,
-    credentials,
-    parameters_of,
-    renamed,
-    translate,
-    without_secrets,
-)
+from flintstream.connectors.jdbc.database import Database
+from flintstream.connectors.jdbc.jdbc_url import JdbcUrl, as_bool, renamed
 from flintstream.connectors.jdbc.statement import Grammar
-from flintstream.connectors.jdbc.values import instant_in_utc
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from flintstream.connectors.jdbc.values import Adapter
+    from flintstream.connectors.jdbc.jdbc_url import Reader
 
 _HOST = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<name>[^:\[\]]*))(?::(?P<port>\d+))?")
 _TARGETS = {
@@ -41,7 +30,7 @@ def _milliseconds(seconds: str) -> int:
     return int(seconds) * 1000
 
 
-_PARAMETERS: dict[str, Callable[[str], Mapping[str, Any]]] = {
+_PARAMETERS: dict[str, Reader] = {
     **{name: renamed(name) for name in ("sslmode", "sslcert", "sslkey", "sslrootcert", "sslpassword")},
     "ssl": lambda value: {"sslmode": "verify-full"} if as_bool(value) else {},  # as Java's driver understands it
     "ApplicationName": renamed("application_name"),
@@ -60,6 +49,7 @@ _PARAMETERS: dict[str, Callable[[str], Mapping[str, Any]]] = {
 }
 
 _IGNORED = (
+    "user password "  # read as credentials
     "adaptiveFetch adaptiveFetchMaximum adaptiveFetchMinimum allowEncodingChanges assumeMinServerVersion autosave "
     "binaryTransfer binaryTransferDisable binaryTransferEnable cancelSignalTimeout cleanupSavepoints "
     "databaseMetadataCacheFields databaseMetadataCacheFieldsMiB defaultRowFetchSize disableColumnSanitiser "
@@ -78,24 +68,24 @@ class PostgresqlDatabase(Database):
     """
 
     module = "psycopg"
-    package = "psycopg"
     extra = "postgresql"
     grammar = Grammar.POSTGRESQL
     paramstyle = "format"
     has_arrays = True
 
-    PREFIX: ClassVar[str] = "jdbc:postgresql:"
+    prefixes = ("jdbc:postgresql:",)
+    java_drivers = ("org.postgresql.Driver",)
 
     def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
         super().__init__(url, user, password, timeout)
-        address, _, query = url.removeprefix(self.PREFIX).partition("?")
-        found = parameters_of(query, url)
-        self.user, self.password = credentials(found, user, password, url)
-        arguments = {"connect_timeout": timeout, **translate(found, _PARAMETERS, _IGNORED, url)}
+        parsed = JdbcUrl.parse(url)
+        self.user, self.password = parsed.credentials(user, password)
+        arguments = {"connect_timeout": timeout, **parsed.arguments(_PARAMETERS, _IGNORED)}
+        address = parsed.address
         hosts, _, database = address[2:].partition("/") if address.startswith("//") else ("", "", address.strip("/"))
         matches = [_HOST.fullmatch(host) for host in hosts.split(",")]
         if not all(matches):
-            raise PlanError(f"not as in jdbc:postgresql://host:port/database: {without_secrets(url)}")
+            raise PlanError(f"not as in jdbc:postgresql://host:port/database: {self.shown}")
         arguments["host"] = ",".join((m["six"] or m["name"] or "localhost") for m in matches if m)
         arguments["port"] = ",".join((m["port"] or "5432") for m in matches if m)
         if database:
@@ -113,10 +103,6 @@ class PostgresqlDatabase(Database):
 
             connection.adapters.register_dumper(str, StrDumperVarchar)
         return connection
-
-    def adapters(self) -> Mapping[type, Adapter]:
-        """Return what makes datetimes of instants; psycopg takes everything else as it is."""
-        return {Instant: instant_in_utc}
 
 
 def _options(given: str, schema: str) -> str:

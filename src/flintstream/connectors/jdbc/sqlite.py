@@ -6,10 +6,11 @@ import datetime as dt
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common.time import Instant
-from flintstream.connectors.jdbc.database import Database, parameters_of, translate, without_secrets
+from flintstream.connectors.jdbc.database import Database
+from flintstream.connectors.jdbc.jdbc_url import JdbcUrl
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.connectors.jdbc.values import instant_in_utc
 from flintstream.errors import PlanError
@@ -57,7 +58,7 @@ def _text_of_integer(value: int) -> int | str:
     return value if -(1 << 63) <= value < 1 << 63 else str(value)
 
 
-_ADAPTERS: dict[type, Adapter] = {
+ADAPTERS: dict[type, Adapter] = {
     Decimal: lambda value: format(value, "f"),  # a column with the affinity NUMERIC makes a number of it
     int: _text_of_integer,
     dt.date: dt.date.isoformat,
@@ -76,19 +77,17 @@ class SqliteDatabase(Database):
     module = "sqlite3"
     grammar = Grammar.SQLITE
 
-    PREFIX: ClassVar[str] = "jdbc:sqlite:"
-    ADAPTERS: ClassVar[Mapping[type, Adapter]] = _ADAPTERS
+    prefixes = ("jdbc:sqlite:",)
+    java_drivers = ("org.sqlite.JDBC",)
 
     def __init__(self, url: str, user: str | None = None, password: str | None = None, timeout: int = 60) -> None:
         super().__init__(url, user, password, timeout)
-        path, _, query = url.removeprefix(self.PREFIX).partition("?")
-        path = path.removeprefix("file:")
+        parsed = JdbcUrl.parse(url)
+        path = parsed.address.removeprefix("file:")
         if path in {"", ":memory:"} or path.startswith(":resource:"):
-            raise PlanError(
-                f"{without_secrets(url)} names no file: what a task writes into its own memory is gone with the task"
-            )
+            raise PlanError(f"{self.shown} names no file: what a task writes into its own memory is gone with the task")
         self.path = str(Path(path).absolute())
-        self.pragmas = translate(parameters_of(query, url), _PARAMETERS, "", url)
+        self.pragmas = parsed.arguments(_PARAMETERS)
         self.transaction = self.pragmas.pop("transaction", "IMMEDIATE")
 
     def check(self) -> None:
@@ -111,4 +110,4 @@ class SqliteDatabase(Database):
 
     def adapters(self) -> Mapping[type, Adapter]:
         """Return what makes numbers and texts."""
-        return _ADAPTERS
+        return ADAPTERS

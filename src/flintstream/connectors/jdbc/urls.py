@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.connectors.jdbc.alchemy import AlchemyDatabase
-from flintstream.connectors.jdbc.database import without_secrets
+from flintstream.connectors.jdbc.jdbc_url import without_secrets
 from flintstream.connectors.jdbc.mysql import MysqlDatabase
 from flintstream.connectors.jdbc.postgresql import PostgresqlDatabase
 from flintstream.connectors.jdbc.sqlite import SqliteDatabase
@@ -16,21 +16,10 @@ if TYPE_CHECKING:
 
     from flintstream.connectors.jdbc.database import Database
 
-_KNOWN: dict[str, type[Database]] = {
-    SqliteDatabase.PREFIX: SqliteDatabase,
-    PostgresqlDatabase.PREFIX: PostgresqlDatabase,
-    **dict.fromkeys(MysqlDatabase.PREFIXES, MysqlDatabase),
-}
+_KINDS: tuple[type[Database], ...] = (SqliteDatabase, PostgresqlDatabase, MysqlDatabase)
+_KNOWN = {prefix: kind for kind in _KINDS for prefix in kind.prefixes}
+_DRIVERS = {name: kind for kind in _KINDS for name in kind.java_drivers}
 _registered: dict[str, Callable[[str], str]] = {}
-
-DRIVERS = {
-    "org.sqlite.JDBC": (SqliteDatabase,),
-    "org.postgresql.Driver": (PostgresqlDatabase,),
-    "com.mysql.cj.jdbc.Driver": (MysqlDatabase,),
-    "com.mysql.jdbc.Driver": (MysqlDatabase,),
-    "org.mariadb.jdbc.Driver": (MysqlDatabase,),
-}
-"""Java's drivers: those of other databases cannot be meant."""
 
 
 def register_jdbc_url(prefix: str, to_sqlalchemy: Callable[[str], str]) -> None:
@@ -74,7 +63,7 @@ def database_of(
             return AlchemyDatabase(_registered[prefix](url), user, password, timeout)
     for prefix, kind in _KNOWN.items():
         if url.startswith(prefix):
-            if kind not in DRIVERS.get(driver_name or "", (kind,)):
+            if _DRIVERS.get(driver_name or "", kind) is not kind:
                 raise PlanError(f"{driver_name} is not the driver for {without_secrets(url)}")
             return kind(url, user, password, timeout)
     if url.startswith("jdbc:"):

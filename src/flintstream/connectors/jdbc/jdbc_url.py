@@ -1,0 +1,130 @@
+"""Reads URLs of JDBC: the address, who connects, and what the parameters mean to a driver of Python's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote_plus
+
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+HIDDEN = "***"
+_SECRET_PARAMETER = re.compile(r"(?i)((?:password|passwd|pwd|secret|token)[^=&;?]*=)[^&;]*")
+_SECRET_USER = re.compile(r"(//[^:/?]*:)[^?]*@")
+
+Reader: TypeAlias = "Callable[[str], Mapping[str, Any]]"
+"""Makes of a parameter's value arguments for the driver; raises a ValueError or a KeyError if it cannot."""
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL with its passwords hidden.
+
+    >>> without_secrets("jdbc:postgresql://db/shop?user=me&password=abc&sslmode=require")
+    'jdbc:postgresql://db/shop?user=me&password=***&sslmode=require'
+    >>> without_secrets("mysql+pymysql://me:a/b@c@db/shop")
+    'mysql+pymysql://me:***@db/shop'
+    """
+    return _SECRET_USER.sub(rf"\1{HIDDEN}@", _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", url))
+
+
+@dataclass(frozen=True)
+class JdbcUrl:
+    """A URL of JDBC in its parts; the form of the address depends on the database.
+
+    >>> url = JdbcUrl.parse("jdbc:postgresql://db/shop?user=me&password=abc&ssl=true")
+    >>> url
+    JdbcUrl('jdbc:postgresql://db/shop?user=me&password=***&ssl=true')
+    >>> url.address
+    '//db/shop'
+    >>> url.credentials(user=None, password=None)
+    ('me', 'abc')
+    >>> url.arguments({"ssl": renamed("secure", as_bool)}, ignored="user password")
+    {'secure': True}
+    """
+
+    shown: str
+    """The URL without secrets, for messages."""
+    address: str
+    """What is between the name of the database and the parameters."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, url: str) -> JdbcUrl:
+        """Take a URL apart.
+
+        Raises:
+            PlanError: A parameter has no value, or two.
+        """
+        shown = without_secrets(url)
+        address, _, query = re.sub(r"^jdbc:\w+:", "", url).partition("?")
+        found: dict[str, str] = {}
+        for part in filter(None, query.split("&")):
+            name, equals, value = part.partition("=")
+            if not equals or name in found:
+                what = "is there twice" if name in found else "has no value"
+                raise PlanError(f"the parameter '{name}' {what}: {shown}")
+            found[name] = unquote_plus(value)
+        return cls(shown, address, found)
+
+    def __repr__(self) -> str:
+        return f"JdbcUrl({self.shown!r})"
+
+    def credentials(
+        self, user: str | None, password: str | None, in_address: Mapping[str, str] | None = None
+    ) -> tuple[str, str]:
+        """Return user and password; empty if there are none.
+
+        Args:
+            user: given beside the URL.
+            password: likewise.
+            in_address: ``user`` and ``password``, if the address has them.
+
+        Raises:
+            PlanError: The URL has others than those that were given beside it.
+        """
+        found = {**(in_address or {}), **self.parameters}
+        both = []
+        for name, given in (("user", user), ("password", password)):
+            own = found.get(name)
+            if own is not None and given is not None and own != given:
+                raise PlanError(f"there is a {name} in the URL and another one beside it: {self.shown}")
+            both.append((own if given is None else given) or "")
+        return both[0], both[1]
+
+    def arguments(self, known: Mapping[str, Reader], ignored: str = "") -> dict[str, Any]:
+        """Return what the parameters mean to the driver.
+
+        Args:
+            known: by the name of a parameter, what reads its value.
+            ignored: names of others that may be there, with spaces between them.
+
+        Raises:
+            PlanError: A parameter, or the value of one, is not known.
+        """
+        arguments: dict[str, Any] = {}
+        for name, value in self.parameters.items():
+            if name in known:
+                try:
+                    arguments |= known[name](value)
+                except (ValueError, KeyError):
+                    raise PlanError(f"{value!r} is no value for the parameter '{name}': {self.shown}") from None
+            elif name not in ignored.split():
+                raise PlanError(
+                    f"the parameter '{name}' has no counterpart in Python: {self.shown}; "
+                    f"known are {', '.join(sorted(known))}"
+                )
+        return arguments
+
+
+def as_bool(value: str) -> bool:
+    """Read ``true`` or ``false``."""
+    return {"true": True, "false": False}[value.lower()]
+
+
+def renamed(name: str, convert: Callable[[str], Any] = str) -> Reader:
+    """Return what gives a parameter's value, converted, to the driver under another name."""
+    return lambda value: {name: convert(value)}
