@@ -213,11 +213,12 @@ def test_an_answer_is_waited_for_as_long_as_the_socket_timeout_says(server):
         write(builder(server).set_socket_timeout(50).build(), [{"id": 2}])
 
 
+@pytest.mark.slow
 def test_a_large_request_may_take_longer_than_connecting(server):
-    server.pause = 0.03
-    documents = [{"id": number, "text": "x" * 2**20} for number in range(16)]
-    write(builder(server).set_connection_timeout(200).build(), documents)
-    assert len(server.documents) == 16
+    server.pause = 0.06
+    documents = [{"id": number, "text": "x" * 2**20} for number in range(24)]
+    write(builder(server).set_connection_timeout(500).build(), documents)
+    assert len(server.documents) == 24
     assert len(server.requests) == 1
 
 
