@@ -13,6 +13,7 @@ import flintstream
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.common import Configuration, Duration, ExecutionConfig, RestartStrategies
 from flintstream.common.execution_mode import ExecutionMode
+from flintstream.compat.home._option_keys import _KEYS
 from flintstream.datastream import (
     CheckpointConfig,
     CheckpointingMode,
@@ -24,7 +25,7 @@ from flintstream.datastream import (
 )
 from flintstream.options import checkpointing, execution, ignored, restarts, rocksdb
 from flintstream.options.page import filled
-from flintstream.options.table import OPTIONS, THEMES, option_of
+from flintstream.options.table import OPTIONS, THEMES, option_of, unknown_keys
 from flintstream.options.types import MAX_LONG
 
 DURATIONS = [option for option in OPTIONS if option.type.name == "duration"]
@@ -89,6 +90,12 @@ def test_the_tables_of_the_documentation_are_those_of_the_code():
     page = PAGE.read_text(encoding="utf-8")
     assert filled(page) == page, "run `make options`"
     assert all(f"<!-- options: {theme} -->" in page for theme in THEMES)
+
+
+def test_the_keys_that_java_has_constants_for_are_known():
+    keys = [key for text in _KEYS.values() for key in text.split()[1::2]]
+    assert unknown_keys(keys) == {}
+    assert all(option.key == key for key in keys if (option := option_of(key)) is not None), "newer keys exist"
 
 
 # -- durations and sizes -----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.own_store import OwnFileStore
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.datastream.checkpoint_config import CheckpointConfig
@@ -193,8 +194,6 @@ def _file_store(storage: CheckpointStorage | None) -> FileStore | None:
         directory = storage.get_checkpoint_path()
     if directory is None:
         return None
-    from flintstream.checkpoint.file_store import file_store  # noqa: PLC0415 - only jobs with a directory need it
-
     if directory.startswith("file:"):
         _check_writable(directory)
     return file_store(directory)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from flintstream.checkpoint.file_store import FileStore
 from flintstream.datastream._settings import MAX_INT, Settings, check_integer, is_java, load_callable
 from flintstream.errors import UnsupportedByDesignError
 from flintstream.options.checkpointing import (
@@ -26,7 +27,6 @@ from flintstream.options.checkpointing import (
 from flintstream.options.ignored import WRITE_BUFFER
 
 if TYPE_CHECKING:
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.configuration import Configuration
     from flintstream.options.option import Option
 
@@ -308,8 +308,6 @@ class CustomCheckpointStorage(CheckpointStorage):
             TypeError: it cannot be pickled.
         """
         super().__init__(None)
-        from flintstream.checkpoint.file_store import FileStore  # noqa: PLC0415 - most programs have none of their own
-
         needed = [name for name, member in vars(FileStore).items() if callable(member) and name[0] != "_"]
         missing = [name for name in needed if not callable(getattr(custom_checkpoint_storage, name, None))]
         if is_java(custom_checkpoint_storage) or isinstance(custom_checkpoint_storage, type) or missing:

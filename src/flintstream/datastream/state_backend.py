@@ -5,10 +5,15 @@ As with the storages, each backend stands for the keys of Flink's configuration 
 
 from __future__ import annotations
 
-from flintstream.datastream._state_backend.base import HashMapStateBackend, StateBackend
-from flintstream.datastream._state_backend.custom import CustomStateBackend
-from flintstream.datastream._state_backend.older import FsStateBackend, MemoryStateBackend, RocksDBStateBackend
-from flintstream.datastream._state_backend.rocksdb import EmbeddedRocksDBStateBackend, PredefinedOptions
+from flintstream.common._public import publish
+from flintstream.datastream._older_state_backends import FsStateBackend, MemoryStateBackend, RocksDBStateBackend
+from flintstream.datastream._state_backends import (
+    CustomStateBackend,
+    EmbeddedRocksDBStateBackend,
+    HashMapStateBackend,
+    PredefinedOptions,
+    StateBackend,
+)
 
 __all__ = [
     "CustomStateBackend",
@@ -20,3 +25,5 @@ __all__ = [
     "RocksDBStateBackend",
     "StateBackend",
 ]
+
+publish(__name__, __all__, globals())

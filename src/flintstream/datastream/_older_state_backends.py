@@ -6,13 +6,12 @@ import warnings
 from typing import TYPE_CHECKING
 
 from flintstream.datastream._settings import check_bool, warn_removed
-from flintstream.datastream._state_backend.base import HashMapStateBackend
-from flintstream.datastream._state_backend.rocksdb import EmbeddedRocksDBStateBackend
+from flintstream.datastream._state_backends import EmbeddedRocksDBStateBackend, HashMapStateBackend
 from flintstream.datastream.checkpoint_storage import FileSystemCheckpointStorage, JobManagerCheckpointStorage
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
-    from flintstream.datastream._state_backend.base import StateBackend
+    from flintstream.datastream._state_backends import StateBackend
     from flintstream.datastream.checkpoint_storage import CheckpointStorage
 
 

@@ -1,21 +1,134 @@
-"""State in RocksDB."""
+"""Where a program keeps its state: in memory, in RocksDB, or in a backend that it brings along."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable  # noqa: TC003 - documentation tools evaluate annotations
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from flintstream.datastream._settings import check_bool, check_integer, check_member, load_callable, name_of
-from flintstream.datastream._state_backend.base import StateBackend
+from flintstream.datastream._settings import (
+    Settings,
+    check_bool,
+    check_integer,
+    check_member,
+    is_java,
+    load_callable,
+    name_of,
+)
+from flintstream.errors import UnsupportedByDesignError
 from flintstream.options.checkpointing import INCREMENTAL
 from flintstream.options.rocksdb import DIRECTORIES, FACTORY, PREDEFINED, TRANSFER_THREADS
 from flintstream.options.state import BACKEND
+from flintstream.state.custom import CheckedFactory
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
+    from flintstream.state.backend import KeyedStateBackend
+
+
+class StateBackend(Settings, ABC):
+    """Where a program keeps its state; see the subclasses."""
+
+    kind: ClassVar[str]
+    """The value of ``state.backend.type`` that stands for it."""
+
+    @abstractmethod
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the keys that stand for this backend. PyFlink has no such method."""
+
+    @staticmethod
+    def from_configuration(configuration: Configuration) -> StateBackend:
+        """Return the backend that the keys stand for, by default a hash map. PyFlink has no such method.
+
+        Raises:
+            ValueError: a value is no valid setting; the message names its key.
+        """
+        key, value = configuration.find(BACKEND) or (BACKEND.key, BACKEND.default)
+        kind = value.lower()
+        if kind in {"hashmap", "jobmanager", "filesystem"}:  # the last two are names of Flink 1.12
+            return HashMapStateBackend()
+        if kind == "rocksdb":
+            return _rocksdb_of(configuration)
+        if ":" in value:
+            return CustomStateBackend.named(value, key)
+        hint = ""
+        if kind == CustomStateBackend.kind:
+            hint = "; 'custom' stands for what set_state_backend(CustomStateBackend(...)) is given"
+        raise ValueError(
+            f"'{key}' must be 'hashmap' or 'rocksdb', or 'module:function' for a backend of your own, "
+            f"got '{value}'{hint}"
+        )
+
+
+class HashMapStateBackend(StateBackend):
+    """Keeps state as Python objects in the memory of the workers; the default, and the fastest while state fits.
+
+    >>> from flintstream.common.configuration import Configuration
+    >>> StateBackend.from_configuration(Configuration())
+    HashMapStateBackend()
+    """
+
+    kind = "hashmap"
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the key that stands for this backend. PyFlink has no such method."""
+        configuration.set_string(BACKEND.key, self.kind)
+
+
+class CustomStateBackend(StateBackend):
+    """Keeps state in a backend of one's own.
+
+    PyFlink wraps a Java object. Here it is a Python class or function that is called in the workers, once for each
+    keyed operator and subtask, with the operator's name and a function from keys to key groups. It returns a
+    :class:`~flintstream.state.backend.KeyedStateBackend`.
+
+    >>> from flintstream.state.hash_map import HashMapStateBackend as Keyed
+    >>> class Counting(Keyed):
+    ...     accesses = 0
+    ...
+    ...     def state(self, descriptor, scope=None):
+    ...         Counting.accesses += 1
+    ...         return super().state(descriptor, scope)
+    >>> backend = CustomStateBackend(lambda operator, key_group: Counting(operator))
+
+    A function that can be imported may also be named in the configuration: ``state.backend.type: my_module:make``.
+    """
+
+    kind = "custom"
+
+    def __init__(self, custom_state_backend: Callable[[str, Callable[[Any], int]], KeyedStateBackend]) -> None:
+        """Describe the backend that ``custom_state_backend(operator_name, key_group)`` returns.
+
+        Raises:
+            UnsupportedByDesignError: it is an object of Java, or nothing that can be called.
+        """
+        if is_java(custom_state_backend) or not callable(custom_state_backend):
+            raise UnsupportedByDesignError(
+                f"CustomStateBackend({custom_state_backend!r}) needs a Python class or function that is called with "
+                "(operator_name, key_group) and returns a KeyedStateBackend, not an object of Java; else use "
+                "HashMapStateBackend or EmbeddedRocksDBStateBackend"
+            )
+        self._factory = custom_state_backend
+
+    @staticmethod
+    def named(name: str, key: str = BACKEND.key) -> CustomStateBackend:
+        """Return the backend of a factory that is named as ``module:function``. PyFlink has no such method.
+
+        Raises:
+            UnsupportedByDesignError: there is nothing of that name that Python can call.
+        """
+        return CustomStateBackend(load_callable(name, f"'{key}'", "or use 'hashmap' or 'rocksdb'"))
+
+    def get_factory(self) -> CheckedFactory:
+        """Return the factory; it checks what it makes. PyFlink has no such method."""
+        return CheckedFactory(self._factory)
+
+    def write_to(self, configuration: Configuration) -> None:
+        """Set the key that stands for a backend of one's own. PyFlink has no such method."""
+        configuration.set_string(BACKEND.key, self.kind)
 
 
 class PredefinedOptions(Enum):
@@ -165,7 +278,7 @@ def _local_directory(path: str) -> str:
     return posixpath.normpath(directory)
 
 
-def rocksdb_of(configuration: Configuration) -> EmbeddedRocksDBStateBackend:
+def _rocksdb_of(configuration: Configuration) -> EmbeddedRocksDBStateBackend:
     """Return the backend that the keys of RocksDB describe."""
     backend = EmbeddedRocksDBStateBackend(configuration.get(INCREMENTAL))
     paths = configuration.get(DIRECTORIES)

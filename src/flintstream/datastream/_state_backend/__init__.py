@@ -1,1 +1,0 @@
-"""The parts of :mod:`flintstream.datastream.state_backend`."""
