@@ -139,7 +139,7 @@ def test_epochs_are_as_long_as_a_duration_says():
     entries = {"flintstream.engine": "inline", "flintstream.epoch.max-duration": "3 s"}
     environment = StreamExecutionEnvironment.get_execution_environment(entries)
     environment.from_collection([1]).map(lambda x: x)
-    settings = environment._job_settings(environment._graph(), "job", CheckpointSettings())
+    settings = environment._program().compile("job").plan.settings
     assert (settings.max_epoch_ms, settings.idle_epoch_ms) == (3_000, 200)
 
 

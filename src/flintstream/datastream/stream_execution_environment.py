@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import uuid
 import warnings
 from typing import TYPE_CHECKING, Any, overload
 
@@ -26,8 +25,7 @@ from flintstream.datastream._streams.functions import StaysInProgram, as_assigne
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
 from flintstream.datastream.functions import SourceFunction
-from flintstream.graph.planner import optimize, plan_job
-from flintstream.graph.stream_graph import GraphSettings, build_stream_graph
+from flintstream.graph.stream_graph import GraphSettings
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.options.command_line import get_defaults
 from flintstream.options.execution import (
@@ -35,10 +33,8 @@ from flintstream.options.execution import (
     CHAINING,
     CONTROL,
     ENGINE,
-    IDLE_EPOCH,
     JOB_NAME,
     MASTER,
-    MAX_EPOCH,
     MAX_KEY_GROUPS,
     MAX_PARALLELISM,
     PARALLELISM,
@@ -50,14 +46,11 @@ from flintstream.options.ignored import CHAIN_DIFFERENT_MAX_PARALLELISM
 from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.split_watermarks import SplitWatermarksOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
-from flintstream.runtime.plan import JobSettings
-from flintstream.runtime.process_setup import ProcessSetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Self
 
-    from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.common._generic import T
     from flintstream.common.io import InputFormat
     from flintstream.common.job_client import JobClient
@@ -65,6 +58,7 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
+    from flintstream.datastream._program import Program
     from flintstream.datastream._streams.cached import StreamCache
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.graph.stream_graph import StreamGraph
@@ -468,68 +462,50 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def _register(self, transformation: Transformation) -> None:
         self._transformations.append(transformation)
 
-    def _graph(self, more: Iterable[Transformation] = ()) -> StreamGraph:
-        get = self._configuration.get
+    def _program(self, more: Iterable[Transformation] = ()) -> Program:
+        from flintstream.datastream._program import Program  # noqa: PLC0415 - only programs that run need it
+
         settings = GraphSettings(
             parallelism=self.get_parallelism(),
             max_parallelism=self.get_max_parallelism(),
-            mode=get(RUNTIME_MODE),
+            mode=self._configuration.get(RUNTIME_MODE),
             chaining=self.is_chaining_enabled(),
-            python_chaining=get(PYTHON_CHAINING),
+            python_chaining=self._configuration.get(PYTHON_CHAINING),
             auto_uids=self._config.has_auto_generated_uids_enabled(),
         )
-        return optimize(build_stream_graph([*self._transformations, *more], settings))
+        return Program(
+            (*self._transformations, *more),
+            settings,
+            self._configuration,
+            self._config,
+            self._checkpoint_settings,
+            self._state_settings,
+        )
+
+    def _graph(self) -> StreamGraph:
+        return self._program().graph
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
-        from flintstream.coordinator.job import Job  # noqa: PLC0415
-        from flintstream.coordinator.recovery import resolve_restore_path  # noqa: PLC0415
-        from flintstream.coordinator.restart import restart_strategy  # noqa: PLC0415
         from flintstream.engine import create_engine  # noqa: PLC0415
 
         self._check_configuration()
         get = self._configuration.get
-        cache_directory = get(STATE_DIRECTORY) or None
-        filling = prepare_caches(self._transformations, self._caches, cache_directory)
-        graph = self._graph(filling.values())
-        check_batch(filling, batch=graph.batch)
-        name = job_name or get(JOB_NAME)
-        checkpoints = resolve_restore_path(self._checkpoint_settings(batch=graph.batch), self._configuration, name)
-        job_id = checkpoints.resumed_job or uuid.uuid4().hex
-        plan = plan_job(graph, name, job_id, self._job_settings(graph, job_id, checkpoints))
-        restart = restart_strategy(self._configuration, checkpointing=checkpoints.interval_ms is not None)
+        filling = prepare_caches(self._transformations, self._caches, get(STATE_DIRECTORY) or None)
+        program = self._program(filling.values())
+        check_batch(filling, batch=program.graph.batch)
+        planned = program.compile(job_name or get(JOB_NAME))
         engine = create_engine(get(ENGINE), self._configuration.to_dict())
         self._transformations.clear()
         progress = get_defaults().progress
         listeners = [_shown_on(progress)] if progress is not None else []
-        job = RunningJob(Job.of(plan, graph, checkpoints, restart), engine, listeners, control=get(CONTROL))
+        job = RunningJob(planned, engine, listeners, control=get(CONTROL))
         for cache in filling:
             cache.job = job
         job.start()
         if wait:
             job.wait()
         return job
-
-    def _job_settings(self, graph: StreamGraph, job_id: str, checkpoints: CheckpointSettings) -> JobSettings:
-        state = self._state_settings(batch=graph.batch)
-        storage = checkpoints.storage if state.changelog and checkpoints.max_state_size is None else None
-        longest, idle = self._configuration.get(MAX_EPOCH), self._configuration.get(IDLE_EPOCH)
-        timeouts = [node.buffer_timeout_ms for node in graph.nodes if node.buffer_timeout_ms is not None]
-        if self._configuration.find(BUFFER_TIMEOUT):
-            timeouts.append(self.get_buffer_timeout())
-        shortest = min((max(timeout, 1) for timeout in timeouts if timeout != -1), default=longest)
-        return JobSettings(
-            state=state,
-            changelog=None if storage is None else storage.child(job_id),
-            staging=None if checkpoints.storage is None else checkpoints.storage.child(f"staged/{job_id}"),
-            commit_with_checkpoint=checkpoints.interval_ms is not None and checkpoints.exactly_once,
-            auto_watermark_interval_ms=self._config.get_auto_watermark_interval(),
-            bounded=all(node.bounded for node in graph.nodes),
-            job_parameters={k: str(v) for k, v in self._config.get_global_job_parameters().items()},
-            process_setup=ProcessSetup.here(),
-            max_epoch_ms=min(longest, checkpoints.interval_ms or longest, shortest),
-            idle_epoch_ms=min(idle, shortest),
-        )
 
     @staticmethod
     def _result(job: RunningJob) -> JobExecutionResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,6 @@ from flintstream.datastream.output_tag import OutputTag
 from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
 from flintstream.engine.inline.engine import InlineEngine
 from flintstream.errors import CheckpointError
-from flintstream.graph.planner import plan_job
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.runtime.failure import FailureReport, OperatorFailure
 from flintstream.runtime.operators.operator import MIN_TIMESTAMP
@@ -94,10 +92,7 @@ class Driver:
         env = _environment(settings)
         self.tested = self._build(env, build, types, tags)
         env._check_configuration()  # noqa: SLF001 - as execute() does
-        graph = env._graph()  # noqa: SLF001
-        job_id = uuid.uuid4().hex
-        checkpoints = env._checkpoint_settings(batch=False)  # noqa: SLF001
-        self.plan = plan_job(graph, "test harness", job_id, env._job_settings(graph, job_id, checkpoints))  # noqa: SLF001
+        self.plan = env._program().compile("test harness").plan  # noqa: SLF001
         self.chain = next(c for c in self.plan.chains if any(node.id == self.tested.id for node in c.nodes))
         self.metrics = JobMetrics.of(self.plan)
 

@@ -1,0 +1,93 @@
+"""A program as it was built, with its settings: what a job is planned from."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from flintstream.coordinator.job import Job
+from flintstream.coordinator.recovery import resolve_restore_path
+from flintstream.coordinator.restart import restart_strategy
+from flintstream.graph.planner import optimize, plan_job
+from flintstream.graph.stream_graph import build_stream_graph
+from flintstream.options.execution import BUFFER_TIMEOUT, IDLE_EPOCH, MAX_EPOCH
+from flintstream.runtime.plan import JobSettings
+from flintstream.runtime.process_setup import ProcessSetup
+
+if TYPE_CHECKING:
+    from flintstream.checkpoint.settings import CheckpointSettings
+    from flintstream.common.configuration import Configuration
+    from flintstream.common.execution_config import ExecutionConfig
+    from flintstream.graph.stream_graph import GraphSettings, StreamGraph
+    from flintstream.graph.transformation import Transformation
+    from flintstream.state.settings import StateSettings
+
+
+class _CheckpointSettings(Protocol):
+    def __call__(self, *, batch: bool) -> CheckpointSettings: ...
+
+
+class _StateSettings(Protocol):
+    def __call__(self, *, batch: bool) -> StateSettings: ...
+
+
+@dataclass(frozen=True)
+class Program:
+    """The transformations of a program and the settings of its environment."""
+
+    transformations: tuple[Transformation, ...]
+    graph_settings: GraphSettings
+    configuration: Configuration
+    execution: ExecutionConfig
+    checkpoint_settings: _CheckpointSettings
+    """When and where a job takes checkpoints; it depends on the mode."""
+    state_settings: _StateSettings
+    """Which backend keeps the state of a job; it depends on the mode."""
+
+    @cached_property
+    def graph(self) -> StreamGraph:
+        """The optimized graph of its steps.
+
+        Raises:
+            PlanError: The program cannot be run as it is.
+        """
+        return optimize(build_stream_graph(self.transformations, self.graph_settings))
+
+    def compile(self, name: str) -> Job:
+        """Return the job of this name that runs the program.
+
+        Raises:
+            PlanError: The program cannot be run as it is.
+            UnpicklableError: A function cannot be pickled; the message names the operator.
+            CheckpointError: The job is to be resumed, and cannot be.
+        """
+        graph = self.graph
+        checkpoints = resolve_restore_path(self.checkpoint_settings(batch=graph.batch), self.configuration, name)
+        job_id = checkpoints.resumed_job or uuid.uuid4().hex
+        state = self.state_settings(batch=graph.batch)
+        plan = plan_job(graph, name, job_id, self._job_settings(job_id, checkpoints, state))
+        restart = restart_strategy(self.configuration, checkpointing=checkpoints.interval_ms is not None)
+        return Job.of(plan, graph, checkpoints, restart)
+
+    def _job_settings(self, job_id: str, checkpoints: CheckpointSettings, state: StateSettings) -> JobSettings:
+        get, nodes = self.configuration.get, self.graph.nodes
+        storage = checkpoints.storage if state.changelog and checkpoints.max_state_size is None else None
+        longest = get(MAX_EPOCH)
+        timeouts = [node.buffer_timeout_ms for node in nodes if node.buffer_timeout_ms is not None]
+        if self.configuration.find(BUFFER_TIMEOUT):
+            timeouts.append(get(BUFFER_TIMEOUT))
+        shortest = min((max(timeout, 1) for timeout in timeouts if timeout != -1), default=longest)
+        return JobSettings(
+            state=state,
+            changelog=None if storage is None else storage.child(job_id),
+            staging=None if checkpoints.storage is None else checkpoints.storage.child(f"staged/{job_id}"),
+            commit_with_checkpoint=checkpoints.interval_ms is not None and checkpoints.exactly_once,
+            auto_watermark_interval_ms=self.execution.get_auto_watermark_interval(),
+            bounded=all(node.bounded for node in nodes),
+            job_parameters={key: str(value) for key, value in self.execution.get_global_job_parameters().items()},
+            process_setup=ProcessSetup.here(),
+            max_epoch_ms=min(longest, checkpoints.interval_ms or longest, shortest),
+            idle_epoch_ms=min(get(IDLE_EPOCH), shortest),
+        )
