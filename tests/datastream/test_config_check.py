@@ -160,6 +160,8 @@ def test_the_default_is_a_value_that_the_key_may_have(option):
         ("state.backend.rocksdb.compression.per.level", "NO_COMPRESSION; lz4_compression", "LZ5_COMPRESSION"),
         ("state.backend.rocksdb.compaction.style", "universal", "FIFO"),
         ("state.backend.rocksdb.writebuffer.size", "64mb", "64 megs"),
+        ("execution.checkpointing.data-inline-threshold", "1 mb", "2 mb"),
+        ("flintstream.checkpointing.jobmanager.max-state-size", "1", "0"),
         ("state.backend.rocksdb.memory.write-buffer-ratio", "1", "0"),
     ],
 )

@@ -50,7 +50,7 @@ class ExecutionConfig:
 
     def _interval(self, option: Option[int], value: int) -> ExecutionConfig:
         minimum = option.type.minimum
-        if minimum is not None and value < minimum:
+        if value < minimum:
             raise ValueError(f"'{option.key}' must be at least {minimum} ms, got {value}")
         self._configuration.set(option, Duration.of_millis(value))
         return self

@@ -9,15 +9,19 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flintstream.errors import UnsupportedByDesignError
+from flintstream.options.types import MAX_INT, MAX_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from flintstream.options.option import Option
 
 __all__ = [
     "MAX_INT",
     "MAX_LONG",
     "Settings",
     "check_bool",
+    "check_for",
     "check_integer",
     "check_member",
     "is_java",
@@ -27,10 +31,6 @@ __all__ = [
 ]
 
 E = TypeVar("E", bound=Enum)
-
-MAX_INT = 2**31 - 1
-MAX_LONG = 2**63 - 1
-"""Flink keeps numbers as Java integers of 32 or 64 bits: what it refuses must not pass here."""
 
 
 class Settings:
@@ -69,6 +69,16 @@ def check_integer(value: int, what: str, *, minimum: int, maximum: int = MAX_INT
     if value > maximum:
         raise ValueError(f"{what} must be at most {maximum}, got {value}{advice}")
     return value
+
+
+def check_for(option: Option[int] | Option[int | None], value: int, what: str, *, hint: str = "") -> int:
+    """Return ``value`` if it is a whole number within the bounds of the option; ``what`` and ``hint`` word the error.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is out of bounds.
+    """
+    return check_integer(value, what, minimum=option.type.minimum, maximum=option.type.maximum, hint=hint)
 
 
 def check_bool(value: bool, what: str) -> bool:

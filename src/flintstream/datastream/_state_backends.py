@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flintstream.datastream._settings import (
     Settings,
     check_bool,
-    check_integer,
+    check_for,
     check_member,
     is_java,
     load_callable,
@@ -244,7 +244,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
             TypeError: it is no whole number.
             ValueError: it is less than 1.
         """
-        check_integer(number_of_transfering_threads, "the number of transfer threads", minimum=1)
+        check_for(TRANSFER_THREADS, number_of_transfering_threads, "the number of transfer threads")
         self._transfer_threads = number_of_transfering_threads
 
     def write_to(self, configuration: Configuration) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._java_view import JavaView
 from flintstream.common.configuration import Configuration
 from flintstream.common.time import Duration
-from flintstream.datastream._settings import MAX_INT, MAX_LONG, check_bool, check_integer, check_member, warn_removed
+from flintstream.datastream._settings import MAX_INT, check_bool, check_for, check_member, warn_removed
 from flintstream.datastream.checkpoint_storage import (
     CheckpointStorage,
     CustomCheckpointStorage,
@@ -165,7 +165,7 @@ class CheckpointConfig:
             ValueError: it is less than 1.
         """
         what = "the number of concurrent checkpoints"
-        check_integer(max_concurrent_checkpoints, what, minimum=1)
+        check_for(MAX_CONCURRENT, max_concurrent_checkpoints, what)
         return self._set(MAX_CONCURRENT, str(max_concurrent_checkpoints))
 
     # -- failures --------------------------------------------------------------------------------------------------
@@ -181,7 +181,8 @@ class CheckpointConfig:
             TypeError: it is no whole number.
             ValueError: it is negative.
         """
-        check_integer(tolerable_checkpoint_failure_number, "the number of tolerable checkpoint failures", minimum=0)
+        what = "the number of tolerable checkpoint failures"
+        check_for(TOLERABLE_FAILURES, tolerable_checkpoint_failure_number, what)
         return self._set(TOLERABLE_FAILURES, str(tolerable_checkpoint_failure_number))
 
     def is_fail_on_checkpointing_errors(self) -> bool:
@@ -344,8 +345,10 @@ class CheckpointConfig:
 
     # -- the configuration behind ----------------------------------------------------------------------------------
 
-    def _set_millis(self, option: Option[Any], value: int, what: str, *, hint: str = "") -> CheckpointConfig:
-        check_integer(value, what, minimum=option.type.minimum or 0, maximum=MAX_LONG, hint=hint)
+    def _set_millis(
+        self, option: Option[int] | Option[int | None], value: int, what: str, *, hint: str = ""
+    ) -> CheckpointConfig:
+        check_for(option, value, what, hint=hint)
         return self._set(option, f"{value} ms")
 
     def _set(self, option: Option[Any], text: str) -> CheckpointConfig:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from flintstream.checkpoint.file_store import FileStore
-from flintstream.datastream._settings import MAX_INT, Settings, check_integer, is_java, load_callable
+from flintstream.datastream._settings import MAX_INT, Settings, check_for, check_integer, is_java, load_callable
 from flintstream.errors import UnsupportedByDesignError
 from flintstream.options.checkpointing import (
     DIRECTORY,
@@ -198,7 +198,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         what = "the path of a JobManagerCheckpointStorage"
         super().__init__(None if checkpoint_path is None else check_directory(checkpoint_path, what))
         size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
-        self._max_state_size = check_integer(size, "max_state_size (bytes)", minimum=1)
+        self._max_state_size = check_for(MAX_STATE_SIZE, size, "max_state_size (bytes)")
 
     def get_checkpoint_path(self) -> str | None:
         """Return the directory for the metadata of checkpoints."""
@@ -222,7 +222,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
     ('file:/data/checkpoints', 20480)
     """
 
-    MAX_FILE_STATE_THRESHOLD = 1024 * 1024
+    MAX_FILE_STATE_THRESHOLD = INLINE_THRESHOLD.type.maximum
     """The largest threshold allowed: 1 MiB."""
 
     _checkpoint_path: str

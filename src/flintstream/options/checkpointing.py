@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flintstream.options.option import Option, options_in
-from flintstream.options.types import FLAG, SIZE, TEXT, count, duration, names
+from flintstream.options.types import FLAG, MAX_INT, TEXT, count, duration, names, size
 from flintstream.options.units import KB, MB, MINUTE
 
 _SHORTEST = 10  # ms; Flink's bound
@@ -71,7 +71,7 @@ SAVEPOINT_DIRECTORY = Option(
 )
 INLINE_THRESHOLD = Option(
     "execution.checkpointing.data-inline-threshold",
-    SIZE,
+    size(maximum=1 * MB),
     20 * KB,
     "state of no more bytes is stored within the metadata",
     ("state.storage.fs.memory-threshold", "state.backend.fs.memory-threshold"),
@@ -79,7 +79,7 @@ INLINE_THRESHOLD = Option(
 MAX_STATE_SIZE = Option(
     # Flink can set this one in code only.
     "flintstream.checkpointing.jobmanager.max-state-size",
-    SIZE,
+    size(1, MAX_INT),
     5 * MB,
     "how much state one subtask may have in the driver's memory",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flintstream.options.option import Option, options_in
-from flintstream.options.types import FLAG, MAX_LONG, SIZE, TEXT, count, duration, names
+from flintstream.options.types import FLAG, MAX_INT, MAX_LONG, TEXT, count, duration, names, size
 from flintstream.options.units import KB, SECOND
 
 UNALIGNED = Option(
@@ -26,7 +26,7 @@ MAX_CONCURRENT = Option(
 )
 WRITE_BUFFER = Option(
     "execution.checkpointing.write-buffer-size",
-    SIZE,
+    size(maximum=MAX_INT),
     4 * KB,
     "a file is written as a whole",
     ("state.storage.fs.write-buffer-size", "state.backend.fs.write-buffer-size"),

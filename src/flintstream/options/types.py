@@ -23,6 +23,7 @@ __all__ = [
     "names",
     "number",
     "several",
+    "size",
 ]
 
 T_co = TypeVar("T_co", covariant=True)
@@ -44,9 +45,9 @@ class OptionType(Generic[T_co]):
     """Returns the value of a text without spaces around it; raises a ``ValueError`` for any other text."""
     write: Callable[[Any], str] = str
     """Returns the text of a value, which :attr:`read` takes back."""
-    minimum: int | None = None
+    minimum: int = -MAX_LONG
     """The least value of a count, of a duration (ms) or of a size (bytes)."""
-    maximum: int | None = None
+    maximum: int = MAX_LONG
 
 
 def _flag(text: str) -> bool:
@@ -55,20 +56,31 @@ def _flag(text: str) -> bool:
     return text.lower() == "true"
 
 
-def _size(text: str) -> int:
-    size = parse_bytes(text)
-    if size > MAX_LONG:
-        raise ValueError(text)
-    return size
-
-
 TEXT = OptionType("text", "a text", str)
 """Names, paths, and values that the code behind them checks better."""
 
 FLAG = OptionType("flag", "'true' or 'false'", _flag, lambda value: str(value).lower())
 
-SIZE = OptionType("size", "a size such as '64 mb'", _size, size_text, minimum=0, maximum=MAX_LONG)
-"""A number of bytes."""
+
+def size(minimum: int = 0, maximum: int = MAX_LONG) -> OptionType[int]:
+    """Return the type of amounts of memory within bounds, all in bytes.
+
+    >>> size(maximum=1 << 20).read("1 mb"), size().write(20 << 10)
+    (1048576, '20 kb')
+    """
+
+    def read(text: str) -> int:
+        value = parse_bytes(text)
+        if not minimum <= value <= maximum:
+            raise ValueError(text)
+        return value
+
+    least = f" of at least {size_text(minimum)}" if minimum else ""
+    most = f" of at most {size_text(maximum)}" if maximum < MAX_INT else ""
+    return OptionType("size", f"a size{least}{most}, such as '64 kb' or '1 mb'", read, size_text, minimum, maximum)
+
+
+SIZE = size()
 
 
 def duration(minimum: int) -> OptionType[int]:
