@@ -6,9 +6,69 @@ Names are loaded when they are first used: importing one setting does not import
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flintstream.datastream import (
+        async_data_stream as async_data_stream,
+    )
+    from flintstream.datastream import (
+        async_retry_strategies as async_retry_strategies,
+    )
+    from flintstream.datastream import (
+        checkpoint_config as checkpoint_config,
+    )
+    from flintstream.datastream import (
+        checkpoint_storage as checkpoint_storage,
+    )
+    from flintstream.datastream import (
+        checkpointing_mode as checkpointing_mode,
+    )
+    from flintstream.datastream import (
+        connectors as connectors,
+    )
+    from flintstream.datastream import (
+        data_stream as data_stream,
+    )
+    from flintstream.datastream import (
+        execution_mode as execution_mode,
+    )
+    from flintstream.datastream import (
+        externalized_checkpoint_retention as externalized_checkpoint_retention,
+    )
+    from flintstream.datastream import (
+        formats as formats,
+    )
+    from flintstream.datastream import (
+        functions as functions,
+    )
+    from flintstream.datastream import (
+        output_tag as output_tag,
+    )
+    from flintstream.datastream import (
+        slot_sharing_group as slot_sharing_group,
+    )
+    from flintstream.datastream import (
+        state as state,
+    )
+    from flintstream.datastream import (
+        state_backend as state_backend,
+    )
+    from flintstream.datastream import (
+        stream_execution_environment as stream_execution_environment,
+    )
+    from flintstream.datastream import (
+        time_characteristic as time_characteristic,
+    )
+    from flintstream.datastream import (
+        time_domain as time_domain,
+    )
+    from flintstream.datastream import (
+        timerservice as timerservice,
+    )
+    from flintstream.datastream import (
+        window as window,
+    )
     from flintstream.datastream.async_data_stream import AsyncDataStream
     from flintstream.datastream.checkpoint_config import CheckpointConfig, ExternalizedCheckpointCleanup
     from flintstream.datastream.checkpoint_storage import (
@@ -185,22 +245,25 @@ _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() fo
 _MODULES = {*_NAMES_OF_MODULE, "async_retry_strategies", "connectors", "formats", "state"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF_NAME and name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    path = f"{__name__}.{_MODULE_OF_NAME.get(name, name)}"
-    try:
-        module = import_module(path)
-    except ModuleNotFoundError as error:
-        if error.name != path:
-            raise
-        module = None
-    value = module if name in _MODULES else getattr(module, name, None)
-    if value is None:
-        # An ImportError, because the text of an AttributeError is lost in "from ... import"
-        raise ImportError(f"this version of flintstream does not have {name} yet", name=path)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker knows the names from above, and takes no other
+
+    def __getattr__(name: str) -> object:
+        """Load a name when it is first used."""
+        if name not in _MODULE_OF_NAME and name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        path = f"{__name__}.{_MODULE_OF_NAME.get(name, name)}"
+        try:
+            module = import_module(path)
+        except ModuleNotFoundError as error:
+            if error.name != path:
+                raise
+            module = None
+        value = module if name in _MODULES else getattr(module, name, None)
+        if value is None:
+            # An ImportError, because the text of an AttributeError is lost in "from ... import"
+            raise ImportError(f"this version of flintstream does not have {name} yet", name=path)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,42 @@
+"""Type checkers accept the programs, and find the mistakes that their lines announce."""
+
+from __future__ import annotations
+
+import runpy
+
+import pytest
+from tests.typecheck import checkers
+from tests.typecheck.checkers import PROGRAMS
+
+from flintstream.datastream import StreamExecutionEnvironment
+
+
+@pytest.mark.slow
+def test_mypy_finds_the_mistakes_in_the_programs_and_nothing_else():
+    assert checkers.mypy() == checkers.expected()["mypy"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(checkers.why_no_pyright() is not None, reason=str(checkers.why_no_pyright()))
+def test_pyright_finds_the_mistakes_in_the_programs_and_nothing_else():
+    assert checkers.pyright() == checkers.expected()["pyright"]
+
+
+def test_many_mistakes_are_announced_for_both():
+    announced = checkers.expected()
+    assert len(announced["mypy"]) > 40
+    assert all(announced["mypy"].values())
+    assert all(announced["pyright"].values())
+
+
+@pytest.mark.parametrize("name", ["streams", "functions", "windows"])
+def test_what_type_checkers_accept_builds_a_program(name):
+    runpy.run_path(str(PROGRAMS / "annotated" / f"{name}.py"))["build"](inline())
+
+
+def test_what_type_checkers_accept_runs():
+    assert runpy.run_path(str(PROGRAMS / "annotated" / "streams.py"))["run"](inline()) == ["<1>", "<2>"]
+
+
+def inline():
+    return StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
