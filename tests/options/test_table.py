@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import assert_type
 
 import pytest
 from hypothesis import given
@@ -152,6 +153,15 @@ def test_a_configuration_reads_an_option_whatever_it_was_set_with():
         assert Configuration().set(option, value).get(option) == 5_000
     assert Configuration().get(option) == option.default
     assert Configuration().set(execution.CHAINING, False).get(execution.CHAINING) is False
+
+
+def test_a_type_checker_knows_what_an_option_is():
+    configuration = Configuration()
+    assert_type(configuration.get(checkpointing.TIMEOUT), int)
+    assert_type(configuration.get(checkpointing.INTERVAL), int | None)
+    assert_type(configuration.get(execution.JOB_NAME), str)
+    assert_type(rocksdb.COMPRESSION.read({}), list[str] | None)
+    assert assert_type(configuration.get(rocksdb.BLOOM_BITS), float) == 10.0
 
 
 def test_a_configuration_knows_under_which_key_an_option_is_set():

@@ -15,6 +15,7 @@ from flintstream.graph.transformation import (
     SourceTransformation,
     UnionTransformation,
 )
+from flintstream.options import execution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,12 +86,12 @@ class GraphSettings:
     """What the planner needs to know of the environment."""
 
     parallelism: int = 1
-    max_parallelism: int = -1
-    mode: str = "STREAMING"
+    max_parallelism: int = execution.MAX_PARALLELISM.default
+    mode: str = execution.RUNTIME_MODE.default
     """STREAMING, BATCH or AUTOMATIC."""
-    chaining: bool = True
-    python_chaining: bool = True
-    auto_uids: bool = True
+    chaining: bool = execution.CHAINING.default
+    python_chaining: bool = execution.PYTHON_CHAINING.default
+    auto_uids: bool = execution.AUTO_UIDS.default
     """Whether steps without a uid get one made from their place in the program."""
 
 
