@@ -74,7 +74,7 @@ class Attempt:
         self.epochs = 0
         """How many of its epochs count."""
         self.unsaved = False
-        """Whether something has happened since the last checkpoint."""
+        """Whether an epoch has ended since the last checkpoint."""
         latest = self.checkpoints.latest
         self.start = None if latest is None else latest.metadata
         restore = None if latest is None else restore_plan(latest, plan, self.settings)
@@ -246,14 +246,13 @@ class Attempt:
         began = self.clock.now_ms()
         done = self.checkpoints.complete(request, reports, self._contents(), began)
         if done is not None:
-            self.checkpoints.duration_ms += self.clock.now_ms() - began
+            self.checkpoints.add_duration(self.clock.now_ms() - began)
             _log.info(
                 "checkpoint %d completed in %d ms: %d bytes written, %d in all",
                 request.number, self.checkpoints.duration_ms, self.checkpoints.new_bytes, done.metadata.size(),
             )  # fmt: skip
             self.unsaved = False
-            self.tally.progress.checkpoints += 1
-            self.tally.metrics.keep(request.number)
+            self.tally.checkpoint_completed(request.number)
             self.commits.commit(request.number)
             self.sources.checkpoint_completed()
             self.checkpoints.subsume()

@@ -160,6 +160,10 @@ class Checkpoints:
         self.completed.append(done)
         return done
 
+    def add_duration(self, millis: int) -> None:
+        """Add what the driver took for the latest checkpoint to the time that the subtasks took."""
+        self.duration_ms += millis
+
     def last(self, contents: Contents, now_ms: int) -> None:
         """Note that all input has ended and only commits are left to do.
 

@@ -44,7 +44,8 @@ class Coordinator:
         clock: Clock | None = None,
     ) -> None:
         """Prepare to run ``job`` on ``engine``; ``listeners`` are called after each epoch."""
-        settings, now_ms = job.checkpoints, (clock := clock or Clock()).now_ms()
+        clock = clock or Clock()
+        settings, now_ms = job.checkpoints, clock.now_ms()
         self.job = job
         self.orders = Orders(engine, clock)
         self.checkpoints = Checkpoints(settings, job.plan, now_ms)
@@ -135,7 +136,7 @@ class Coordinator:
         """Forget what came after the latest checkpoint, if there was an attempt before."""
         if self.tally.progress.restarts or self.resumes:
             latest = self.checkpoints.latest
-            self.tally.metrics.go_back_to(None if latest is None else latest.metadata.number)
+            self.tally.go_back_to(None if latest is None else latest.metadata.number)
             if self.materializer is not None:
                 self.materializer.drop()
             self.checkpoints.sweep()

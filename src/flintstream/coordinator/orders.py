@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SavepointRequest:
-    """Somebody wants a savepoint."""
+    """A request for a savepoint."""
 
     store: FileStore
     stop: bool = False
@@ -26,14 +26,14 @@ class SavepointRequest:
     drain: bool = False
     """Whether all event time passes before."""
     result: Future[str] = field(default_factory=Future)
-    """Where it is."""
+    """Where the savepoint is, or why there is none."""
 
 
 class Orders:
     """Takes orders from any thread: to cancel the job, or to take a savepoint. The job looks at them between epochs."""
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
-        """Begin without orders; a new one ends the sleep of ``clock``, and a cancellation what ``engine`` is doing."""
+        """Begin without orders. Each one ends the sleep of ``clock``; a cancellation stops ``engine``, too."""
         self.cancelled = False
         self._engine = engine
         self._clock = clock
@@ -63,7 +63,7 @@ class Orders:
             return None
 
     def refuse(self, error: Exception) -> None:
-        """Tell all who wait for a savepoint why there will be none."""
+        """Fail all requests for a savepoint, and say why."""
         with contextlib.suppress(Empty):
             while True:
                 request = self._savepoints.get_nowait()

@@ -48,3 +48,12 @@ class Tally:
         progress.watermark = min(watermarks, default=progress.watermark)
         for listener in self._listeners:
             listener(progress)
+
+    def checkpoint_completed(self, number: int) -> None:
+        """Note that a checkpoint contains everything so far."""
+        self.progress.checkpoints += 1
+        self.metrics.keep(number)
+
+    def go_back_to(self, checkpoint: int | None) -> None:
+        """Take back the metrics of what will be done again after a checkpoint, or from the beginning."""
+        self.metrics.go_back_to(checkpoint)
