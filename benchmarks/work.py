@@ -25,7 +25,7 @@ from benchmarks.workloads import WORKLOADS
 from flintstream.common._conversion import GENERATED
 from flintstream.compat.pyflink import install
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
-from flintstream.coordinator import coordinator
+from flintstream.coordinator import pace
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.runtime import block_size
 from flintstream.runtime.operators import source as source_operator
@@ -122,7 +122,7 @@ def instructions(workload: Workload, records: int) -> int:
             patch.object(block_size, "FAST_SECONDS", math.inf),
             patch.object(block_size, "SLOW_RECORDS_PER_SECOND", 0),
             patch.object(Watch, "begin", lambda _: None),
-            patch.object(coordinator, "FIRST_RECORDS", None),
+            patch.object(pace, "FIRST_RECORDS", None),
             patch.object(source_operator, "POLL_SECONDS", 0),
             counting() as counter,
         ):
