@@ -9,6 +9,7 @@ from flintstream.checkpoint import codec
 from flintstream.connectors.sink import CommitRetry, Committer, Sink
 from flintstream.coordinator.commits import Commits
 from flintstream.errors import CheckpointError, CommitError, JobCancelledError
+from flintstream.runtime.protocol import NodeReport, Report
 
 
 class Stubborn(Committer):
@@ -60,7 +61,7 @@ def commits_of(sink, waited=None, *, with_checkpoint=True, goes_on=True):
 
 
 def prepared(*items):
-    return [SimpleNamespace(committables={1: list(items)})]
+    return [Report(0, 0, "", (NodeReport(1, {}, committables=items),))]
 
 
 def metadata(number, *items):

@@ -7,13 +7,13 @@ from functools import partial
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.metrics import Meter, MetricGroup
 from flintstream.metrics.subtask import SubtaskMetrics
-from flintstream.runtime.protocol import Report
+from flintstream.runtime.protocol import NodeReport, Report
 
 
 def epoch(job, groups, node=1):
     """Report what the groups, one per subtask, have to say."""
     for subtask, group in enumerate(groups):
-        job.add(Report(0, subtask, "", metrics={node: group.take()}))
+        job.add(Report(0, subtask, "", (NodeReport(node, group.take()),)))
 
 
 def test_counters_add_up_over_epochs_and_subtasks():

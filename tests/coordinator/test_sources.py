@@ -12,7 +12,7 @@ from flintstream.coordinator.pace import Pace
 from flintstream.coordinator.sources import Sources
 from flintstream.runtime.frozen import Frozen
 from flintstream.runtime.plan import ChainPlan, JobPlan, JobSettings, NodePlan, Superstep
-from flintstream.runtime.protocol import Report
+from flintstream.runtime.protocol import NodeReport, Report
 
 
 class Numbers(SplitEnumerator):
@@ -109,8 +109,8 @@ def test_enumerators_hear_of_all_epochs_that_a_checkpoint_contains():
     source = NumberSource()
     sources = sources_of(source)
     for told in ("x", "y"):
-        sources.epoch_ended([Report(1, 0, "v", progress={1: told})])
+        sources.epoch_ended([Report(1, 0, "v", (NodeReport(1, {}, progress=told),))])
     sources.checkpoint_completed()
-    sources.epoch_ended([Report(1, 0, "v", progress={1: "z"})])
+    sources.epoch_ended([Report(1, 0, "v", (NodeReport(1, {}, progress="z"),))])
     sources.epoch_counts()
     assert source.enumerators[0].heard == [("saved", ["x", "y"]), ("read", ["z"])]

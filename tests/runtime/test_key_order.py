@@ -79,7 +79,7 @@ def test_many_keys_or_keys_that_cannot_be_pickled_stay_as_they_are(monkeypatch):
 
 
 def test_large_input_is_taken_range_by_range(monkeypatch):
-    monkeypatch.setattr("flintstream.runtime.task.subtask.SORTED_BYTES", 0)
+    monkeypatch.setattr("flintstream.runtime.task.batch_input.SORTED_BYTES", 0)
     batches: list[bool] = []
     batch = InputGate.batch
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pytest
 
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
+from flintstream.runtime.epoch import Epoch
 from flintstream.runtime.operators.contexts import StreamingRuntimeContext
 from flintstream.runtime.operators.operator import OperatorContext
 from flintstream.runtime.operators.source import SourceOperator
-from flintstream.runtime.plan import JobSettings
 
 
 @dataclass
@@ -55,8 +55,8 @@ def read(splits, **settings):
     collected = Collected()
     operator.setup(OperatorContext("source", 0, 1, 128, False, runtime), collected, {})
     operator.open()
-    operator.splits = splits
-    for steps, _ in enumerate(operator.run(JobSettings(**settings), last=False)):
+    operator.begin_epoch(Epoch(**settings), splits)
+    for steps, _ in enumerate(operator.reads()):
         assert steps < 1_000_000, "the epoch does not end"
     return collected
 

@@ -156,7 +156,7 @@ class Driver:
         return self.take()
 
     def end_key(self):
-        self.operator.end_key()
+        self.operator.end_key(self.state.key)
         return self.take()
 
     def take(self):
@@ -810,7 +810,7 @@ def test_failures_name_the_record_or_the_timer(fast):
 @both_paths
 def test_keys_that_cannot_be_hashed_reach_the_function_as_they_are(fast):
     d = Driver(tumbling(10), Listing(), selector=lambda value: {"k": value[0]}, fast=fast)
-    d.operator.freeze = True
+    d.operator.freeze_keys()
     d.add(("a", 1, 0), ("a", 2, 1))
     assert d.watermark(9) == [({"k": "a"}, TimeWindow(0, 10), [1, 2])]
 

@@ -28,6 +28,7 @@ from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOper
 from flintstream.runtime.state_log import subtask_state
 from flintstream.runtime.state_log.restored import RestoredOperator
 from flintstream.runtime.state_log.subtask_state import SubtaskState
+from flintstream.runtime.task.streaming_input import StreamingInput
 from flintstream.runtime.task.subtask import Subtask
 from flintstream.state.heap_states import Table
 
@@ -286,13 +287,13 @@ def _appends_that_repeat() -> list[Replacement]:
 
 
 def _input_forgotten() -> list[Replacement]:
-    leave = Subtask._leave
+    leave = StreamingInput._leave
 
     def leave_unseen(self: Any, *args: Any) -> None:
         leave(self, *args)
         self.left.clear()
 
-    return [(Subtask, "_leave", leave_unseen)]
+    return [(StreamingInput, "_leave", leave_unseen)]
 
 
 def _pending_forgotten() -> list[Replacement]:

@@ -114,11 +114,11 @@ class Commits:
     def add(self, reports: Iterable[Report], *, left: bool = False) -> None:
         """Take what was prepared in an epoch; commit what does not wait for a checkpoint."""
         for report in reports:
-            for node, prepared in report.committables.items():
-                if node in self.dealt:
-                    self.dealt[node].add(report.subtask, prepared)
-                else:
-                    self.pending.setdefault(node, []).extend(prepared)
+            for told in report.nodes:
+                if told.node in self.dealt:
+                    self.dealt[told.node].add(report.subtask, told.committables)
+                elif told.committables:
+                    self.pending.setdefault(told.node, []).extend(told.committables)
         for node, dealt in self.dealt.items():
             if any(dealt.parts):
                 self.pending.setdefault(node, []).extend(dealt.take_some() if left else dealt.take())

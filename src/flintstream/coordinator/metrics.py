@@ -38,16 +38,16 @@ class JobMetrics:
     def add(self, report: Report) -> None:
         """Take in what a subtask reports of an epoch that counts."""
         with self._lock:
-            for node, metrics in report.metrics.items():
-                known = self._subtasks.setdefault((node, report.subtask), {})
-                for name, reported in metrics.items():
+            for told in report.nodes:
+                known = self._subtasks.setdefault((told.node, report.subtask), {})
+                for name, reported in told.metrics.items():
                     before = known.get(name)
                     if before is None or type(before) is not type(reported):
                         known[name] = reported
                     else:
                         known[name] = before.then(reported)
                     if isinstance(reported, Gauged) and reported.error:
-                        self._warn(node, report.subtask, name, reported.error)
+                        self._warn(told.node, report.subtask, name, reported.error)
 
     def _warn(self, node: int, subtask: int, name: str, error: str) -> None:
         if (node, name) not in self._warned:

@@ -105,8 +105,9 @@ class Sources:
         for node, enumerator in self._enumerators.items():
             enumerator.epoch_ended(all_read=node not in unread)
         for report in reports:
-            for node, told in report.progress.items():
-                self._progress.setdefault(node, []).append(told)
+            for told in report.nodes:
+                if told.progress is not None:
+                    self._progress.setdefault(told.node, []).append(told.progress)
 
     def epoch_counts(self) -> None:
         """Tell the enumerators how far the sources have read, where no checkpoint will do that."""
@@ -127,6 +128,6 @@ class Sources:
         for report in reports:
             level = self._levels[report.chain]
             spent[level] = max(spent.get(level, 0.0), report.spent_ms)
-            read = max(read, sum(report.records.get(node, 0) for node in self._enumerators))
+            read = max(read, sum(told.records for told in report.nodes if told.node in self._enumerators))
         slow = any(report.slow for report in reports)
         self.pace.learn(read, sum(spent.values()), slow=slow, left=left)

@@ -85,8 +85,10 @@ class Subtasks:
         """Return the lowest watermark (ms) of each group of sources that wait for one another."""
         slowest: dict[str, int] = {}
         for report in self._last_reports():
-            for group, watermark in report.aligned.items():
-                slowest[group] = min(watermark, slowest.get(group, watermark))
+            for node in report.nodes:
+                if node.aligned is not None:
+                    group, watermark = node.aligned
+                    slowest[group] = min(watermark, slowest.get(group, watermark))
         return slowest
 
     def _last_reports(self) -> Iterator[Report]:

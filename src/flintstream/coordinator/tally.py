@@ -36,15 +36,15 @@ class Tally:
         progress.epochs += 1
         watermarks = []
         for report in reports:
-            progress.records_in += sum(n for node, n in report.records.items() if node in self._sources)
-            progress.records_out += sum(n for node, n in report.records.items() if node in self._sinks)
+            progress.records_in += sum(told.records for told in report.nodes if told.node in self._sources)
+            progress.records_out += sum(told.records for told in report.nodes if told.node in self._sinks)
             if report.watermark not in (MIN_TIMESTAMP, MAX_TIMESTAMP):
                 watermarks.append(report.watermark)
             self.metrics.add(report)
-            for node, warning in report.warnings.items():
-                if node not in self._warned:
-                    self._warned.add(node)
-                    _log.warning("%s", warning)
+            for told in report.nodes:
+                if told.warning is not None and told.node not in self._warned:
+                    self._warned.add(told.node)
+                    _log.warning("%s", told.warning)
         progress.watermark = min(watermarks, default=progress.watermark)
         for listener in self._listeners:
             listener(progress)

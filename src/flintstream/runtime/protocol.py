@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.options.checkpointing import INLINE_THRESHOLD
 from flintstream.options.rocksdb import TRANSFER_THREADS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import ChainState, StatePiece
+    from flintstream.metrics.reported import Reported
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.failure import FailureReport
 
@@ -126,6 +129,29 @@ class Instruction:
     """False when no epoch can follow (BATCH), so that nothing needs to be written."""
 
 
+class NodeReport(NamedTuple):
+    """What one operator has to say of an epoch."""
+
+    node: int
+    metrics: Mapping[str, Reported]
+    records: int = 0
+    """Records it was given; for a source, records it emitted."""
+    more: bool = False
+    """A source stopped because the epoch was over, not because there was nothing left to read."""
+    unread: bool = False
+    """A source holds splits that are not used up."""
+    next_processing_time: int | None = None
+    """When to run again even without input (ms since the epoch)."""
+    aligned: tuple[str, int] | None = None
+    """An alignment group and the watermark (ms) of this operator in it, unless it is idle or has ended."""
+    committables: Sequence[Any] = ()
+    """What a sink has prepared."""
+    progress: object | None = None
+    """What the enumerator of a source is told when a checkpoint contains the epoch."""
+    warning: str | None = None
+    """What the user is to be told."""
+
+
 @dataclass(frozen=True)
 class Report:
     """Acknowledges one subtask's epoch."""
@@ -133,27 +159,14 @@ class Report:
     chain: int
     subtask: int
     version: str
+    nodes: tuple[NodeReport, ...] = ()
+    """One for each operator, in the order of the chain."""
     memo: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
     finished: bool = False
     """All inputs of the chain have ended."""
-    more: bool = False
-    """A source stopped because the epoch was over, not because there was nothing left to read."""
-    unread: frozenset[int] = frozenset()
-    """Node ids of the sources that hold splits which are not used up."""
-    next_processing_time: int | None = None
-    """When to run again even without input (ms since the epoch)."""
     watermark: int = -(2**63)
-    aligned: dict[str, int] = field(default_factory=dict)
-    """Alignment group -> watermark (ms) of this subtask's sources, unless they are idle or have ended."""
-    committables: dict[int, list[Any]] = field(default_factory=dict)
-    progress: dict[int, Any] = field(default_factory=dict)
-    """Node id -> what the enumerator of this source is told when a checkpoint contains the epoch."""
-    records: dict[int, int] = field(default_factory=dict)
-    """Node id -> records it was given in this epoch; for sources, records it emitted."""
-    metrics: dict[int, dict[str, Any]] = field(default_factory=dict)
-    warnings: dict[int, str] = field(default_factory=dict)
-    """Node id -> what the user is to be told of it."""
+    """The lowest event time (ms) of its inputs."""
     pieces: tuple[StatePiece, ...] | None = None
     """What was written for the checkpoint, None when none was asked for; some of it when that failed."""
     state_ms: int = 0
@@ -167,3 +180,19 @@ class Report:
     snapshot_error: str = ""
     """Why the state could not be written for the checkpoint."""
     failure: FailureReport | None = None
+
+    @property
+    def more(self) -> bool:
+        """Whether a source stopped because the epoch was over, not because there was nothing left to read."""
+        return any(node.more for node in self.nodes)
+
+    @property
+    def unread(self) -> frozenset[int]:
+        """The nodes of the sources that hold splits which are not used up."""
+        return frozenset(node.node for node in self.nodes if node.unread)
+
+    @property
+    def next_processing_time(self) -> int | None:
+        """When to run again even without input (ms since the epoch)."""
+        times = (node.next_processing_time for node in self.nodes)
+        return min((time for time in times if time is not None), default=None)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flintstream.runtime.task.wiring import LocalChannel
+    from flintstream.runtime.task.channels import LocalChannel
 
 LOOK_SECONDS = 0.05
 

@@ -13,8 +13,6 @@ from flintstream.runtime.operators.source import InputOperator
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flintstream.runtime.plan import JobSettings
-
 
 @dataclass(frozen=True)
 class StreamRecord:
@@ -67,15 +65,8 @@ class Input(InputOperator):
         super().__init__()
         self.mailbox = mailbox
 
-    def run(
-        self,
-        settings: JobSettings,  # noqa: ARG002 - the contract
-        *,
-        last: bool,
-        ahead: Callable[[str], bool] = lambda _: False,  # noqa: ARG002
-        most: int | None = None,  # noqa: ARG002
-    ) -> Iterator[None]:
-        """Emit what there is; ``last`` tells that this was all."""
+    def read(self) -> Iterator[int]:
+        """Emit what there is."""
         events = list(self.mailbox)
         self.mailbox.clear()
         for event in events:
@@ -85,11 +76,11 @@ class Input(InputOperator):
                 self.output.emit_watermark(event.timestamp)
             else:
                 self.output.emit_idle(event.idle)
-            yield
-        if last and not self.finished:
+            yield self.records
+        if self.last and not self.finished:
             self.finished = True
             self.output.emit_watermark(MAX_TIMESTAMP)
-            yield
+            yield self.records
 
 
 class Recorder(Operator):

@@ -17,7 +17,7 @@ from flintstream.datastream.functions import (
 )
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.adapters import Aggregation, FieldAggregation, KeyedFilter, KeyedFlatMap, KeyedMap
-from flintstream.runtime.operators.functions import KeyedProcessOperator
+from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.runtime.operators.reduce import ReduceOperator
 
 if TYPE_CHECKING:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
     from flintstream.contracts.functions import AsyncFunction, AsyncRetryStrategy
+    from flintstream.runtime.epoch import Epoch
+    from flintstream.runtime.protocol import NodeReport
 
 Results = list[tuple[int, list[Any]]]
 """Position of a record in its block, and its results."""
@@ -144,9 +146,10 @@ class AsyncOperator(CollectingOperator):
         self._finish()
         super().process_idle(idle)
 
-    def end_epoch(self) -> None:
+    def end_epoch(self, epoch: Epoch) -> NodeReport:
         """Finish all records: what is in flight is not part of any snapshot."""
         self._finish()
+        return super().end_epoch(epoch)
 
     def _finish(self) -> None:
         while self.blocks:

@@ -10,7 +10,8 @@ from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operators.broadcast_state import BroadcastStates
 from flintstream.runtime.operators.connected import process_block
 from flintstream.runtime.operators.contexts import KeyedTimerService
-from flintstream.runtime.operators.functions import KeyedProcessOperator, ProcessOperator
+from flintstream.runtime.operators.functions import ProcessOperator
+from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.runtime.operators.operator import MIN_TIMESTAMP
 
 if TYPE_CHECKING:

@@ -6,15 +6,16 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.copies import snapshot
-from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operators.adapters import Delegating
-from flintstream.runtime.operators.functions import KeyedProcessOperator, ProcessOperator
+from flintstream.runtime.operators.functions import ProcessOperator
+from flintstream.runtime.operators.keyed import KeyedProcessOperator, frozen_selector
 from flintstream.runtime.operators.operator import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from flintstream.runtime.operators.functions import CollectingOperator
+    from flintstream.runtime.operators.operator import OperatorContext, Output
 
 
 class CoMap(Delegating):
@@ -80,6 +81,8 @@ def process_block(
 class CoProcessOperator(ProcessOperator):
     """``map``, ``flat_map`` and ``process`` on two connected streams, at least one of which is not keyed."""
 
+    alternates = True
+
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the first stream."""
         process_block(self, self.function.process_element1, self.ctx, values, timestamps)
@@ -97,23 +100,32 @@ class KeyedCoProcessOperator(KeyedProcessOperator):
         super().__init__(function, selector1)
         self.selector2 = selector2
 
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Begin with keys as they are."""
+        super().setup(context, output, side_outputs)
+        self.key2 = self.selector2
+
+    def freeze_keys(self) -> None:
+        """Have the keys of both streams frozen from now on."""
+        super().freeze_keys()
+        self.key2 = frozen_selector(self.selector2)
+
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the first stream."""
-        call = self._with_key(self.function.process_element1, self.selector)
+        call = self._with_key(self.function.process_element1, self.key)
         process_block(self, call, self.ctx, values, timestamps)
 
     def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the second stream."""
-        call = self._with_key(self.function.process_element2, self.selector2)
+        call = self._with_key(self.function.process_element2, self.key2)
         process_block(self, call, self.ctx, values, timestamps)
 
-    def _with_key(self, call: Any, selector: Callable[[Any], Any]) -> Any:
+    def _with_key(self, call: Any, key: Callable[[Any], Any]) -> Any:
         """Let ``call`` find the state of its record's key."""
-        state, freeze = self.state, self.freeze
+        state = self.state
 
         def keyed(value: Any, ctx: Any) -> Iterable[Any] | None:
-            key = selector(value)
-            state.key = freeze_key(key) if freeze else key
+            state.key = key(value)
             return call(value, ctx)  # type: ignore[no-any-return]
 
         return keyed

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from flintstream.contracts.output_tag import OutputTag
 from flintstream.runtime.copies import snapshot
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.keys import freeze_key, thaw_key
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from flintstream.runtime.operators.operator import OperatorContext, Output
 
@@ -22,6 +21,8 @@ MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
 
 class FunctionOperator(Operator):
     """Base of operators around one user function with ``open`` and ``close``."""
+
+    can_be_cut = True
 
     def __init__(self, function: Any) -> None:
         """Take the user's function object."""
@@ -220,104 +221,6 @@ class ProcessOperator(CollectingOperator):
     def restore_watermark(self, timestamp: int) -> None:
         """Let the function see event time again."""
         self.ctx.watermark(timestamp)
-
-
-class KeyedProcessOperator(CollectingOperator):
-    """``process`` on a keyed stream: keyed state and timers."""
-
-    def __init__(self, function: Any, selector: Callable[[Any], Any]) -> None:
-        """Take the user's function and the key selector, which runs again here: keys never cross the exchange."""
-        super().__init__(function)
-        self.selector = selector
-        self.freeze = False
-        """Set by the input when keys need :func:`freeze_key`."""
-
-    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Create the contexts that the function sees."""
-        from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext  # noqa: PLC0415
-
-        super().setup(context, output, side_outputs)
-        assert context.state is not None  # noqa: S101
-        assert context.timers is not None  # noqa: S101
-        self.state = context.state
-        self.timers = context.timers
-        self.ctx = KeyedProcessContext(self.state, self.timers)
-        self.timer_ctx = OnTimerContext(self.state, self.timers)
-
-    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Process a block."""
-        call, ctx, state, key = self.function.process_element, self.ctx, self.state, self.selector
-        if self.freeze:
-            plain = key
-            key = lambda value: freeze_key(plain(value))  # noqa: E731
-        results: list[Any] = []
-        append, frozen = results.append, self.frozen
-        stamps: list[int] | None = None
-        self.cursor = self.watch.cursor = cursor = iter(values)
-        try:
-            if timestamps is None:
-                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001
-                for value in cursor:
-                    state.key = key(value)
-                    produced = call(value, ctx)
-                    if produced:
-                        for result in produced:
-                            append(result if type(result) in frozen else snapshot(result))
-            else:
-                stamps = []
-                push = stamps.append
-                for value, timestamp in zip(cursor, timestamps, strict=False):
-                    state.key = key(value)
-                    ctx._timestamp = timestamp  # noqa: SLF001
-                    produced = call(value, ctx)
-                    if produced:
-                        for result in produced:
-                            append(result if type(result) in frozen else snapshot(result))
-                            push(timestamp)
-        except BaseException as error:
-            raise self.failure(error, values) from error
-        self.send(results, stamps)
-
-    def process_watermark(self, timestamp: int) -> None:
-        """Fire the event-time timers that are due, then pass the watermark on."""
-        self.fire(self.timers.advance_watermark(timestamp), "event")
-        super().process_watermark(timestamp)
-
-    def on_processing_time(self, now: int) -> None:
-        """Fire the processing-time timers that are due."""
-        self.fire(self.timers.due_processing(now), "processing")
-
-    def next_processing_time(self) -> int | None:
-        """Return when the next processing-time timer is due."""
-        return self.timers.next_processing_time()
-
-    def fire(self, due: Iterable[tuple[int, Any, Any]], domain: str) -> None:
-        """Call ``on_timer`` for each timer; its results carry the timer's timestamp."""
-        ctx, state, call = self.timer_ctx, self.state, self.function.on_timer
-        ctx.set_domain(domain)
-        results: list[Any] = []
-        stamps: list[int] = []
-        self.cursor = None
-        timestamp, key = None, None
-        try:
-            for timestamp, key, _ in due:
-                state.key = key
-                ctx._timestamp = timestamp  # noqa: SLF001
-                produced = call(timestamp, ctx)
-                if produced:
-                    stamps += [timestamp] * self.gather(produced, results)
-        except BaseException as error:
-            failure = self.failure(error, [])
-            failure.record = f"the {domain}-time timer {timestamp} of key {thaw_key(key)!r}"
-            raise failure from error
-        self.send(results, stamps)
-
-    def end_key(self) -> None:
-        """BATCH: all records of the current key are in; fire everything, drop its state."""
-        with self.timers.last_call():
-            self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), "event")
-            self.fire(self.timers.due_processing(MAX_TIMESTAMP), "processing")
-        self.state.clear_all()
 
 
 class ProjectOperator(Operator):

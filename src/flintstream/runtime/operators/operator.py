@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
 from flintstream.runtime.copies import ATOMS, frozen_kinds
+from flintstream.runtime.protocol import NodeReport
 from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.metrics.reported import Reported
+    from flintstream.runtime.epoch import Epoch
     from flintstream.runtime.operators.contexts import StreamingRuntimeContext
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend
@@ -99,11 +102,16 @@ class OperatorContext:
     """Counters of the engine itself, such as ``numLateRecordsDropped``, of this epoch."""
     warning: str | None = None
     """What the user is to be told of this epoch; of each operator once."""
-
-    def next_cleanup(self, now: int) -> int | None:
-        """Return when keyed state is to be cleaned up again even without input (ms), if its backend says so."""
-        ask = getattr(self.state, "next_cleanup", None)
-        return None if ask is None else ask(now)
+    node: int = 0
+    """The operator's id in the plan."""
+    alternates: bool = False
+    """Records of the sources of this chain come in turn, one by one, at first."""
+    broadcasts: bool = False
+    """This operator's records are broadcast sooner or later."""
+    staging: FileStore | None = None
+    """Where sinks may keep what they have prepared; None where checkpoints have no directory."""
+    commit_with_checkpoint: bool = False
+    """Sinks commit when a checkpoint completes, not after every epoch."""
 
     def warn(self, what: str) -> None:
         """Have the user told ``what`` of this operator."""
@@ -125,8 +133,9 @@ class Operator:
     """One operator in one subtask. Subclasses override what they need.
 
     Life cycle: constructed in the task from its pickled description, :meth:`setup`, :meth:`restore` if there is
-    something to restore, :meth:`open`, then any number of blocks and watermarks over any number of epochs, then
-    :meth:`close`.
+    something to restore; then epochs, from :meth:`begin_epoch` to :meth:`end_epoch`, with any number of blocks and
+    watermarks. :meth:`open` follows the beginning of the first one, :meth:`close` the end of the last one. In the end,
+    or when an epoch fails, there is :meth:`release`.
     """
 
     keeps_state: ClassVar[bool] = False
@@ -134,6 +143,18 @@ class Operator:
 
     one_for_one: ClassVar[bool] = False
     """Whether each record that comes in makes one that goes out."""
+
+    alternates: ClassVar[bool] = False
+    """Whether the sources of its chain should take turns, record by record, at first."""
+
+    gives_blocks: ClassVar[bool] = False
+    """Whether it emits blocks by itself and takes back what :attr:`watch` says that the next function has left."""
+
+    can_be_cut: ClassVar[bool] = False
+    """Whether its loop shows :attr:`watch` where it is, so that it can be made to leave the rest of a block."""
+
+    finished: bool = True
+    """Whether it reads no more: a source sets it to False until it has passed on the end of its input."""
 
     declared_type: TypeInformation | None = None
     """What the user says that results are; they are brought to it behind the operator."""
@@ -154,8 +175,33 @@ class Operator:
         self.side_outputs = side_outputs
         self.frozen = ATOMS if side_outputs else frozen_kinds(self.declared_type)
 
+    def join(self, upstream: Operator, *, directly: bool) -> None:
+        """Learn that records of ``upstream`` come here within the chain, ``directly`` or through other operators."""
+
+    def heed(self, generator: Any) -> None:
+        """Learn of a watermark generator behind this operator that may want its splits to wait for others."""
+
+    def passes_blocks(self) -> bool:
+        """Tell whether it emits blocks as they come, and copes with a next function that leaves the rest of one."""
+        return False
+
+    def freeze_keys(self) -> None:
+        """Learn that from now on keys are not hashable as they are."""
+
     def open(self) -> None:
         """Open the user's function; called once per subtask and worker."""
+
+    # -- an epoch ----------------------------------------------------------------------------------------------------
+
+    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
+        """Begin an epoch; ``given`` has the splits that a source is to read from now on, beside those it has."""
+
+    def reads(self) -> Iterator[int] | None:
+        """Return what reads the input of the epoch; None for what has no input but that of others.
+
+        Each step emits something, and yields how many records it has been so far.
+        """
+        return None
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process one block of the (first) input."""
@@ -183,11 +229,22 @@ class Operator:
         """When :meth:`on_processing_time` must be called next (ms since the epoch), even without input."""
         return None
 
-    def end_epoch(self) -> None:
-        """The epoch's input is used up: emit or prepare what must not wait for the next one."""
+    def end_key(self, key: Any) -> None:
+        """BATCH: all records of a key are in; emit what is left to say of it, and drop its state."""
+        raise NotImplementedError
 
-    def end_input(self) -> None:
-        """The bounded input has ended for good; called after the last watermark."""
+    def end_epoch(self, epoch: Epoch) -> NodeReport:
+        """Emit or prepare what must not wait for the next epoch; return what the driver is told.
+
+        All upstream operators of the chain have done so before. Records, metrics and warnings are added to it later.
+        """
+        return NodeReport(
+            self.context.node,
+            {},
+            next_processing_time=None if epoch.end_of_input else self.next_processing_time(),
+        )
+
+    # -- state -------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> object | None:
         """Return small non-keyed state (picklable) for :meth:`restore` in the next epoch, wherever that runs."""
@@ -207,5 +264,10 @@ class Operator:
         """
         return states[0]
 
+    # -- the end -----------------------------------------------------------------------------------------------------
+
     def close(self) -> None:
         """Close the user's function; called once when the subtask ends."""
+
+    def release(self) -> None:
+        """Let go of what is held outside of memory: this object is not used any more, whatever has happened."""

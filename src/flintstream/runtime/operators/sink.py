@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.sink import WriterContext
-from flintstream.errors import shorten
+from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.sink import Sink, SinkWriter
+    from flintstream.runtime.epoch import Epoch
+    from flintstream.runtime.protocol import NodeReport
 
 
 class SinkOperator(Operator):
@@ -26,20 +27,15 @@ class SinkOperator(Operator):
         """Take the sink and the type of its records."""
         self.sink = sink
         self.input_type = input_type
-        self.attempt = ""
-        self.run = ""
-        self.saving = False
-        """A checkpoint is taken at the end of this epoch."""
-        self.savepoint = False
-        """It is a savepoint: another job may start from it while this one goes on."""
-        self.with_checkpoints = False
-        """Output waits for checkpoints."""
-        self.staging: FileStore | None = None
         self.writer: SinkWriter | None = None
         self.restored: object | None = None
         self.recovered: Sequence[Any] = ()
         self.watermark = MIN_TIMESTAMP
         self.due: int | None = None
+
+    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
+        """Remember the epoch, of which a writer that is opened in it is told."""
+        self.epoch = epoch
 
     def open(self) -> None:
         """Open the writer: even one that gets no records has a state, by which what it leaves behind is found."""
@@ -54,13 +50,13 @@ class SinkOperator(Operator):
             WriterContext(
                 own.subtask,
                 own.parallelism,
-                self.attempt,
+                self.epoch.version,
                 own.identity,
                 self.input_type,
                 own.runtime_context,
-                self.with_checkpoints and self.sink.waits_for_checkpoint,
-                self.run,
-                self.staging,
+                own.commit_with_checkpoint and self.sink.waits_for_checkpoint,
+                self.epoch.run,
+                own.staging,
             )
         )
         if self.recovered:
@@ -96,18 +92,18 @@ class SinkOperator(Operator):
     def process_idle(self, idle: bool) -> None:
         """Nothing follows a sink."""
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
+    def end_epoch(self, epoch: Epoch) -> NodeReport:
         """Ask the writer for what this epoch finished."""
         try:
             writer = self.writer or self._open_writer()
-            prepare = writer.prepare_savepoint if self.savepoint else writer.prepare_commit
-            prepared = prepare(end_of_input=end_of_input, checkpoint=checkpoint)
+            prepare = writer.prepare_savepoint if epoch.savepoint else writer.prepare_commit
+            prepared = prepare(end_of_input=epoch.end_of_input, checkpoint=epoch.commit)
             self.due = writer.next_prepare_commit()
-            if self.saving:
+            if epoch.checkpoint:
                 writer.sync()
         except BaseException as error:
             raise self._failure(error) from error
-        return prepared
+        return super().end_epoch(epoch)._replace(committables=list(prepared))
 
     def next_processing_time(self) -> int | None:
         """Return when the writer wants an epoch to end; to do there is nothing before that end."""
@@ -140,6 +136,14 @@ class SinkOperator(Operator):
                 writer.close()
             except BaseException as error:
                 raise self._failure(error) from error
+
+    def release(self) -> None:
+        """Close the writer, although the epoch may have failed."""
+        try:
+            self.close()
+        except OperatorFailure as failure:  # whatever made the epoch fail has been told already
+            if is_interrupt(failure.error):
+                raise failure.error from None
 
     def _failure(self, error: BaseException, record: str | None = None) -> OperatorFailure:
         return OperatorFailure(self.context.name, self.context.subtask, error, record)

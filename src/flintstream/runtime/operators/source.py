@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
     from flintstream.connectors.source import Source
-    from flintstream.runtime.plan import JobSettings
+    from flintstream.runtime.epoch import Epoch
+    from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
+    from flintstream.runtime.protocol import NodeReport
 
 POLL_SECONDS = 0.005
 
@@ -27,9 +29,12 @@ UNBOUNDED_EPOCH_MS = 1_000
 BUSY_SHARE = 0.2
 """A process that computes less than this share of the time is waiting for something."""
 
+SINGLES = 128
+"""So many records of connected sources come in turn, one by one, as they do in PyFlink."""
+
 
 class InputOperator(Operator, ABC):
-    """An operator that has no input: where records come into a job. The subtask calls :meth:`run`."""
+    """An operator that has no input: where records come into a job."""
 
     def __init__(self) -> None:
         """Begin with nothing to read."""
@@ -40,35 +45,56 @@ class InputOperator(Operator, ABC):
         """Whether the last epoch left some of the splits unread."""
         self.records = 0
         """Records of the last epoch."""
+        self.aligned: list[TimestampsAndWatermarksOperator] = []
+        """The generators of watermarks behind this source that may have its splits wait."""
+
+    def heed(self, generator: TimestampsAndWatermarksOperator) -> None:
+        """Have splits wait when ``generator`` says so."""
+        self.aligned.append(generator)
+
+    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
+        """Take new splits."""
+        self.epoch = epoch
+        self.splits.extend(given)
+
+    def reads(self) -> Iterator[int]:
+        """Return what reads until there are no more records or the epoch is over."""
+        if self.epoch.drain:
+            self.drain()
+        self.more, self.records = False, 0
+        return self.read()
 
     def drain(self) -> None:
         """Read nothing any more."""
         self.splits.clear()
 
-    @abstractmethod
-    def run(
-        self,
-        settings: JobSettings,
-        *,
-        last: bool,
-        ahead: Callable[[str], bool] = lambda _: False,
-        most: int | None = None,
-    ) -> Iterator[None]:
-        """Emit records until there are no more or the epoch is over; yields when something can be sent.
+    @property
+    def last(self) -> bool:
+        """Whether no further splits will come."""
+        return self.epoch.drain or self.context.node in self.epoch.no_more_splits
 
-        ``last`` tells that no further splits will come, ``ahead`` whether the split of this name waits for others: it
-        has more until the epoch ends. ``most`` is how many records to emit in this epoch.
-        """
+    @abstractmethod
+    def read(self) -> Iterator[int]:
+        """Emit records, see :meth:`reads`; yields whenever something can be sent."""
 
     def progress(self) -> object | None:
         """Return what the enumerator is told when a checkpoint contains the epoch that ends now."""
         return None
+
+    def end_epoch(self, epoch: Epoch) -> NodeReport:
+        """Tell what was read, and what was not."""
+        return (
+            super()
+            .end_epoch(epoch)
+            ._replace(records=self.records, more=self.more, unread=bool(self.splits), progress=self.progress())
+        )
 
 
 class SourceOperator(InputOperator):
     """Reads splits and emits their records."""
 
     keeps_state = True
+    gives_blocks = True
 
     def __init__(self, source: Source, converter: Callable[[Any], Any] | None = None) -> None:
         """Take the source and, for a typed stream, what brings a record to its type."""
@@ -81,16 +107,17 @@ class SourceOperator(InputOperator):
         self.pending: list[tuple[str, list[Any], list[int] | None]] = []
         """By split, what the reader has given and an epoch had no time for."""
         self.drained = False
-        self.reads = ""
+        self.reading = ""
         """The split whose records are being emitted."""
         self.watermarks: dict[str, int] = {}
         """Those that splits have given by themselves."""
         self.watermark = MIN_TIMESTAMP
         self.singles = 0
-        """Records that are still to be emitted one by one."""
+        """Records that are still to be emitted one by one, where sources take turns."""
 
     def open(self) -> None:
         """Create and open the reader."""
+        self.singles = SINGLES if self.context.alternates else 0
         try:
             self.reader = self.source.create_reader()
             self.reader.open(self.context.runtime_context)
@@ -119,17 +146,13 @@ class SourceOperator(InputOperator):
         super().drain()
         self.drained = True
 
-    def run(
-        self,
-        settings: JobSettings,
-        *,
-        last: bool,
-        ahead: Callable[[str], bool] = lambda _: False,
-        most: int | None = None,
-    ) -> Iterator[None]:
+    def read(self) -> Iterator[int]:
         """Read until the splits are used up or the epoch is over; yields after each block."""
-        self.more, self.records = False, 0
-        over = self._end_of_epoch(settings, most)
+        # What is broadcast in an epoch has to be there before its events.
+        most = self.epoch.max_records
+        if most and self.context.broadcasts:
+            most = None
+        over = self._end_of_epoch(most)
         pending, self.pending = self.pending, []
         for batch in pending:
             if self.pending:
@@ -139,20 +162,14 @@ class SourceOperator(InputOperator):
         if self.pending or (most == 0 and self.splits and not self.drained):
             self.more = True
         else:
-            yield from self._read(settings, ahead, over, most)
-        if last and not self.splits and not self.pending and not self.finished:
+            yield from self._read_splits(over, most)
+        if self.last and not self.splits and not self.pending and not self.finished:
             self.finished = True
             self.output.emit_watermark(MAX_TIMESTAMP)
-            yield
+            yield self.records
 
-    def _read(
-        self,
-        settings: JobSettings,
-        ahead: Callable[[str], bool],
-        over: Callable[[], bool],
-        most: int | None,
-    ) -> Iterator[None]:
-        started = time.monotonic()
+    def _read_splits(self, over: Callable[[], bool], most: int | None) -> Iterator[int]:
+        started, idle_ms = time.monotonic(), self.epoch.idle_epoch_ms
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
         readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
         turn = 0
@@ -163,7 +180,7 @@ class SourceOperator(InputOperator):
             if turn == 0:
                 idle_round = True
             split, reading = readings[turn]
-            if not self.context.batch and ahead(split.split_id):
+            if not self.context.batch and self._is_ahead(split.split_id):
                 self._pause(*readings.pop(turn))
                 continue
             self.fetch.size = self._room(most)
@@ -179,7 +196,7 @@ class SourceOperator(InputOperator):
                 if turn == len(readings):
                     # Records do not wait for a moment without new ones. In BATCH mode there is no later epoch.
                     done = self.records > 0 and all(other.split_id in caught_up for other, _ in readings)
-                    waited = (time.monotonic() - started) * 1000 >= settings.idle_epoch_ms
+                    waited = (time.monotonic() - started) * 1000 >= idle_ms
                     if not self.context.batch and (done or (idle_round and waited)):
                         break
                     if idle_round:
@@ -197,6 +214,10 @@ class SourceOperator(InputOperator):
                 turn += 1
         for _, reading in readings:
             reading.close()
+
+    def _is_ahead(self, split: str) -> bool:
+        """Tell whether a split waits for others: it has more until the epoch ends."""
+        return any(generator.is_ahead(self.epoch.slowest, split) for generator in self.aligned)
 
     def _pause(self, split: Any, reading: Generator[Any, None, bool]) -> None:
         """Leave a split to later epochs."""
@@ -240,9 +261,9 @@ class SourceOperator(InputOperator):
         timestamps: list[int] | None,
         over: Callable[[], bool],
         most: int | None,
-    ) -> Iterator[None]:
+    ) -> Iterator[int]:
         """Emit a batch in blocks of the size that suits what follows, however many records the reader gave."""
-        self.reads = name
+        self.reading = name
         start = 0
         while start < len(values):
             end = start + self._room(most)
@@ -251,7 +272,7 @@ class SourceOperator(InputOperator):
             self.output.emit(block, None if timestamps is None else timestamps[start:end])
             done = len(block) - self.watch.taken()
             self.records += done
-            yield
+            yield self.records
             if self.singles > 0:
                 self.singles -= 1
             else:
@@ -266,7 +287,7 @@ class SourceOperator(InputOperator):
         """Return how many records the next block may have."""
         return self.size if most is None else max(1, min(self.size, most - self.records))
 
-    def _end_of_epoch(self, settings: JobSettings, most: int | None) -> Callable[[], bool]:
+    def _end_of_epoch(self, most: int | None) -> Callable[[], bool]:
         """Return what tells whether to let what was read go on its way.
 
         While there is work, longer epochs cost less; while this process only waits, for the source or in a user's
@@ -274,7 +295,12 @@ class SourceOperator(InputOperator):
         """
         started, cpu_started = time.monotonic(), time.process_time()
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
-        longest = settings.max_epoch_ms if bounded else min(settings.max_epoch_ms, UNBOUNDED_EPOCH_MS)
+        # One that others must be able to wait for does not go unobserved for long.
+        intervals = [alignment.update_interval_ms for each in self.aligned if (alignment := each.strategy.alignment)]
+        longest = min([self.epoch.max_epoch_ms, *intervals])
+        if not bounded:
+            longest = min(longest, UNBOUNDED_EPOCH_MS)
+        idle_ms = self.epoch.idle_epoch_ms
 
         def over() -> bool:
             if self.context.batch or self.drained:
@@ -286,7 +312,7 @@ class SourceOperator(InputOperator):
                 return True
             if elapsed * 1000 >= LONGEST_WAIT_MS and is_slow(self.records, elapsed):
                 return True
-            if elapsed * 1000 < settings.idle_epoch_ms:
+            if elapsed * 1000 < idle_ms:
                 return False
             return time.process_time() - cpu_started < elapsed * BUSY_SHARE
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator, Valve
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from flintstream.common.watermark_strategy import WatermarkStrategy
     from flintstream.runtime.operators.operator import OperatorContext, Output
-    from flintstream.runtime.operators.source import SourceOperator
 
 NO_SPLIT = ""
 """The name of the generator that works while there is no split: it becomes idle, if the strategy says so."""
@@ -28,7 +28,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         """Take the strategy, of which each split gets a generator of its own, and the name of the source."""
         super().__init__(strategy, source)
         self.source: SourceOperator | None = None
-        """Set by the subtask; None when something is between."""
+        """None when something is between."""
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Begin without splits."""
@@ -37,6 +37,12 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         self.generators: dict[str, TimestampsAndWatermarksOperator] = {}
         self.idle = False
         self.ended = False
+
+    def join(self, upstream: Operator, *, directly: bool) -> None:
+        """Look at the splits of the source right before this one."""
+        super().join(upstream, directly=directly)
+        if directly and isinstance(upstream, SourceOperator):
+            self.source = upstream
 
     def _pass_idle(self, idle: bool) -> None:
         self.idle = idle
@@ -68,15 +74,15 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Have the generator of the split that is being read look at a block."""
         self._follow()
-        name = NO_SPLIT if self.source is None else self.source.reads
+        name = NO_SPLIT if self.source is None else self.source.reading
         # A split may have ended with this block.
         (self.generators.get(name) or self._add(name)).process(values, timestamps)
 
-    def may_be_cut(self) -> bool:
+    def passes_blocks(self) -> bool:
         """Tell whether the next function may leave the rest of a block."""
         generator = TimestampsAndWatermarksOperator(self.strategy)
         generator.setup(self.context, self.output, {})
-        return generator.may_be_cut()
+        return generator.passes_blocks()
 
     def on_processing_time(self, now: int) -> None:
         """Emit the periodic watermarks that are due."""

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from flintstream.common.watermark_strategy import WatermarkStrategy
+    from flintstream.runtime.epoch import Epoch
     from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.protocol import NodeReport
 
 
 class Valve:
@@ -170,6 +172,11 @@ class TimestampsAndWatermarksOperator(Operator):
         """After so many there is one before its time: windows that nobody needs any more are not carried along."""
         self.last_record = wall_clock()
 
+    def join(self, upstream: Operator, *, directly: bool) -> None:  # noqa: ARG002 - the contract
+        """Have a source wait for others of its alignment group."""
+        if self.strategy.alignment is not None:
+            upstream.heed(self)
+
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Assign timestamps, look at each record for watermarks, pass the block on."""
         highest = MIN_TIMESTAMP
@@ -199,7 +206,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self.next_emit = min(self.next_emit, now)
         self.on_processing_time(now)
 
-    def may_be_cut(self) -> bool:
+    def passes_blocks(self) -> bool:
         """Tell whether the next function may leave the rest of a block: a user's generator has seen all of it."""
         return self.silent or self.bounded_delay is not None
 
@@ -338,6 +345,14 @@ class TimestampsAndWatermarksOperator(Operator):
     def split_watermark(self, split: str) -> int:  # noqa: ARG002
         """Return :meth:`own_watermark`: only those of another class are kept by split."""
         return self.own_watermark()
+
+    def end_epoch(self, epoch: Epoch) -> NodeReport:
+        """Tell how far this one is in its alignment group."""
+        report = super().end_epoch(epoch)
+        alignment = self.strategy.alignment
+        if alignment is None or self.idle or self.ended:
+            return report
+        return report._replace(aligned=(alignment.group, self.own_watermark()))
 
     def snapshot(self) -> object | None:
         """Return what the generator has seen."""

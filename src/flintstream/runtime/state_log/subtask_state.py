@@ -134,7 +134,7 @@ class SubtaskState:
             if number in memo["operators"]:
                 operator.restore(memo["operators"][number])
         for key, marks in memo["valves"].items():
-            subtask.inputs[key].valve.restore(marks)
+            subtask.wiring.inputs[key].valve.restore(marks)
         subtask.finished = memo["finished"]
 
     def memo(self) -> bytes:
@@ -142,7 +142,7 @@ class SubtaskState:
         return dumps(
             {
                 "operators": {n: state for n, o in self.operators.items() if (state := o.snapshot()) is not None},
-                "valves": {key: i.valve.snapshot() for key, i in self.subtask.inputs.items()},
+                "valves": {key: i.valve.snapshot() for key, i in self.subtask.wiring.inputs.items()},
                 "event_time": {
                     n: o.context.timers.current_watermark
                     for n, o in self.operators.items()
@@ -219,7 +219,8 @@ class SubtaskState:
         return values
 
     def _valves(self, number: int) -> list[Valve]:
-        return [i.valve for (node, _), i in self.subtask.inputs.items() if node == number][:1]  # all inputs share one
+        inputs = self.subtask.wiring.inputs  # those of an operator share a valve
+        return [each.valve for (node, _), each in inputs.items() if node == number][:1]
 
     # -- restoring ---------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from flintstream.runtime.operators.operator import Operator
     from flintstream.runtime.plan import ChainPlan
-    from flintstream.runtime.task.wiring import LocalChannel, NodeInput
+    from flintstream.runtime.task.channels import LocalChannel, NodeInput
 
 FUSIBLE = {MapOperator, FilterOperator, FlatMapOperator}
 
@@ -92,6 +92,12 @@ def compiled(kinds: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) 
 
 class FusedLoop:
     """Does what several operators, each of which is followed by the next one alone, would do in turn."""
+
+    can_be_cut = True
+
+    def passes_blocks(self) -> bool:
+        """Tell that results are others than what comes in."""
+        return False
 
     def __init__(self, operators: Sequence[Any]) -> None:
         """Stand for ``operators``; they are wired up, and stay responsible for all else than records."""

@@ -28,7 +28,7 @@ class Counting(Protocol):
     """How many records went along it since it is there."""
 
 
-class Flow:
+class OperatorMetrics:
     """What one operator in one subtask reports, in Flink's words, besides what its function measures."""
 
     def __init__(self, outputs: Iterable[Counting], valve: Valve | None) -> None:

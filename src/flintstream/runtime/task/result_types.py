@@ -45,7 +45,7 @@ class ConvertingOutput:
             return error
 
 
-def typed_outputs(
+def converting_outputs(
     node: NodePlan, context: OperatorContext, main: Output, sides: dict[str, Output]
 ) -> tuple[Output, dict[str, Output]]:
     """Wrap the outputs of an operator whose types were declared."""

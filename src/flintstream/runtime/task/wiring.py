@@ -1,118 +1,179 @@
-"""What stands between the operators of a chain."""
+"""Connects the operators of a chain: with one another, and with the exchanges."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.copies import snapshot_block
+from flintstream.common._clock import wall_clock
+from flintstream.runtime.exchange.partitioners import ForwardPartitioner
+from flintstream.runtime.exchange.sending import exchange_output
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.frozen import thaw_operator
 from flintstream.runtime.keys import key_group
-from flintstream.runtime.operators.functions import FunctionOperator
-from flintstream.runtime.operators.operator import OperatorContext
-from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
-from flintstream.runtime.task.fused import FusedLoop
-from flintstream.runtime.task.result_types import ConvertingOutput
-from flintstream.runtime.watch import Watch
+from flintstream.runtime.operators.operator import MIN_TIMESTAMP, OperatorContext
+from flintstream.runtime.operators.watermarks import Valve
+from flintstream.runtime.task.channels import Fan, LocalChannel, NodeInput
+from flintstream.runtime.task.fused import fuse
+from flintstream.runtime.task.operator_metrics import OperatorMetrics
+from flintstream.runtime.task.result_types import ConvertingOutput, converting_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flintstream.runtime.exchange.receiving import Item
+    from flintstream.runtime.exchange.sending import ExchangeOutput
     from flintstream.runtime.operators.operator import Operator, Output
-    from flintstream.runtime.operators.watermarks import Valve
-    from flintstream.runtime.plan import ChainPlan, JobPlan, NodePlan
+    from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, NodePlan
+    from flintstream.runtime.protocol import NodeReport
 
 
-class NodeInput:
-    """One input of a node: where the records of all its channels arrive."""
+class Wiring:
+    """The operators of a chain in one subtask, and who is connected to whom."""
 
-    def __init__(self, operator: Operator, number: int, valve: Valve, *, keyed: bool) -> None:
-        """Feed input ``number`` of ``operator``; ``valve`` combines the watermarks of all the node's channels."""
-        self.operator = operator
-        self.process = operator.process if number == 0 else operator.process_second
-        self.valve = valve
-        self.records = 0
-        self.keyed = keyed
-        self.watch = Watch()
-        """Of what takes blocks that come through an exchange."""
+    def __init__(self, job: JobPlan, chain: ChainPlan, index: int) -> None:
+        """Unpickle the operators and connect them.
 
-    def freeze_keys(self) -> None:
-        """From now on, keys are not hashable as they are."""
-        if hasattr(self.operator, "freeze"):
-            self.operator.freeze = True
+        Raises:
+            OperatorFailure: An operator cannot be unpickled.
+        """
+        self.chain = chain
+        self.index = index
+        self.operators: dict[int, Operator] = {node.id: self._loaded(node) for node in chain.nodes}
+        """By node, in the order in which records go through them."""
+        self.inputs: dict[tuple[int, int], NodeInput] = {}
+        """By node and number of its input."""
+        self.outbox: list[Item] = []
+        """Items for later supersteps that are ready to be sent."""
+        self.exchanges: list[ExchangeOutput] = []
+        """The ends that fill it."""
+        self.alternates = not job.batch and any(operator.alternates for operator in self.operators.values())
+        """Whether sources of this chain are read record by record at first, for a function that connects them."""
+        self._metrics: dict[int, OperatorMetrics] = {}
+        for node in chain.nodes:
+            self._add_inputs(node)
+        for node in reversed(chain.nodes):
+            self._set_up(job, node)
+        fuse(chain, self.operators, self.inputs)
+        if not job.batch:
+            self._watch_blocks()
+        self._join()
 
-    def channel(self, name: Any) -> Output:
-        """Return the end that a local edge writes into."""
-        return LocalChannel(self, name)
+    def _loaded(self, node: NodePlan) -> Operator:
+        try:
+            operator: Operator = thaw_operator(node.operator)
+        except BaseException as error:
+            raise OperatorFailure(node.name, self.index, error, None) from error
+        operator.declared_type = node.output_type
+        return operator
 
+    def _add_inputs(self, node: NodePlan) -> None:
+        channels: dict[int, list[Any]] = {}
+        for edge in self.chain.local_edges:
+            if edge.target == node.id:
+                channels.setdefault(edge.input, []).append(("local", edge.source, edge.side_tag))
+        for exchange in self.chain.inputs:
+            if exchange.target == node.id:
+                channels.setdefault(exchange.input, []).extend(self.channels(exchange))
+        operator = self.operators[node.id]
+        everything = [channel for several in channels.values() for channel in several]
+        valve = Valve(everything, operator.process_watermark, operator.process_idle, operator.restore_watermark)
+        for number in channels:
+            self.inputs[node.id, number] = NodeInput(operator, number, valve, keyed=node.keyed)
 
-class LocalChannel:
-    """A local edge: a plain call into the next operator."""
+    def _set_up(self, job: JobPlan, node: NodePlan) -> None:
+        chain, operator = self.chain, self.operators[node.id]
+        context = _context(job, chain, node, self.index, alternates=self.alternates)
+        outputs: dict[str | None, list[Output]] = {None: []}
+        for tag in node.side_tags:
+            outputs[tag] = []
+        for edge in chain.local_edges:
+            if edge.source == node.id:
+                channel = ("local", edge.source, edge.side_tag)
+                outputs[edge.side_tag].append(self.inputs[edge.target, edge.input].channel(channel))
+        for exchange in chain.outputs:
+            if exchange.source == node.id:
+                end = exchange_output(exchange, self.index, self.outbox, node.name, batch=job.batch)
+                self.exchanges.append(end)
+                outputs[exchange.side_tag].append(end)
+        everywhere = [output for several in outputs.values() for output in several]
+        node_input = self.inputs.get((node.id, 0))
+        # Each consumer of an output gets all of it, so that one of them shows how much it was.
+        ends: Any = [several[0] for several in outputs.values() if several]
+        self._metrics[node.id] = OperatorMetrics(ends, None if node_input is None else node_input.valve)
+        main = Fan.of(outputs.pop(None), everywhere)
+        sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
+        operator.setup(context, *converting_outputs(node, context, main, sides))
 
-    def __init__(self, target: NodeInput, name: Any) -> None:
-        """Write into ``target`` as channel ``name``."""
-        self.target = target
-        self.name = name
-        self.records = 0
+    def _watch_blocks(self) -> None:
+        """Have the functions watched that exchanges and sources give blocks to."""
+        local = [self.operators[edge.target] for edge in self.chain.local_edges]
+        exchanged = [self.operators[edge.target] for edge in self.chain.inputs]
+        for exchange in self.chain.inputs:
+            target = self.inputs[exchange.target, exchange.input]
+            watch_block(target, target, [], local)
+        for operator in self.operators.values():
+            if operator.gives_blocks:
+                watch_block(operator, operator.output, [], local + exchanged)
 
-    def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Hand a block on."""
-        count = len(values)
-        self.records += count
-        self.target.records += count
-        self.target.process(values, timestamps)
+    def _join(self) -> None:
+        """Let operators know what is before them."""
+        for number, operator in self.operators.items():
+            reached: dict[int, bool] = {}
+            for edge in self.chain.local_edges:
+                directly = edge.source == number
+                if directly or edge.source in reached:
+                    reached[edge.target] = directly or reached.get(edge.target, False)
+            for target, directly in reached.items():
+                self.operators[target].join(operator, directly=directly)
 
-    def emit_watermark(self, timestamp: int) -> None:
-        """Hand a watermark on."""
-        self.target.valve.watermark(self.name, timestamp)
+    # -- an epoch ----------------------------------------------------------------------------------------------------
 
-    def emit_idle(self, idle: bool) -> None:
-        """Hand an idleness change on."""
-        self.target.valve.idle(self.name, idle=idle)
+    def channels(self, edge: ExchangeEdge) -> list[tuple[int, int]]:
+        """Return the channels through which an exchange brings items: one for each subtask that sends some here."""
+        if isinstance(edge.partitioner, ForwardPartitioner):
+            return [(edge.id, self.index)]
+        return [(edge.id, sender) for sender in range(edge.source_parallelism)]
 
+    def tick(self) -> None:
+        """Between blocks: fire the processing-time work that is due."""
+        now = None
+        for operator in self.operators.values():
+            due = operator.next_processing_time()
+            if due is not None:
+                if now is None:
+                    now = wall_clock()
+                if due <= now:
+                    operator.on_processing_time(now)
 
-class NoOutput:
-    """Nobody listens."""
+    @property
+    def ended(self) -> bool:
+        """Whether all input has ended: that of sources, and that of exchanges."""
+        return all(operator.finished for operator in self.operators.values()) and all(
+            node_input.valve.ended for node_input in self.inputs.values()
+        )
 
-    def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Drop a block."""
+    @property
+    def watermark(self) -> int:
+        """The lowest event time (ms) of all inputs."""
+        return min((node_input.valve.combined for node_input in self.inputs.values()), default=MIN_TIMESTAMP)
 
-    def emit_watermark(self, timestamp: int) -> None:
-        """Drop a watermark."""
+    def begin_epoch(self) -> None:
+        """Count records from here on."""
+        for node_input in self.inputs.values():
+            node_input.records = 0
 
-    def emit_idle(self, idle: bool) -> None:
-        """Drop an idleness change."""
-
-
-class Fan:
-    """Several consumers: each gets records of its own, as one may change what another still looks at."""
-
-    def __init__(self, records: list[Output], marks: list[Output]) -> None:
-        """Send blocks to ``records``, watermarks and idleness to ``marks`` (side outputs see those too)."""
-        self.records = records
-        self.marks = marks
-
-    @staticmethod
-    def of(records: list[Output], marks: list[Output]) -> Output:
-        """Return the simplest output that serves all consumers."""
-        if not marks:
-            return NoOutput()
-        if len(marks) == 1 and records == marks:
-            return marks[0]
-        return Fan(records, marks)
-
-    def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Send a block to every consumer."""
-        last = len(self.records) - 1
-        for i, output in enumerate(self.records):
-            mine = values if i == last else list(snapshot_block(values))
-            output.emit(mine, timestamps if i == last or timestamps is None else list(timestamps))
-
-    def emit_watermark(self, timestamp: int) -> None:
-        """Send a watermark to every consumer."""
-        for output in self.marks:
-            output.emit_watermark(timestamp)
-
-    def emit_idle(self, idle: bool) -> None:
-        """Send an idleness change to every consumer."""
-        for output in self.marks:
-            output.emit_idle(idle)
+    def completed(self, reports: Iterable[NodeReport]) -> tuple[NodeReport, ...]:
+        """Return what operators report of an epoch together with what was counted around them."""
+        received = dict.fromkeys(self.operators, 0)
+        for (node, _), node_input in self.inputs.items():
+            received[node] += node_input.records
+        completed = []
+        for report in reports:
+            node, context = report.node, self.operators[report.node].context
+            records = report.records + received[node]
+            metrics = self._metrics[node].take(records) | context.take_metrics()
+            completed.append(report._replace(records=records, metrics=metrics, warning=context.take_warning()))
+        return tuple(completed)
 
 
 def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list[Operator]) -> None:
@@ -138,17 +199,16 @@ def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list
     processor: Any = target.process.__self__  # type: ignore[attr-defined]
     if sum(operator is target.operator for operator in feeders) > (1 if path else 0):
         return
-    if isinstance(processor, TimestampsAndWatermarksOperator):
-        if processor.may_be_cut():
-            watch_block(entry, processor.output, path, feeders)
-            processor.watch = entry.watch
-    elif isinstance(processor, FunctionOperator | FusedLoop) and entry.watch is not processor.watch:
+    if processor.passes_blocks():
+        watch_block(entry, processor.output, path, feeders)
+        processor.watch = entry.watch
+    elif processor.can_be_cut and entry.watch is not processor.watch:
         entry.watch = processor.watch
         entry.watch.path = path
         entry.watch.begin()
 
 
-def create_context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int) -> OperatorContext:
+def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, alternates: bool) -> OperatorContext:
     """Create what an operator sees of its surroundings."""
     from flintstream.runtime.operators.contexts import create_runtime_context  # noqa: PLC0415
     from flintstream.runtime.operators.timers import InternalTimerService  # noqa: PLC0415
@@ -171,4 +231,9 @@ def create_context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int)
         side_tags=node.side_tags,
         identity=f"{job.job_id}/{node.uid}",
         auto_watermark_interval_ms=job.settings.auto_watermark_interval_ms,
+        node=node.id,
+        alternates=alternates,
+        broadcasts=node.id in job.sources_of_broadcasts(),
+        staging=job.settings.staging,
+        commit_with_checkpoint=job.settings.commit_with_checkpoint,
     )

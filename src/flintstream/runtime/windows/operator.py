@@ -27,8 +27,8 @@ from flintstream.contracts.window import (
     TriggerResult,
 )
 from flintstream.runtime.copies import snapshot
-from flintstream.runtime.keys import freeze_key, thaw_key
-from flintstream.runtime.operators.functions import CollectingOperator
+from flintstream.runtime.keys import thaw_key
+from flintstream.runtime.operators.keyed import TimerOperator
 from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.windows.contexts import AssignerContext, WindowContext, WindowTriggerContext
 from flintstream.runtime.windows.fast_counts import CountWindows
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from flintstream.contracts.state import StateDescriptor
     from flintstream.contracts.window import Trigger, WindowAssigner
     from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.timers import Timer
 
 LATE_RECORDS = "numLateRecordsDropped"
 """Counts records that came too late for all their windows and went to no side output (Flink's name)."""
@@ -70,7 +71,7 @@ def _method(function: Any, name: str) -> Callable[..., Any]:
     return missing
 
 
-class WindowOperator(CollectingOperator):
+class WindowOperator(TimerOperator):
     """``window(...)`` followed by ``reduce``, ``aggregate``, ``apply`` or ``process``."""
 
     def __init__(
@@ -98,9 +99,8 @@ class WindowOperator(CollectingOperator):
             incremental_function: the reduce or aggregate function, to open and close; None for a list.
             window_function_kind: as what the window function is called; as what it is if None.
         """
-        super().__init__(window_function)
+        super().__init__(window_function, selector)
         self.kind = window_function_kind
-        self.selector = selector
         self.assigner = assigner
         self.trigger = trigger
         self.descriptor = descriptor
@@ -112,18 +112,12 @@ class WindowOperator(CollectingOperator):
         self.listing = isinstance(descriptor, ListStateDescriptor)
         self.reducing = isinstance(descriptor, ReducingStateDescriptor)
         self.purge_fired = purely_counting(assigner, trigger)
-        self.freeze = False
-        """Set by the input when keys need :func:`freeze_key`."""
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the states and contexts."""
         super().setup(context, output, side_outputs)
-        assert context.state is not None  # noqa: S101
-        assert context.timers is not None  # noqa: S101
-        self.state = context.state
-        self.timers = context.timers
         self.trigger_ctx = WindowTriggerContext(context, Scope())
         self.contents_scope = Scope() if self.merging else self.trigger_ctx.scope
         self.contents = self.state.state(self.descriptor, self.contents_scope)
@@ -189,10 +183,7 @@ class WindowOperator(CollectingOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Put a block of records into their windows; some triggers fire right away."""
-        key = self.selector
-        if self.freeze:
-            plain = key
-            key = lambda value: freeze_key(plain(value))  # noqa: E731
+        key = self.key
         self.cursor = cursor = iter(values)
         try:
             if self.fast_path is not None and (timestamps is not None or self.fast_path.timeless):
@@ -310,27 +301,12 @@ class WindowOperator(CollectingOperator):
 
     # -- time --------------------------------------------------------------------------------------------------------
 
-    def process_watermark(self, timestamp: int) -> None:
-        """Fire and drop the windows that end, then pass the watermark on."""
-        self._fire(self.timers.advance_watermark(timestamp), event=True)
-        super().process_watermark(timestamp)
-
-    def on_processing_time(self, now: int) -> None:
-        """Fire and drop the windows that end."""
-        self._fire(self.timers.due_processing(now), event=False)
-
     def next_processing_time(self) -> int | None:
         """Return when the next processing-time timer is due; in BATCH mode they wait for the end of the key."""
         return None if self.context.batch else self.timers.next_processing_time()
 
-    def end_key(self) -> None:
-        """BATCH: all records of the current key are in; fire everything, drop its state."""
-        with self.timers.last_call():
-            self._fire(self.timers.advance_watermark(MAX_TIMESTAMP), event=True)
-            self._fire(self.timers.due_processing(MAX_TIMESTAMP), event=False)
-        self.state.clear_all()
-
-    def _fire(self, due: Iterable[tuple[int, Any, Any]], *, event: bool) -> None:
+    def fire(self, due: Iterable[Timer], *, event: bool) -> None:
+        """Fire and drop the windows that end."""
         self.cursor = None
         timestamp, key, window = None, None, None
         fast = self.fast_path

@@ -1,0 +1,69 @@
+"""One epoch as the operators of a subtask see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.runtime.plan import JobSettings
+    from flintstream.runtime.protocol import Instruction
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What is to be known of an epoch: made once from the driver's instruction, and handed to every operator.
+
+    >>> Epoch(number=3).drain
+    False
+    """
+
+    number: int = 0
+    version: str = ""
+    """Of the state at its end. No other attempt at this epoch has the same."""
+    run: str = ""
+    """Changes whenever the job is started again."""
+    checkpoint: bool = False
+    """It ends with a checkpoint or savepoint."""
+    savepoint: bool = False
+    """It ends with a savepoint: another job may start from that while this one goes on."""
+    commit: bool = True
+    """What sinks prepare at its end is committed before the next epoch."""
+    drain: bool = False
+    """The input ends now, as if the sources were used up."""
+    end_of_input: bool = False
+    """All input has ended: no epoch follows. Known only when the input of the epoch has been read."""
+    max_epoch_ms: int = 5_000
+    """When it is to end."""
+    idle_epoch_ms: int = 200
+    """When it is to end while its tasks only wait."""
+    max_records: int | None = None
+    """How many records a source emits, None for as many as it can."""
+    no_more_splits: frozenset[int] = frozenset()
+    """The nodes of the sources that get no more splits."""
+    slowest: Mapping[str, int] = field(default_factory=dict)
+    """Alignment group -> lowest watermark (ms) of its sources at the end of the epoch before."""
+    tracks_changes: bool = True
+    """Keyed state has to know at the end what has changed. If not, all of it is written."""
+
+    @classmethod
+    def of(cls, instruction: Instruction, settings: JobSettings, version: str, *, tracks_changes: bool) -> Epoch:
+        """Return the epoch that the driver asks for."""
+        longest = settings.max_epoch_ms
+        return cls(
+            number=instruction.epoch,
+            version=version,
+            run=instruction.run,
+            checkpoint=instruction.snapshot is not None,
+            savepoint=instruction.savepoint,
+            commit=instruction.commit,
+            drain=instruction.drain,
+            max_epoch_ms=longest if instruction.max_epoch_ms is None else min(longest, instruction.max_epoch_ms),
+            idle_epoch_ms=settings.idle_epoch_ms,
+            max_records=instruction.max_records,
+            no_more_splits=instruction.no_more_splits,
+            slowest=instruction.slowest,
+            tracks_changes=tracks_changes,
+        )

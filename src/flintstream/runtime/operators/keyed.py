@@ -1,0 +1,169 @@
+"""Operators on keyed streams: what they have in common, and ``process``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._clock import wall_clock
+from flintstream.runtime.copies import snapshot
+from flintstream.runtime.keys import freeze_key, thaw_key
+from flintstream.runtime.operators.functions import CollectingOperator
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from flintstream.runtime.epoch import Epoch
+    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.timers import InternalTimerService, Timer
+    from flintstream.runtime.protocol import NodeReport
+    from flintstream.state.backend import KeyedStateBackend
+
+
+class KeyedOperator(CollectingOperator):
+    """Base of operators that have state by key."""
+
+    state: KeyedStateBackend
+    timers: InternalTimerService
+    key: Callable[[Any], Any]
+    """Finds the key of a record, as state has it."""
+
+    def __init__(self, function: Any, selector: Callable[[Any], Any]) -> None:
+        """Take the user's function and the key selector, which runs again here: keys never cross the exchange."""
+        super().__init__(function)
+        self.selector = selector
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Take the state and the timers."""
+        super().setup(context, output, side_outputs)
+        assert context.state is not None  # noqa: S101
+        assert context.timers is not None  # noqa: S101
+        self.state = context.state
+        self.timers = context.timers
+        self.key = self.selector
+
+    def freeze_keys(self) -> None:
+        """Have keys frozen from now on."""
+        self.key = frozen_selector(self.selector)
+
+    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
+        """Let state and timers know whether to remember what changes."""
+        self.state.tracking = self.timers.tracking = epoch.tracks_changes
+
+    def end_epoch(self, epoch: Epoch) -> NodeReport:
+        """Clean up the state; tell when that is to be done again even without input."""
+        report = super().end_epoch(epoch)
+        if epoch.end_of_input:
+            return report
+        now = wall_clock()
+        self.state.cleanup(now)
+        ask = getattr(self.state, "next_cleanup", None)
+        times = (report.next_processing_time, None if ask is None else ask(now))
+        return report._replace(next_processing_time=min((time for time in times if time is not None), default=None))
+
+    def release(self) -> None:
+        """Close the state."""
+        self.state.close()
+
+
+class TimerOperator(KeyedOperator):
+    """Base of keyed operators that fire timers."""
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Fire the event-time timers that are due, then pass the watermark on."""
+        self.fire(self.timers.advance_watermark(timestamp), event=True)
+        super().process_watermark(timestamp)
+
+    def on_processing_time(self, now: int) -> None:
+        """Fire the processing-time timers that are due."""
+        self.fire(self.timers.due_processing(now), event=False)
+
+    def next_processing_time(self) -> int | None:
+        """Return when the next processing-time timer is due."""
+        return self.timers.next_processing_time()
+
+    def fire(self, due: Iterable[Timer], *, event: bool) -> None:
+        """Do what the timers are for, and send what comes of it; ``event`` tells event time from processing time."""
+        raise NotImplementedError
+
+    def end_key(self, key: Any) -> None:
+        """BATCH: all records of a key are in; fire everything, drop its state."""
+        self.state.key = key
+        with self.timers.last_call():
+            self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), event=True)
+            self.fire(self.timers.due_processing(MAX_TIMESTAMP), event=False)
+        self.state.clear_all()
+
+
+class KeyedProcessOperator(TimerOperator):
+    """``process`` on a keyed stream: keyed state and timers."""
+
+    def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
+        """Create the contexts that the function sees."""
+        from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext  # noqa: PLC0415
+
+        super().setup(context, output, side_outputs)
+        self.ctx = KeyedProcessContext(self.state, self.timers)
+        self.timer_ctx = OnTimerContext(self.state, self.timers)
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block."""
+        call, ctx, state, key = self.function.process_element, self.ctx, self.state, self.key
+        results: list[Any] = []
+        append, frozen = results.append, self.frozen
+        stamps: list[int] | None = None
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001
+                for value in cursor:
+                    state.key = key(value)
+                    produced = call(value, ctx)
+                    if produced:
+                        for result in produced:
+                            append(result if type(result) in frozen else snapshot(result))
+            else:
+                stamps = []
+                push = stamps.append
+                for value, timestamp in zip(cursor, timestamps, strict=False):
+                    state.key = key(value)
+                    ctx._timestamp = timestamp  # noqa: SLF001
+                    produced = call(value, ctx)
+                    if produced:
+                        for result in produced:
+                            append(result if type(result) in frozen else snapshot(result))
+                            push(timestamp)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.send(results, stamps)
+
+    def fire(self, due: Iterable[Timer], *, event: bool) -> None:
+        """Call ``on_timer`` for each timer; its results carry the timer's timestamp."""
+        ctx, state, call = self.timer_ctx, self.state, self.function.on_timer
+        domain = "event" if event else "processing"
+        ctx.set_domain(domain)
+        results: list[Any] = []
+        stamps: list[int] = []
+        self.cursor = None
+        timestamp, key = None, None
+        try:
+            for timestamp, key, _ in due:
+                state.key = key
+                ctx._timestamp = timestamp  # noqa: SLF001
+                produced = call(timestamp, ctx)
+                if produced:
+                    stamps += [timestamp] * self.gather(produced, results)
+        except BaseException as error:
+            failure = self.failure(error, [])
+            failure.record = f"the {domain}-time timer {timestamp} of key {thaw_key(key)!r}"
+            raise failure from error
+        self.send(results, stamps)
+
+
+def frozen_selector(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what finds keys like ``selector``, in the form in which they can be hashed.
+
+    >>> frozen_selector(lambda record: record[:1])([1, 2])
+    [1]
+    """
+    return lambda record: freeze_key(selector(record))

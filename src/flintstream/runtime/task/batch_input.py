@@ -1,0 +1,122 @@
+"""How items enter a subtask in BATCH mode: one key after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
+from flintstream.runtime.frozen import thawed
+from flintstream.runtime.keys import freeze_key
+from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.task.key_order import SORTED_BYTES, merged, sorted_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flintstream.runtime.epoch import Epoch
+    from flintstream.runtime.exchange.blocks import Block
+    from flintstream.runtime.exchange.receiving import InputGate, Item
+    from flintstream.runtime.plan import ExchangeEdge
+    from flintstream.runtime.task.wiring import Wiring
+
+Keyed = dict[Any, tuple[list[int], list[Any], list[int]]]
+"""By key: timestamps, values, and to which input each of them goes."""
+
+
+class BatchInput:
+    """Feeds a chain with all there is."""
+
+    fed = 0
+    """Nothing is fed block by block, with a look at the time."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        """Feed the operators of ``wiring``."""
+        self._wiring = wiring
+        self._edges = wiring.chain.inputs
+        self._inputs = wiring.inputs
+        self._selectors: dict[int, Callable[[Any], Any]] = {}
+        self._last_input: int | None = None
+        """The keyed input whose turn was the last one."""
+        self.left: list[Item] = []
+        """Nothing has to wait: there is one epoch only."""
+
+    def feed(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:  # noqa: ARG002 - as in STREAMING mode
+        """Feed what crossed exchanges: inputs in the order of their priority, of keyed ones key by key."""
+        edges = {edge.id: edge for edge in self._edges}
+        keyed: Keyed = {}
+        bucket: tuple[int, int] | None = None
+        few = gate.held <= SORTED_BYTES
+        priority = {edge.id: edge.priority for edge in self._edges}
+        for item in gate.batch(priority, by_bucket=not few):
+            edge = edges[item.edge]
+            target = self._inputs[edge.target, edge.input]
+            block = target.unpacked(item)
+            target.records += len(block.values)
+            if not block.plain_keys:
+                target.operator.freeze_keys()
+            if not isinstance(edge.partitioner, KeyGroupPartitioner) or not target.keyed:
+                if block.values:
+                    target.process(block.values, block.timestamps)
+                yield
+                continue
+            if bucket is not None and bucket != (edge.target, few or item.bucket):
+                yield from self._run_keys(bucket[0], keyed, few=few)
+            bucket = (edge.target, few or item.bucket)
+            self._sort_in(keyed, edge, block)
+        if bucket is not None:
+            yield from self._run_keys(bucket[0], keyed, few=few)
+        self._end_batch()
+        yield
+
+    def _sort_in(self, keyed: Keyed, edge: ExchangeEdge, block: Block) -> None:
+        selector = self._selectors.get(edge.id)
+        if selector is None:
+            assert isinstance(edge.partitioner, KeyGroupPartitioner)  # noqa: S101
+            selector = self._selectors[edge.id] = thawed(edge.partitioner.selector)
+        stamps = block.timestamps or [MIN_TIMESTAMP] * len(block.values)
+        for value, timestamp in zip(block.values, stamps, strict=True):
+            key = selector(value) if block.plain_keys else freeze_key(selector(value))
+            entry = keyed.get(key)
+            if entry is None:
+                entry = keyed[key] = ([], [], [])
+            entry[0].append(timestamp)
+            entry[1].append(value)
+            entry[2].append(edge.input)
+
+    def _run_keys(self, node: int, keyed: Keyed, *, few: bool) -> Iterator[None]:
+        """Run the keys of one bucket one after the other, the records of each in the order of their timestamps."""
+        operator, outbox = self._wiring.operators[node], self._wiring.outbox
+        typed = any(getattr(e.partitioner, "key_converter", None) for e in self._edges if e.target == node)
+        if self._last_input is None:  # the input that has less begins: it is the first to be sorted in PyFlink, too
+            numbers = [number for entry in keyed.values() for number in entry[2]]
+            self._last_input = int(2 * sum(numbers) >= len(numbers))
+        for key in sorted_keys(keyed, typed=typed) if few else keyed:
+            stamps, values, numbers = keyed[key]
+            if any(number != numbers[0] for number in numbers) or stamps != sorted(stamps):
+                order = merged(stamps, numbers, self._last_input)
+                stamps = [stamps[i] for i in order]
+                values = [values[i] for i in order]
+                numbers = [numbers[i] for i in order]
+            self._last_input = numbers[-1]
+            timestamps = None if stamps[-1] == MIN_TIMESTAMP else stamps
+            start = 0
+            while start < len(values):
+                end = start + 1
+                while end < len(values) and numbers[end] == numbers[start]:
+                    end += 1
+                self._inputs[node, numbers[start]].process(
+                    values[start:end], None if timestamps is None else timestamps[start:end]
+                )
+                start = end
+            operator.end_key(key)
+            if len(outbox) > 16:
+                yield
+        keyed.clear()
+        yield
+
+    def _end_batch(self) -> None:
+        """The input of every exchange has ended; what the sources of this chain end is told by themselves."""
+        for edge in self._edges:
+            target = self._inputs[edge.target, edge.input]
+            for channel in self._wiring.channels(edge):
+                target.valve.watermark(channel, MAX_TIMESTAMP)

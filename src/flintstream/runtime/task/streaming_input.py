@@ -1,0 +1,80 @@
+"""How items enter a subtask in STREAMING mode: as they come, in the order of their watermarks."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
+from flintstream.runtime.exchange.blocks import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.runtime.epoch import Epoch
+    from flintstream.runtime.exchange.blocks import Block
+    from flintstream.runtime.exchange.receiving import InputGate, Item
+    from flintstream.runtime.task.wiring import Wiring
+
+MOST_LEFT_BYTES = 8 << 20
+"""What a subtask leaves for the next epoch has to go through the driver."""
+
+
+class StreamingInput:
+    """Feeds a chain with what crossed exchanges."""
+
+    def __init__(self, wiring: Wiring, max_epoch_ms: int) -> None:
+        """Feed the operators of ``wiring``; an epoch should not take longer than ``max_epoch_ms``."""
+        self._wiring = wiring
+        self._edges = wiring.chain.inputs
+        self._longest = min(LONGEST_WAIT_MS, max_epoch_ms) / 1000
+        self.block_size = 1
+        """Records that go through the chain before there is a look at the time."""
+        self.fed = 0
+        """Records that came in this epoch."""
+        self.left: list[Item] = []
+        """What of them has to wait for the next epoch."""
+
+    def feed(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:
+        """Feed what crossed exchanges; what would keep results of slow functions for too long is left.
+
+        A checkpoint has nothing that is in flight, so that an epoch with one consumes all.
+        """
+        self.fed, self.left = 0, []
+        wiring, tick, longest = self._wiring, self._wiring.tick, self._longest
+        tick()  # what has become due since the last epoch comes before the records of this one
+        may_leave = not epoch.checkpoint and not epoch.drain
+        started = time.monotonic()
+        watermarks: dict[tuple[int, int], int] = {}
+        targets = {edge.id: wiring.inputs[edge.target, edge.input] for edge in self._edges}
+        for edge in self._edges:
+            valve = targets[edge.id].valve
+            watermarks.update({c: w for c, w in valve.watermarks.items() if isinstance(c, tuple) and c[0] == edge.id})
+        broadcast = frozenset(edge.id for edge in self._edges if edge.priority == 0)
+        items = gate.streaming(watermarks, broadcast)
+        for item in items:
+            whole: Block | None = targets[item.edge].unpacked(item)
+            channel = (item.edge, item.channel)
+            while whole is not None:
+                block, rest = whole.cut(self.block_size)
+                began = time.monotonic()
+                done = targets[item.edge].feed(channel, block)
+                whole = rest if done == len(block.values) else whole.cut(done)[1]
+                watermarks[channel] = targets[item.edge].valve.watermarks[channel]
+                tick()
+                ended = time.monotonic()
+                self.fed += done
+                self.block_size = next_size(self.block_size, done, ended - began)
+                yield
+                elapsed = ended - started
+                if may_leave and elapsed >= longest and is_slow(self.fed, elapsed) and gate.size <= MOST_LEFT_BYTES:
+                    self._leave(item, whole, items)
+                    return
+
+    def _leave(self, item: Item, rest: Block | None, items: Iterator[Item]) -> None:
+        """Keep the rest of an item and all that follow for the next epoch, before whatever comes then."""
+        left = [*items]
+        if rest is not None:
+            payload = pack(rest.values, rest.timestamps, rest.marks, plain_keys=rest.plain_keys)
+            left.insert(0, item._replace(payload=payload))
+        self.left = [one._replace(sequence=number - len(left)) for number, one in enumerate(left)]
