@@ -18,6 +18,7 @@ LAYERS = (
     "common",
     "table",
     "contracts",
+    "storage",
     "checkpoint",
     "state",
     "connectors",

@@ -10,9 +10,17 @@ from msgpack import ExtType
 from flintstream.checkpoint.moved import MOVED, loads
 from flintstream.checkpoint.values import ENUM, decode_one, encode_one, pack
 from flintstream.common import Row
-from flintstream.connectors.files.places import PreparedFile
+from flintstream.connectors.files.arrow import ArrowSplit
+from flintstream.connectors.files.compaction import HeldFile, HeldFiles
+from flintstream.connectors.files.reader import FileSplit
+from flintstream.connectors.files.recoverable import OpenFile, PreparedFile
+from flintstream.connectors.files.sink import LastOf, WriterState
 from flintstream.datastream import window
 from flintstream.datastream.window import CountWindow, TimeWindow, TriggerResult
+from flintstream.storage import custom
+from flintstream.storage.local import LocalFileStore
+from flintstream.storage.memory import MemoryFileStore
+from flintstream.storage.remote import FsspecFileStore
 
 
 @pytest.mark.parametrize(
@@ -22,11 +30,26 @@ from flintstream.datastream.window import CountWindow, TimeWindow, TriggerResult
         ("flintstream.datastream._window.windows", "CountWindow", CountWindow),
         ("flintstream.datastream._window.base", "TriggerResult", TriggerResult),
         ("flintstream.connectors.places", "PreparedFile", PreparedFile),
+        ("flintstream.connectors.places", "OpenFile", OpenFile),
+        ("flintstream.connectors.files.places", "OpenFile", OpenFile),
+        ("flintstream.connectors.part_files", "LastOf", LastOf),
+        ("flintstream.connectors.part_files", "WriterState", WriterState),
+        ("flintstream.connectors.compaction", "HeldFile", HeldFile),
+        ("flintstream.connectors.compaction", "HeldFiles", HeldFiles),
+        ("flintstream.connectors.file_reader", "FileSplit", FileSplit),
+        ("flintstream.connectors.arrow_files", "ArrowSplit", ArrowSplit),
+        ("flintstream.checkpoint.fsspec_store", "FsspecFileStore", FsspecFileStore),
+        ("flintstream.checkpoint.own_store", "_unpickled", custom._unpickled),
     ],
 )
 def test_a_class_is_found_under_the_module_it_had(module, name, now):
     assert module in MOVED
     assert loads(f"c{module}\n{name}\n.".encode()) is now
+
+
+@pytest.mark.parametrize(("name", "now"), [("LocalFileStore", LocalFileStore), ("MemoryFileStore", MemoryFileStore)])
+def test_a_store_in_a_split_of_an_earlier_release_is_found(name, now):
+    assert loads(f"cflintstream.checkpoint.file_store\n{name}\n.".encode()) is now
 
 
 def test_what_is_missing_besides_is_an_error_as_always():

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flintstream.checkpoint.file_store import LocalFileStore
 from flintstream.common import Row
 from flintstream.common.time import Instant
 from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, arrow_splits
 from flintstream.connectors.files.arrow_values import array_of, batch_of, rows_of, values_of
 from flintstream.connectors.source import Fetch
 from flintstream.errors import FlintstreamError
+from flintstream.storage.local import LocalFileStore
 
 MICROS = st.integers(-(10**15), 10**15)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from flintstream.checkpoint.file_store import MemoryFileStore
 from flintstream.checkpoint.metadata import NativeFile, StatePiece
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator.checkpoints import Checkpoints, Contents
@@ -13,6 +12,7 @@ from flintstream.runtime.frozen import Frozen
 from flintstream.runtime.plan import ChainPlan, JobPlan, JobSettings, NodePlan, Superstep
 from flintstream.runtime.protocol import Report
 from flintstream.state.settings import StateSettings
+from flintstream.storage.memory import MemoryFileStore
 
 CHAIN = ChainPlan(0, 0, 1, 128, (NodePlan(1, "count", "count", Frozen(b"", "nothing"), keyed=True),), (), (), ())
 PLAN = JobPlan("job", "id", False, (Superstep(0, (CHAIN,)),), JobSettings(state=StateSettings("rocksdb")))

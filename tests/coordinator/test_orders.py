@@ -9,10 +9,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from flintstream.checkpoint.file_store import MemoryFileStore
 from flintstream.coordinator.job import Clock
 from flintstream.coordinator.orders import Orders, SavepointRequest
 from flintstream.errors import CheckpointError
+from flintstream.storage.memory import MemoryFileStore
 
 
 @pytest.fixture

@@ -15,8 +15,6 @@ import cloudpickle
 import pytest
 from tests.datastream.inline import collect, make_env
 
-from flintstream.checkpoint.file_store import LocalFileStore
-from flintstream.checkpoint.own_store import OwnFileStore
 from flintstream.common import Configuration, Types
 from flintstream.datastream import (
     CustomCheckpointStorage,
@@ -31,6 +29,8 @@ from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.errors import UnsupportedByDesignError
 from flintstream.state.factory import create_backend
 from flintstream.state.hash_map import HashMapStateBackend as HashMapKeyedBackend
+from flintstream.storage.custom import CustomFileStore
+from flintstream.storage.local import LocalFileStore
 
 INTERVAL = {"execution.checkpointing.interval": "10 s"}
 
@@ -149,7 +149,7 @@ def test_a_custom_storage_keeps_the_checkpoints():
     config = env.get_checkpoint_config()
     with pytest.warns(DeprecationWarning, match="set_checkpoint_storage"):
         config.set_checkpoint_storage(CustomCheckpointStorage(store))
-    assert env._checkpoint_settings(batch=False).storage == OwnFileStore(store)
+    assert env._checkpoint_settings(batch=False).storage == CustomFileStore(store)
     with pytest.warns(DeprecationWarning, match="get_checkpoint_storage"):
         assert config.get_checkpoint_storage() == CustomCheckpointStorage(store)
     config.validate()
@@ -198,7 +198,7 @@ def test_a_custom_storage_may_be_named_in_the_configuration(module):
     settings = checkpoint_settings(
         Configuration.from_dict({**INTERVAL, "execution.checkpointing.storage": "my_storage:Store"})
     )
-    assert isinstance(settings.storage, OwnFileStore)
+    assert isinstance(settings.storage, CustomFileStore)
     assert isinstance(settings.storage.store, MemoryStore)
 
 
@@ -221,14 +221,14 @@ def test_a_store_of_a_script_brings_its_class_along(tmp_path):
     script = f"""
 import pickle
 import subprocess
-from flintstream.checkpoint.file_store import LocalFileStore
-from flintstream.checkpoint.own_store import OwnFileStore
+from flintstream.storage.local import LocalFileStore
+from flintstream.storage.custom import CustomFileStore
 class Store(LocalFileStore):
     def child(self, path):
         return Store(self.uri(path))
     def hello(self):
         return "hello"
-print(pickle.dumps(OwnFileStore(Store({str(tmp_path)!r})).child("job"), 5).hex())
+print(pickle.dumps(CustomFileStore(Store({str(tmp_path)!r})).child("job"), 5).hex())
 """
     output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout  # noqa: S603
     store = pickle.loads(bytes.fromhex(output))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from flintstream.checkpoint.file_store import LocalFileStore
+from flintstream.storage.local import LocalFileStore
 
 
 class SlowStore(LocalFileStore):

@@ -11,10 +11,10 @@ from tests.engine.sources import PacedSource
 from tests.engine.tally import expected, ordered, tally
 
 from flintstream.checkpoint import metadata as checkpoint_metadata
-from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.common import JobStatus, WatermarkStrategy
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError
+from flintstream.storage.file_store import file_store
 from flintstream.testing import CollectSink
 
 FIXED_DELAY = {

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from flintstream.checkpoint.file_store import MemoryFileStore
 from flintstream.checkpoint.metadata import StatePiece
 from flintstream.runtime.protocol import SnapshotRequest
 from flintstream.runtime.state_log.native_files import download, files_of, upload
+from flintstream.storage.memory import MemoryFileStore
 
 
 class InFiles:

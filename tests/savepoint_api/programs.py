@@ -7,12 +7,12 @@ import time
 from tests.savepoints.everything import GATE, build, collected, sinks
 from tests.savepoints.test_matrix import configuration
 
-from flintstream.checkpoint.file_store import file_store
 from flintstream.common import Types
 from flintstream.coordinator import recovery
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
+from flintstream.storage.file_store import file_store
 from flintstream.testing import CollectSink
 
 COUNTS = {0: 5, 1: 5, 2: 5, 3: 4, 4: 4}

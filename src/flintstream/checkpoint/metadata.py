@@ -18,7 +18,7 @@ from flintstream.errors import CorruptCheckpointError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.storage.file_store import FileStore
 
 FORMAT = "flintstream checkpoint"
 VERSION = 1

@@ -9,8 +9,15 @@ from typing import Any
 __all__ = ["MOVED", "loads"]
 
 MOVED = {
+    "flintstream.checkpoint.fsspec_store": "flintstream.storage.remote",
+    "flintstream.checkpoint.own_store": "flintstream.storage.custom",
+    "flintstream.connectors.arrow_files": "flintstream.connectors.files.arrow",
+    "flintstream.connectors.bad_records": "flintstream.connectors.files.bad_records",
+    "flintstream.connectors.compaction": "flintstream.connectors.files.compaction",
+    "flintstream.connectors.file_reader": "flintstream.connectors.files.reader",
+    "flintstream.connectors.files.places": "flintstream.connectors.files.recoverable",
     "flintstream.connectors.part_files": "flintstream.connectors.files.sink",
-    "flintstream.connectors.places": "flintstream.connectors.files.places",
+    "flintstream.connectors.places": "flintstream.connectors.files.recoverable",
     "flintstream.datastream._functions.basic": "flintstream.datastream.functions",
     "flintstream.datastream._state.descriptors": "flintstream.datastream.state",
     "flintstream.datastream._state.ttl_config": "flintstream.datastream.state",

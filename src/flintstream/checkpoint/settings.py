@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flintstream.options.checkpointing import (
     IGNORE_UNCLAIMED,
@@ -14,11 +14,32 @@ from flintstream.options.checkpointing import (
     TIMEOUT,
     TOLERABLE_FAILURES,
 )
+from flintstream.options.execution import STATE_DIRECTORY
 from flintstream.options.rocksdb import TRANSFER_THREADS
 from flintstream.options.state import MATERIALIZE_FAILURES, MATERIALIZE_INTERVAL
+from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
-    from flintstream.checkpoint.file_store import FileStore
+    from collections.abc import Mapping
+
+    from flintstream.storage.file_store import FileStore
+
+
+def state_directory(configuration: Mapping[str, Any]) -> str | None:
+    """Return the local path that ``flintstream.state.dir`` names, None where it names none.
+
+    Raises:
+        PlanError: It is not on this machine or mounted there.
+
+    >>> state_directory({"flintstream.state.dir": "file:///mnt/state"})
+    '/mnt/state'
+    >>> state_directory({"flintstream.state.dir": "s3://bucket/state"})
+    Traceback (most recent call last):
+    flintstream.errors.PlanError: 'flintstream.state.dir' must be on this machine or mounted there, got
+    's3://bucket/state'
+    """
+    given, what = STATE_DIRECTORY.read(configuration), f"'{STATE_DIRECTORY.key}'"
+    return Location.parse(given, what).local_path(what) if given else None
 
 
 @dataclass(frozen=True)

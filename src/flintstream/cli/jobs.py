@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,8 @@ import click
 from flintstream.cli.progress import NO_WATERMARK, watermark_text
 from flintstream.coordinator import registry
 from flintstream.coordinator.control import JobGoneError, ask
-from flintstream.errors import FlintstreamError
+from flintstream.errors import FlintstreamError, PlanError
+from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
     from flintstream.coordinator.registry import Entry
@@ -20,14 +20,18 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 def absolute(path: str) -> str:
-    """Return a URI as it is, and a path from here on as an absolute one: the job may run in another directory.
+    """Return a path as an absolute one, as the job may run in another directory, or a URI in its usual form.
 
-    >>> absolute("s3://bucket/savepoints"), absolute("file:/tmp/x")
-    ('s3://bucket/savepoints', 'file:/tmp/x')
+    Raises:
+        click.BadParameter: It is neither.
+
+    >>> absolute("s3://bucket/savepoints/"), absolute("file:/tmp/x")
+    ('s3://bucket/savepoints', '/tmp/x')
     """
-    scheme, colon, _ = path.partition(":")
-    is_uri = bool(colon) and scheme.isascii() and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
-    return path if is_uri else os.path.abspath(path)  # noqa: PTH100 - keeps links
+    try:
+        return str(Location.parse(path))
+    except PlanError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def _directory(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001

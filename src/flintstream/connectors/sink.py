@@ -34,9 +34,9 @@ from flintstream.errors import as_exception, is_interrupt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.contracts.functions import RuntimeContext
+    from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
 

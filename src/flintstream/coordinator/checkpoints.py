@@ -17,10 +17,10 @@ from flintstream.runtime.protocol import SHARED, SnapshotRequest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.runtime.plan import ChainPlan, JobPlan
     from flintstream.runtime.protocol import Report
+    from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
 

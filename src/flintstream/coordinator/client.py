@@ -7,13 +7,13 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from flintstream.checkpoint.file_store import file_store
 from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import SavepointRequest
 from flintstream.errors import CheckpointError, JobCancelledError
 from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
+from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

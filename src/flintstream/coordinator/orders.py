@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from flintstream.errors import CheckpointError
 
 if TYPE_CHECKING:
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Clock
+    from flintstream.storage.file_store import FileStore
 
 
 @dataclass

@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.checkpoint import metadata as checkpoint_metadata
-from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator import program, registry
 from flintstream.coordinator.checkpoints import Completed
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.options.checkpointing import DIRECTORY, INTERVAL, RESUME
 from flintstream.runtime.protocol import Restore
+from flintstream.storage.file_store import file_store
+from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.common.configuration import Configuration
     from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan
+    from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
 
@@ -40,9 +40,9 @@ def load(path: str) -> Completed:
         CheckpointError: There is none.
         CorruptCheckpointError: It is damaged; the message names the newest good checkpoint beside it.
     """
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", path):
-        path = os.path.realpath(path)
-    directory = path.rstrip("/").removesuffix(f"/{METADATA}")
+    location = Location.parse(path, "the path of a checkpoint or savepoint")
+    path = os.path.realpath(location.path) if location.is_local else str(location)
+    directory = path.removesuffix(f"/{METADATA}")
     parent, _, name = directory.rpartition("/")
     try:
         metadata = checkpoint_metadata.read(file_store(directory))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, overload
 
-from flintstream.checkpoint.file_store import LocalFileStore
+from flintstream.checkpoint.settings import state_directory
 from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.common.watermark_strategy import WatermarkStrategy
-from flintstream.connectors.files.file_systems import local_path
 from flintstream.connectors.source import Boundedness
 from flintstream.errors import PlanError
-from flintstream.options.execution import STATE_DIRECTORY
+from flintstream.storage.local import LocalFileStore
+from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
     from flintstream.common._generic import T
@@ -106,7 +106,7 @@ def _data_directory(env: StreamExecutionEnvironment, given: str | None) -> str |
     settings = env._checkpoint_settings(batch=False)  # noqa: SLF001 - ours
     if settings.interval_ms is not None and isinstance(settings.storage, LocalFileStore):
         return os.path.join(settings.storage.root, "dataframes")  # noqa: PTH118
-    return env._configuration.get(STATE_DIRECTORY)  # noqa: SLF001
+    return state_directory(env._configuration.to_dict())  # noqa: SLF001
 
 
 class AsDataFrame:
@@ -147,9 +147,10 @@ class AsDataFrame:
         columns = data_frames.frame_schema(schema, transformation.output_type)
         delete = None
         if directory is None:
-            directory, delete = data_frames.new_directory(STATE_DIRECTORY.read(configuration))
+            directory, delete = data_frames.new_directory(state_directory(configuration))
         else:
-            directory = local_path(directory)
+            what = "the directory of to_dataframe()"
+            directory = Location.parse(directory, what).local_path(what)
             if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208
                 raise PlanError(f"to_dataframe() needs a directory of its own, but there are files in {directory}")
         stream.sink_to(DataFrameSink(directory, columns)).name("DataFrame")

@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from flintstream.checkpoint.file_store import file_store
-from flintstream.checkpoint.own_store import OwnFileStore
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.checkpoint_storage import (
@@ -40,11 +38,14 @@ from flintstream.options.ignored import CLAIM_MODE
 from flintstream.options.rocksdb import TRANSFER_THREADS
 from flintstream.options.state import CHANGELOG, MATERIALIZE, MATERIALIZE_FAILURES, MATERIALIZE_INTERVAL
 from flintstream.state.settings import StateSettings
+from flintstream.storage.custom import CustomFileStore
+from flintstream.storage.file_store import file_store
+from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.configuration import Configuration
     from flintstream.datastream.checkpoint_storage import CheckpointStorage
+    from flintstream.storage.file_store import FileStore
 
 __all__ = ["checkpoint_settings", "state_settings", "warn_of_idle_changelog"]
 
@@ -188,20 +189,22 @@ def _sizes(storage: CheckpointStorage | None) -> dict[str, int]:
 
 def _file_store(storage: CheckpointStorage | None) -> FileStore | None:
     if isinstance(storage, CustomCheckpointStorage):
-        return cast("FileStore", OwnFileStore(storage.get_store()))
+        return cast("FileStore", CustomFileStore(storage.get_store()))
     directory = None
     if isinstance(storage, (JobManagerCheckpointStorage, FileSystemCheckpointStorage)):
         directory = storage.get_checkpoint_path()
     if directory is None:
         return None
-    if directory.startswith("file:"):
-        _check_writable(directory)
-    return file_store(directory)
+    location = Location.parse(directory)
+    if location.is_local:
+        _check_writable(location)
+    return file_store(location)
 
 
-def _check_writable(uri: str) -> None:
+def _check_writable(location: Location) -> None:
     """Check that a local directory can be written to, or made; nothing is made yet."""
-    path = existing = Path(uri.removeprefix("file:"))
+    uri = location.flink_text
+    path = existing = Path(location.path)
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
     if not existing.is_dir():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable  # noqa: TC003 - documentation tools evaluate annotations
 from enum import Enum
@@ -23,6 +21,7 @@ from flintstream.options.checkpointing import INCREMENTAL
 from flintstream.options.rocksdb import DIRECTORIES, FACTORY, PREDEFINED, TRANSFER_THREADS
 from flintstream.options.state import BACKEND
 from flintstream.state.custom import CheckedFactory
+from flintstream.storage.location import Location, names_scheme
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
@@ -269,13 +268,12 @@ def _local_directory(path: str) -> str:
     what = "a storage path of RocksDB"
     if not isinstance(path, str):
         raise TypeError(f"{what} must be a text, got {path!r}")
-    scheme, colon, rest = path.partition(":")
-    if colon and scheme.lower() != "file" and "/" not in scheme:
+    if not path.startswith("/") and not names_scheme(path):
+        raise ValueError(f"{what} must be absolute, got {path!r}; write '/{path}' or the like")
+    location = Location.parse(path, what)
+    if not location.is_local:
         raise ValueError(f"{what} must be on a local disk, got {path!r}; checkpoints may go elsewhere")
-    directory = re.sub("/+", "/", rest if scheme.lower() == "file" else path)
-    if not directory.startswith("/"):
-        raise ValueError(f"{what} must be absolute, got {path!r}; write '/{directory}' or the like")
-    return posixpath.normpath(directory)
+    return location.path
 
 
 def _rocksdb_of(configuration: Configuration) -> EmbeddedRocksDBStateBackend:

@@ -6,15 +6,11 @@ Each storage stands for the keys of Flink's configuration that say the same. :me
 
 from __future__ import annotations
 
-import posixpath
-import re
 from abc import ABC, abstractmethod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from flintstream.checkpoint.file_store import FileStore
 from flintstream.datastream._settings import MAX_INT, Settings, check_for, check_integer, is_java, load_callable
 from flintstream.errors import UnsupportedByDesignError
 from flintstream.options.checkpointing import (
@@ -25,14 +21,14 @@ from flintstream.options.checkpointing import (
     STORAGE,
 )
 from flintstream.options.ignored import WRITE_BUFFER
+from flintstream.storage.file_store import FileStore
+from flintstream.storage.location import Location, names_scheme
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
     from flintstream.options.option import Option
 
 __all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
-
-_URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
 
 
 def check_directory(path: str, what: str) -> str:
@@ -50,17 +46,16 @@ def check_directory(path: str, what: str) -> str:
     """
     if not isinstance(path, str):
         raise TypeError(f"{what} must be a URI (str), got {path!r} of type {type(path).__name__}")
-    match = _URI.fullmatch(path.strip())
-    if match is None:
+    if not names_scheme(path):
         example = f"file://{path.strip()}" if path.strip().startswith("/") else "file:///data/checkpoints"
         raise ValueError(f"{what} must be a URI with a scheme, got {path!r}; write '{example}'")
-    scheme, authority, directory = match.group("scheme", "authority", "path")
-    if directory and not directory.startswith("/"):
-        raise ValueError(f"{what} must be an absolute path, got {path!r}; write '{scheme}:///{directory}'")
-    normal = posixpath.normpath(re.sub("/+", "/", directory or "/"))
-    if normal == "/":
-        raise ValueError(f"{what} must not be the root of a file system, got {path!r}; name a directory below it")
-    return f"{scheme}://{authority}{normal}" if authority else f"{scheme}:{normal}"
+    return _below_root(Location.parse(path, what), path, what).flink_text
+
+
+def _below_root(location: Location, given: str, what: str) -> Location:
+    if location.is_root:
+        raise ValueError(f"{what} must not be the root of a file system, got {given!r}; name a directory below it")
+    return location
 
 
 def check_savepoint_directory(path: str, what: str) -> str:
@@ -75,9 +70,9 @@ def check_savepoint_directory(path: str, what: str) -> str:
     >>> check_savepoint_directory("/data//savepoints/", "the directory")
     '/data/savepoints'
     """
-    if not isinstance(path, str) or not path.strip() or _URI.fullmatch(path.strip()):
+    if not isinstance(path, str) or not path.strip() or names_scheme(path):
         return check_directory(path, what)
-    return check_directory(f"file://{Path(path.strip()).absolute()}", what).removeprefix("file:")
+    return _below_root(Location.parse(path.strip(), what), path, what).path
 
 
 def savepoint_directory(configuration: Configuration) -> str | None:
@@ -284,10 +279,10 @@ class FileSystemCheckpointStorage(CheckpointStorage):
 class CustomCheckpointStorage(CheckpointStorage):
     """Keeps checkpoints in a store of one's own.
 
-    PyFlink wraps a Java object. Here it is a :class:`~flintstream.checkpoint.file_store.FileStore`: an object with its
+    PyFlink wraps a Java object. Here it is a :class:`~flintstream.storage.file_store.FileStore`: an object with its
     methods that can be pickled, as the workers write to it, too: all its copies must lead to the same files.
 
-    >>> from flintstream.checkpoint.file_store import LocalFileStore
+    >>> from flintstream.storage.local import LocalFileStore
     >>> class Store(LocalFileStore):
     ...     def write(self, path, data):
     ...         print(f"{len(data)} bytes of {path}")

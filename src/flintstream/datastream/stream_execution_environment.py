@@ -7,6 +7,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, overload
 
+from flintstream.checkpoint.settings import state_directory
 from flintstream.common._collected import collected
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
@@ -40,7 +41,6 @@ from flintstream.options.execution import (
     PARALLELISM,
     PYTHON_CHAINING,
     RUNTIME_MODE,
-    STATE_DIRECTORY,
 )
 from flintstream.options.ignored import CHAIN_DIFFERENT_MAX_PARALLELISM
 from flintstream.runtime.operators.source import SourceOperator
@@ -491,7 +491,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
         self._check_configuration()
         get = self._configuration.get
-        filling = prepare_caches(self._transformations, self._caches, get(STATE_DIRECTORY) or None)
+        filling = prepare_caches(self._transformations, self._caches, state_directory(self._configuration.to_dict()))
         program = self._program(filling.values())
         check_batch(filling, batch=program.graph.batch)
         planned = program.compile(job_name or get(JOB_NAME))

@@ -12,10 +12,10 @@ from flintstream.state.settings import StateSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
+    from flintstream.storage.file_store import FileStore
 
 RECORDS_PER_BLOCK = 4096
 """Records in a full block of an exchange."""

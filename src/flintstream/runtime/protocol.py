@@ -11,11 +11,11 @@ from flintstream.options.rocksdb import TRANSFER_THREADS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import ChainState, StatePiece
     from flintstream.metrics.reported import Reported
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.failure import FailureReport
+    from flintstream.storage.file_store import FileStore
 
 INSTRUCTION = -1
 """The ``edge`` of an item that carries an :class:`Instruction`."""

@@ -17,7 +17,6 @@ from flintstream.savepoint.types import parse_type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import OperatorInfo, StatePiece
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.engine.spark.tasks import DataFrame, SparkSession
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from flintstream.savepoint.reader import Savepoint
     from flintstream.savepoint.rewrite import NewState
     from flintstream.savepoint.subtask_files import SubtaskFiles
+    from flintstream.storage.file_store import FileStore
 
 _GENERIC = (
     "operator_uid string, operator string, state string, kind string, key string, namespace string, map_key string, "

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.contracts.state import (
         StateDescriptor,
     )
     from flintstream.savepoint.subtask_files import SubtaskFiles
+    from flintstream.storage.file_store import FileStore
 
 _KINDS: dict[type[StateDescriptor], str] = {
     ValueStateDescriptor: "value",

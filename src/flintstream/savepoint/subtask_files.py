@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import StatePiece
     from flintstream.checkpoint.state_file import StateFile
     from flintstream.state.backend import TableInfo
+    from flintstream.storage.file_store import FileStore
 
 TIMERS = "timers"
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import flintstream
-from flintstream.checkpoint.file_store import file_store
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
 from flintstream.errors import CheckpointError
 from flintstream.savepoint.reader import Savepoint
 from flintstream.savepoint.rewrite import NewState, OperatorEdit, Rewrite
+from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import StatePiece
     from flintstream.contracts.state import StateDescriptor
     from flintstream.savepoint.entries import StateEntry
+    from flintstream.storage.file_store import FileStore
 
 
 @dataclass

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.connectors.files.reading import read_split
 
 from flintstream.common import Encoder, Types, WatermarkStrategy
-from flintstream.connectors.files import remote_place
+from flintstream.connectors.files import recoverable_remote
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, RollingPolicy
@@ -70,7 +70,7 @@ def records_of(file_format, base):
 
 
 def test_a_file_goes_on_over_epochs_and_processes_and_appears_when_it_is_committed(base, monkeypatch):
-    monkeypatch.setattr(remote_place, "KEPT_BYTES", 4)
+    monkeypatch.setattr(recoverable_remote, "KEPT_BYTES", 4)
     sink = rows_sink(base)
     state = None
     for number in range(5):
@@ -92,8 +92,8 @@ def test_a_file_goes_on_over_epochs_and_processes_and_appears_when_it_is_committ
 
 
 def test_bulk_files_are_spooled_in_pieces(base, monkeypatch):
-    monkeypatch.setattr(remote_place, "KEPT_BYTES", 10)
-    monkeypatch.setattr(remote_place, "PIECE_BYTES", 200)
+    monkeypatch.setattr(recoverable_remote, "KEPT_BYTES", 10)
+    monkeypatch.setattr(recoverable_remote, "PIECE_BYTES", 200)
     sink = parquet_sink(base)
     state = None
     for number in range(5):
@@ -123,7 +123,7 @@ def test_a_commit_that_was_broken_off_after_the_copy_is_finished(base):
 
 
 def test_files_that_are_gone_or_of_another_directory_are_reported(base, monkeypatch):
-    monkeypatch.setattr(remote_place, "KEPT_BYTES", 0)
+    monkeypatch.setattr(recoverable_remote, "KEPT_BYTES", 0)
     sink = rows_sink(base)
     writer = open_writer(sink)
     writer.write(["abc"], None)
@@ -141,7 +141,7 @@ def test_files_that_are_gone_or_of_another_directory_are_reported(base, monkeypa
 
 
 def test_what_is_not_committed_is_removed_when_the_job_goes_back_and_when_it_ends(base, monkeypatch):
-    monkeypatch.setattr(remote_place, "KEPT_BYTES", 0)
+    monkeypatch.setattr(recoverable_remote, "KEPT_BYTES", 0)
     sink = rows_sink(base, RollingPolicy.default_rolling_policy(part_size=4))
     writer = open_writer(sink)
     writer.write(["ok"], None)
@@ -170,8 +170,8 @@ def test_every_record_is_in_one_object_whatever_fails(epochs, part_size, kept, c
     rng = random.Random(seed)
     base = f"memory://{uuid.uuid4().hex}/out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote_place, "KEPT_BYTES", kept)
-        patch.setattr(remote_place, "PIECE_BYTES", 2 * kept + 20)
+        patch.setattr(recoverable_remote, "KEPT_BYTES", kept)
+        patch.setattr(recoverable_remote, "PIECE_BYTES", 2 * kept + 20)
         sink = rows_sink(base, RollingPolicy.default_rolling_policy(part_size=part_size))
         committer = sink.create_committer()
         checkpoint: tuple = (0, None, [])

@@ -18,7 +18,7 @@ from tests.faults.counting import Count, check, counted
 from tests.faults.rounds import Round, run_round
 
 from flintstream.common import Types, WatermarkStrategy
-from flintstream.connectors.files import remote_place
+from flintstream.connectors.files import recoverable_remote
 from flintstream.datastream.connectors.file_system import FileSource, RollingPolicy
 
 RECORDS = 240
@@ -79,7 +79,7 @@ def test_a_job_goes_on_from_a_savepoint_there(s3, tmp_path, state):
 def test_large_files_are_uploaded_in_parts_and_those_of_lost_attempts_removed(s3, monkeypatch):
     part = 5 << 20  # the least that S3 takes
     monkeypatch.setitem(fsspec.config.conf, "s3", {"default_block_size": part})
-    monkeypatch.setattr(remote_place, "PIECE_BYTES", part)
+    monkeypatch.setattr(recoverable_remote, "PIECE_BYTES", part)
     fsspec.get_filesystem_class("s3").clear_instance_cache()
     base = f"{s3}/out"
     lines = [f"{number:09}" for number in range(1_200_000)]  # 12 MB

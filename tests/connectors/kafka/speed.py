@@ -12,12 +12,12 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from tests.connectors.kafka.broker import Broker
 from tests.connectors.kafka.jobs import sink, source
 
-from flintstream.checkpoint.file_store import LocalFileStore
 from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.sink import WriterContext
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.runtime.operators.contexts import StreamingRuntimeContext
+from flintstream.storage.local import LocalFileStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,6 @@ from tests.connectors.kafka.jobs import checkpointed, sink, source
 from tests.engine.faults import Faults, FaultyMap
 from tests.engine.sources import PacedSource
 
-from flintstream.checkpoint.file_store import LocalFileStore
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.kafka import transactions
 from flintstream.connectors.kafka.client import KafkaConnectorError
@@ -21,6 +20,7 @@ from flintstream.connectors.kafka.transactions import FencedError, KafkaCommitte
 from flintstream.connectors.kafka.writing import Writing
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.base import DeliveryGuarantee
+from flintstream.storage.local import LocalFileStore
 
 NO_WATERMARKS = WatermarkStrategy.no_watermarks()
 EXACTLY_ONCE = DeliveryGuarantee.EXACTLY_ONCE

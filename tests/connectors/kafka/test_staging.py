@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flintstream.checkpoint.file_store import MemoryFileStore
 from flintstream.connectors.kafka.staging import Prepared
+from flintstream.storage.memory import MemoryFileStore
 
 
 class Refusing(MemoryFileStore):

@@ -12,9 +12,9 @@ from flintstream.errors import FlintstreamError
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.types import Row
     from flintstream.connectors.source import Fetch
+    from flintstream.storage.file_store import FileStore
 
 
 @dataclass(frozen=True)

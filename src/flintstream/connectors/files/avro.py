@@ -7,10 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
-from flintstream.connectors.files.file_systems import open_file
 from flintstream.connectors.files.reader import FileReader
 from flintstream.connectors.formats.avro_schema import library, parsed
 from flintstream.errors import FlintstreamError, shorten
+from flintstream.storage.reading import open_file
 
 if TYPE_CHECKING:
     from flintstream.connectors.files.reader import FileSplit, OpenFile

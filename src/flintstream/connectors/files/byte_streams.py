@@ -9,8 +9,8 @@ import lzma
 import zlib
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from flintstream.connectors.files.file_systems import open_file
 from flintstream.errors import optional_module
+from flintstream.storage.reading import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from flintstream.connectors.files.places import PreparedFile
+from flintstream.connectors.files.recoverable import PreparedFile
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from flintstream.connectors.files.places import Place
+    from flintstream.connectors.files.recoverable import RecoverableWriter
 
 PREFIX = "compacted-"
 """What the names of merged files begin with, as in Flink."""
@@ -68,10 +68,10 @@ NOTHING_HELD = HeldFiles()
 class Compaction:
     """The files that one writer holds."""
 
-    def __init__(self, settings: CompactionSettings, place: Place, attempt: str) -> None:
+    def __init__(self, settings: CompactionSettings, storage: RecoverableWriter, attempt: str) -> None:
         """Take when and how to merge, where, and what names of unfinished files end with."""
         self._settings = settings
-        self._place = place
+        self._storage = storage
         self._attempt = attempt
         self._held: dict[str, list[PreparedFile]] = {}
         self._checkpoints: dict[str, int] = {}
@@ -121,13 +121,13 @@ class Compaction:
         path = f"{directory}/.{PREFIX}{name}.inprogress.{self._attempt}"
         inputs: list[BinaryIO] = []
         try:
-            inputs += map(self._place.read, files)
-            output = self._place.create(path)
+            inputs += map(self._storage.read, files)
+            output = self._storage.create(path)
             try:
                 self._settings.merge.compact(inputs, output)
-                length = self._place.complete(output)
+                length = self._storage.complete(output)
             except BaseException:
-                self._place.abandon(output)
+                self._storage.abandon(output)
                 raise
         except FileNotFoundError as error:
             raise FlintstreamError(

@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+import os
 import time
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintstream.connectors.files.byte_streams import compression_of
-from flintstream.connectors.files.file_systems import list_files
 from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.source import SplitEnumerator
+from flintstream.storage.reading import find, is_local
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 SMALLEST_SPLIT = 4 << 20
 LARGEST_SPLIT = 64 << 20
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether Flink's file source passes over a file or directory of this name.
+
+    >>> is_hidden("/data/_SUCCESS"), is_hidden("/data/.part.inprogress"), is_hidden("/_data/part")
+    (True, True, False)
+    """
+    return os.path.basename(path).startswith((".", "_"))  # noqa: PTH119 - called for every file
+
+
+def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield path and size of all files under the paths, by name; what vanishes meanwhile is left out.
+
+    A path that is hidden itself is passed over like any other, as in Flink.
+    """
+    for path in paths:
+        if is_hidden(path):
+            continue
+        if not is_local(path):
+            for below, size in find(path):
+                if not any(map(is_hidden, below.split("/"))):
+                    yield path + below, size
+            continue
+        try:
+            if Path(path).is_dir():
+                yield from list_files(sorted(entry.path for entry in os.scandir(path)))
+            else:
+                yield path, os.stat(path).st_size  # noqa: PTH116 - called for every file
+        except FileNotFoundError:
+            continue
 
 
 def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittable: bool) -> list[FileSplit]:

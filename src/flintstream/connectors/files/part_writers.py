@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.common._pickling import dumps
-from flintstream.connectors.files.places import OpenFile, PreparedFile
+from flintstream.connectors.files.recoverable import OpenFile, PreparedFile
 
 if TYPE_CHECKING:
     from flintstream.common.serialization import BulkWriterFactory, Encoder
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.files.places import Place
+    from flintstream.connectors.files.recoverable import RecoverableWriter
 
 __all__ = ["BulkParts", "OpenFile", "Part", "PartFormat", "PreparedFile", "RowParts"]
 
@@ -62,7 +62,7 @@ class PartFormat(Protocol):
     can_be_concatenated: bool
     """Whether files one after the other are a file of the format."""
 
-    def open(self, known: OpenFile, place: Place) -> Part:
+    def open(self, known: OpenFile, storage: RecoverableWriter) -> Part:
         """Open a new file, or go on with one."""
 
     def over_epochs(self) -> PartFormat:
@@ -87,9 +87,9 @@ class RowParts:
         """Return how many bytes these are."""
         return sum(map(len, records))
 
-    def open(self, known: OpenFile, place: Place) -> Part:
+    def open(self, known: OpenFile, storage: RecoverableWriter) -> Part:
         """Open a file to append to."""
-        return _RowPart(known, place)
+        return _RowPart(known, storage)
 
     def over_epochs(self) -> PartFormat:
         """Return this: it does already."""
@@ -97,10 +97,10 @@ class RowParts:
 
 
 class _RowPart:
-    def __init__(self, known: OpenFile, place: Place) -> None:
+    def __init__(self, known: OpenFile, storage: RecoverableWriter) -> None:
         self.known = known
         self.updated = known.updated
-        self._log = place.open_log(known)
+        self._log = storage.recover(known)
 
     @property
     def length(self) -> int:
@@ -147,11 +147,11 @@ class BulkParts:
         """Return 0: only the writer knows."""
         return 0
 
-    def open(self, known: OpenFile, place: Place) -> Part:
+    def open(self, known: OpenFile, storage: RecoverableWriter) -> Part:
         """Begin a file, or go on with a spool."""
         if self.goes_on or known.length:
-            return _SpooledPart(known, place, self._factory)
-        return _BulkPart(known, place, self._factory)
+            return _SpooledPart(known, storage, self._factory)
+        return _BulkPart(known, storage, self._factory)
 
     def over_epochs(self) -> PartFormat:
         """Return the same with spools."""
@@ -159,12 +159,12 @@ class BulkParts:
 
 
 class _BulkPart:
-    def __init__(self, known: OpenFile, place: Place, factory: BulkWriterFactory) -> None:
+    def __init__(self, known: OpenFile, storage: RecoverableWriter, factory: BulkWriterFactory) -> None:
         self.known = known
         self.length = 0
         self.updated = known.updated
-        self._place = place
-        self._file = place.create(known.path)
+        self._storage = storage
+        self._file = storage.create(known.path)
         self._writer = factory.create(self._file)
 
     def append(self, records: list[Any], now: int) -> None:
@@ -181,20 +181,20 @@ class _BulkPart:
 
     def prepare(self) -> PreparedFile:
         self._writer.finish()
-        self.length = self._place.complete(self._file)
+        self.length = self._storage.complete(self._file)
         return PreparedFile(self.known.path, self.known.target, self.length)
 
     def discard(self) -> None:
-        self._place.abandon(self._file)
+        self._storage.abandon(self._file)
 
     def paths(self) -> tuple[str, ...]:
         return (self.known.path,)
 
 
 class _SpooledPart(_RowPart):
-    def __init__(self, known: OpenFile, place: Place, factory: BulkWriterFactory) -> None:
-        super().__init__(known, place)
-        self._place = place
+    def __init__(self, known: OpenFile, storage: RecoverableWriter, factory: BulkWriterFactory) -> None:
+        super().__init__(known, storage)
+        self._storage = storage
         self._factory = factory
 
     def append(self, records: list[Any], now: int) -> None:
@@ -204,7 +204,7 @@ class _SpooledPart(_RowPart):
         # Another attempt may go on with the same spool: the whole must not have the same name.
         known = replace(self.known, path=f"{self.known.path}.{uuid.uuid4().hex[:8]}")
         with self._log.read() as spool:
-            whole = _BulkPart(known, self._place, self._factory)
+            whole = _BulkPart(known, self._storage, self._factory)
             while spool.tell() < self.length:
                 whole.append(pickle.load(spool), self.updated)
         return replace(whole.prepare(), parts=self._log.parts())

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 from flintstream.connectors.files.buckets import BucketContext
 from flintstream.connectors.files.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.files.part_writers import OpenFile, PreparedFile
-from flintstream.connectors.files.place_of import place_of
-from flintstream.connectors.files.places import check_within
+from flintstream.connectors.files.recoverable import check_within
+from flintstream.connectors.files.recoverable_local import LocalRecoverableWriter
+from flintstream.connectors.files.recoverable_remote import RemoteRecoverableWriter
 from flintstream.connectors.sink import Committer, SinkWriter
+from flintstream.storage.reading import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.buckets import BucketAssigner
     from flintstream.connectors.files.compaction import CompactionSettings, HeldFiles
     from flintstream.connectors.files.part_writers import Part, PartFormat
+    from flintstream.connectors.files.recoverable import RecoverableWriter
     from flintstream.connectors.files.rolling import PartNames, RollingPolicy
     from flintstream.connectors.sink import WriterContext
 
@@ -80,8 +83,8 @@ class PartFileWriter(SinkWriter):
         says when and how to merge small files.
         """
         self._context = context
-        self._place = place_of(base_path)
-        self._compaction = None if compaction is None else Compaction(compaction, self._place, context.attempt)
+        self._storage = _recoverable(base_path)
+        self._compaction = None if compaction is None else Compaction(compaction, self._storage, context.attempt)
         self._uid = str(uuid.uuid5(sink_uid, f"{context.identity}/{context.subtask}"))
         self._format = file_format.over_epochs() if context.with_checkpoints else file_format
         self._assigner = assigner
@@ -136,20 +139,20 @@ class PartFileWriter(SinkWriter):
             ):
                 return part
             self._roll(bucket)
-        directory = self._place.directory(bucket)
+        directory = self._storage.directory(bucket)
         name = ""
         while not name or self._is_taken(directory, name):
             number, self._next_number = self._next_number, self._next_number + 1
             name = self._names.finished(self._uid, number)
         path = f"{directory}/{self._names.in_progress(self._uid, number, self._context.attempt)}"
         known = OpenFile(bucket, path, f"{directory}/{name}", 0, now, now)
-        part = self._parts[bucket] = self._format.open(known, self._place)
+        part = self._parts[bucket] = self._format.open(known, self._storage)
         return part
 
     def _is_taken(self, directory: str, name: str) -> bool:
         """Tell whether there is a file of a name already: a savepoint of long ago may be gone on from."""
         names = [name] if self._compaction is None else [name, PREFIX + name]
-        return any(self._place.exists(f"{directory}/{each}") for each in names)
+        return any(self._storage.exists(f"{directory}/{each}") for each in names)
 
     def _roll(self, bucket: str) -> None:
         self._complete.append(HeldFile(bucket, self._parts[bucket].prepare()))
@@ -209,7 +212,7 @@ class PartFileWriter(SinkWriter):
         """Bring the open files to disk, and the entries of all that were begun."""
         for part in self._parts.values():
             part.sync()
-        self._place.sync()
+        self._storage.sync()
 
     def restore(self, state: object) -> None:
         """Go on with the open files of the previous epoch, cut to what counts."""
@@ -222,7 +225,7 @@ class PartFileWriter(SinkWriter):
 
     def _hold(self, held: HeldFiles) -> None:
         for each in held.files:
-            check_within(each.file.path, self._place.base, within=self._place.contains(each.file.path))
+            check_within(each.file.path, self._storage.base, within=self._storage.contains(each.file.path))
         if self._compaction is not None:
             self._compaction.restore(held)
         else:  # the sink does not merge any more
@@ -243,17 +246,17 @@ class PartFileWriter(SinkWriter):
                 if file.bucket in self._parts:  # of another writer; its file stays as it is
                     self._roll(file.bucket)
                 if state.uid == self._uid:
-                    self._place.take_back(file)
+                    self._storage.take_back(file)
                 self._go_on_with(file)
         known = {path for part in self._parts.values() for path in part.paths()}
         complete = [file for state in states for file in state.held.files] + self._complete
         known |= {path for each in complete for path in (each.file.path, *each.file.leftovers)}
         ended = {state.uid for state in states if not state.savepoint}
-        self._place.remove_leftovers(self._names.leftovers_of({self._uid, *ended}), known)
+        self._storage.remove_leftovers(self._names.leftovers_of({self._uid, *ended}), known)
 
     def _go_on_with(self, file: OpenFile) -> None:
-        self._place.check(file)
-        self._parts[file.bucket] = self._format.open(file, self._place)
+        self._storage.check(file)
+        self._parts[file.bucket] = self._format.open(file, self._storage)
         self._counted.add(file.path)
 
     def close(self) -> None:
@@ -261,7 +264,7 @@ class PartFileWriter(SinkWriter):
         for part in self._parts.values():
             part.discard()
             if part.known.path not in self._counted:
-                self._place.remove(part.paths())
+                self._storage.remove(part.paths())
         self._parts.clear()
 
 
@@ -270,12 +273,16 @@ class PartFileCommitter(Committer):
 
     def __init__(self, base_path: str, names: PartNames) -> None:
         """Take where the files are and how they are called."""
-        self._place = place_of(base_path)
+        self._storage = _recoverable(base_path)
         self._names = names
 
     def commit(self, committables: Sequence[Any]) -> None:
         """Name the files; one that has its name already is left alone."""
-        self._place.finish(item for item in committables if isinstance(item, PreparedFile))
+        self._storage.finish(item for item in committables if isinstance(item, PreparedFile))
         ended = {item.uid for item in committables if isinstance(item, LastOf)}
         if ended:
-            self._place.remove_leftovers(self._names.leftovers_of(ended))
+            self._storage.remove_leftovers(self._names.leftovers_of(ended))
+
+
+def _recoverable(base_path: str) -> RecoverableWriter:
+    return LocalRecoverableWriter(base_path) if is_local(base_path) else RemoteRecoverableWriter(base_path)

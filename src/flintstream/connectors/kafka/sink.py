@@ -6,13 +6,13 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flintstream.checkpoint.file_store import MemoryFileStore
-from flintstream.checkpoint.own_store import OwnFileStore
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.staging import Stage
 from flintstream.connectors.kafka.writing import Writing
 from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import shorten
+from flintstream.storage.custom import CustomFileStore
+from flintstream.storage.memory import MemoryFileStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ class StagingWriter(SinkWriter):
         self._name = output.transactional_id or f"flintstream-{context.identity}"
         self._store = None
         # The driver is to find the files by their names: the memory of this process, or an object, it could not reach.
-        if context.staging is not None and not isinstance(context.staging, (MemoryFileStore, OwnFileStore)):
+        if context.staging is not None and not isinstance(context.staging, (MemoryFileStore, CustomFileStore)):
             self._store = context.staging.child(context.identity.rpartition("/")[2])
         self._number = 0
         self._stage: Stage | None = None

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import msgpack
 
-from flintstream.checkpoint.file_store import file_store
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.serializing import Block
+from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.storage.file_store import FileStore
 
 INLINE_BYTES = 64 << 10
 """What is not larger travels within the committable."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.files.buckets import BucketAssigner
 from flintstream.connectors.files.compaction import CompactionSettings
-from flintstream.connectors.files.file_systems import absolute_path
 from flintstream.connectors.files.part_writers import BulkParts, RowParts
 from flintstream.connectors.files.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
 from flintstream.connectors.files.sink import CHECK_INTERVAL_MS, PartFileCommitter, PartFileWriter
 from flintstream.datastream.connectors._file_compaction import FileCompactor, FileCompactStrategy
 from flintstream.datastream.connectors.base import Sink, SupportsPreprocessing
 from flintstream.errors import PlanError
+from flintstream.storage.reading import reachable
 
 if TYPE_CHECKING:
     from flintstream.connectors.files.part_writers import PartFormat
@@ -130,7 +130,7 @@ class FileSink(Sink, SupportsPreprocessing):
         _made: type[FileSink]
 
         def __init__(self, base_path: str, file_format: PartFormat, policy: RollingPolicy) -> None:
-            self._base_path = absolute_path(base_path)
+            self._base_path = reachable(base_path)
             self._format = file_format
             self._policy = policy
             self._assigner = BucketAssigner.date_time_bucket_assigner()

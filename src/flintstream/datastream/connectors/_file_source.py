@@ -10,14 +10,14 @@ from flintstream.common.serialization import DeserializationSchema
 from flintstream.common.time import Duration
 from flintstream.connectors.files.bad_records import BadRecord, BadRecords
 from flintstream.connectors.files.byte_streams import is_line_safe
-from flintstream.connectors.files.enumerator import FileMonitor, plan_splits
-from flintstream.connectors.files.file_systems import absolute_path, existing_path, is_hidden, list_files
+from flintstream.connectors.files.enumerator import FileMonitor, is_hidden, list_files, plan_splits
 from flintstream.connectors.files.lines import RecordLineReader
 from flintstream.connectors.files.text import TextLineReader
 from flintstream.connectors.source import Boundedness, StaticEnumerator
 from flintstream.datastream.connectors.base import Source
 from flintstream.datastream.functions import ProcessFunction
 from flintstream.errors import PlanError
+from flintstream.storage.reading import exists, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -234,7 +234,7 @@ class FileSourceBuilder:
         if not paths:
             raise PlanError("a FileSource needs at least one path")
         self._format = file_format
-        self._paths = [absolute_path(path) for path in paths]
+        self._paths = [reachable(path) for path in paths]
         self._enumerator = FileEnumeratorProvider.default_splittable_file_enumerator()
         self._interval_ms: int | None = None
 
@@ -275,7 +275,8 @@ class FileSourceBuilder:
             FileNotFoundError: A path does not exist.
         """
         for path in self._paths:
-            existing_path(path)
+            if not exists(path):
+                raise FileNotFoundError(f"the input path {path} does not exist")
             if is_hidden(path):
                 warnings.warn(
                     f"nothing is read from {path}: names that begin with '.' or '_' are left out", stacklevel=2

@@ -6,10 +6,10 @@ from typing import Any
 
 from flintstream.common.typeinfo import TypeInformation
 from flintstream.connectors.files.buckets import BucketAssigner
-from flintstream.connectors.files.file_systems import local_path
 from flintstream.connectors.files.part_writers import BulkParts
 from flintstream.connectors.files.rolling import PartNames, RollingPolicy
 from flintstream.datastream.connectors._file_sink import FileSink
+from flintstream.storage.location import Location
 
 __all__ = ["DataFrameSink"]
 
@@ -36,7 +36,8 @@ class DataFrameSink(FileSink):
         from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs PySpark
 
         typed = schema if isinstance(schema, TypeInformation) else None
-        self._directory = local_path(directory)
+        what = "the directory of a DataFrameSink"
+        self._directory = Location.parse(directory, what).local_path(what)
         self._schema = data_frames.frame_schema(None if typed is not None else schema, typed)
         super().__init__(
             self._directory,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.io import InputFormat
 from flintstream.connectors.files.avro import AvroReader, AvroRecords
-from flintstream.connectors.files.enumerator import plan_splits
-from flintstream.connectors.files.file_systems import absolute_path, list_files
+from flintstream.connectors.files.enumerator import list_files, plan_splits
 from flintstream.connectors.formats.avro_schema import library
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors._file_source import FileSource, StreamFormat
 from flintstream.datastream.formats._avro_schema import AvroSchema, GenericRecordAvroTypeInfo
 from flintstream.datastream.utils import ResultTypeQueryable
+from flintstream.storage.reading import reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
 
     def __init__(self, path: str, schema: AvroSchema) -> None:
         self._format = AvroFileFormat(schema)
-        self._path = absolute_path(path)
+        self._path = reachable(path)
         self._type_info = GenericRecordAvroTypeInfo(schema)
 
     def get_produced_type(self) -> GenericRecordAvroTypeInfo:

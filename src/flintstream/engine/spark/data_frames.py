@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flintstream.checkpoint.file_store import file_store
 from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, arrow_splits
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.connectors.files.parquet import ParquetRows
@@ -30,6 +29,7 @@ from flintstream.engine.spark.slots import SLOT_OF
 from flintstream.engine.spark.tasks import session
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 from flintstream.options.execution import ENGINE, STATE_DIRECTORY
+from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.files.arrow import ArrowSplit
     from flintstream.connectors.source import SourceReader
+    from flintstream.storage.file_store import FileStore
 
 STAGED = "file string, batches bigint"
 

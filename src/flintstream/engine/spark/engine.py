@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.settings import state_directory
 from flintstream.common import _by_value
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.jvm import StageChain
@@ -70,7 +71,7 @@ class SparkEngine:
         )
 
     def _create_state_directory(self) -> str:
-        parent = STATE_DIRECTORY.read(self.configuration)
+        parent = state_directory(self.configuration)
         if parent is None and not one_machine(self.context.master):
             raise FlintstreamError(
                 f"on the cluster {self.context.master} workers hand keyed state to one another through files: "

@@ -24,13 +24,13 @@ from flintstream.runtime.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.metrics.reported import Reported
     from flintstream.runtime.epoch import Epoch
     from flintstream.runtime.operators.contexts import StreamingRuntimeContext
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend
+    from flintstream.storage.file_store import FileStore
 
 MIN_TIMESTAMP = -(2**63)
 """Flink's ``Long.MIN_VALUE``: the timestamp of a record that has none, and the watermark before the first one."""

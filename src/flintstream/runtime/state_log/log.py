@@ -13,8 +13,8 @@ from flintstream.checkpoint.metadata import StatePiece
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.runtime.protocol import StateHandle
+    from flintstream.storage.file_store import FileStore
 
 
 class StateLog(Protocol):

@@ -18,11 +18,11 @@ from flintstream.options.rocksdb import TRANSFER_THREADS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.checkpoint.metadata import StatePiece
     from flintstream.runtime.protocol import SnapshotRequest
     from flintstream.state.backend import Change
     from flintstream.state.settings import StateSettings
+    from flintstream.storage.file_store import FileStore
 
 
 def is_native(state: Any) -> bool:

@@ -31,13 +31,13 @@ from flintstream.runtime.state_log.restored import RestoredOperator, channel_lab
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flintstream.checkpoint.file_store import FileStore
     from flintstream.runtime.operators.operator import Operator
     from flintstream.runtime.operators.watermarks import Valve
     from flintstream.runtime.plan import NodePlan
     from flintstream.runtime.protocol import Instruction, Restore, SnapshotRequest
     from flintstream.runtime.task.subtask import Subtask
     from flintstream.state.backend import Change
+    from flintstream.storage.file_store import FileStore
 
 MERGED = 16
 """So many pieces of a log with the changes of equally many epochs become one, so that a log of n epochs has few."""

@@ -1,23 +1,23 @@
-"""Files of checkpoints in object stores, in HDFS, and wherever else fsspec reaches."""
+"""Files in object stores, in HDFS, and wherever else fsspec reaches; nothing else imports fsspec."""
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from flintstream.checkpoint.file_store import check_path
 from flintstream.errors import MissingDependencyError, PlanError
+from flintstream.storage.location import Location
+from flintstream.storage.paths import check_path, is_partial, partial_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.storage.file_store import FileStore
 
-__all__ = ["FsspecFileStore"]
+__all__ = ["OBJECT_STORES", "FsspecFileStore", "check_client", "move", "reach", "size_of"]
 
 # protocol -> (our extra, the package that knows it)
 _CLIENTS = {
@@ -29,6 +29,63 @@ _CLIENTS = {
 
 # Object stores: an object is there when its upload is complete, they have no directories, and moving is copying.
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
+
+COPYING_STORES = OBJECT_STORES | {"memory"}
+"""Where a file is moved by a copy, and directories need not be made."""
+
+
+def check_client(location: Location, what: str = "the directory") -> None:
+    """Check that fsspec and the client of a file system are installed; the file system itself is not asked.
+
+    Raises:
+        MissingDependencyError: One of them is not.
+        PlanError: There is no such file system, or the bucket is missing.
+    """
+    scheme = location.scheme
+    extra, package = _CLIENTS.get(scheme, (None, "fsspec"))
+    purpose = f"{what} {location.uri}"
+    try:
+        import fsspec  # noqa: PLC0415 - an optional package
+    except ImportError:
+        raise MissingDependencyError("fsspec", extra=extra, purpose=purpose) from None
+    try:
+        fsspec.get_filesystem_class(scheme)
+    except ImportError as error:
+        package = package if extra else getattr(error, "name", None) or package
+        raise MissingDependencyError(package, extra=extra, purpose=purpose) from None
+    except ValueError:
+        raise PlanError(f"{location.uri} is no directory: there is no file system for {scheme}:") from None
+    if scheme in OBJECT_STORES and location.authority == "":
+        raise PlanError(f"{location.uri} names no bucket: write '{scheme}:/{location.path}', as a text")
+
+
+def reach(uri: str) -> tuple[Any, str]:
+    """Return the file system of a URI, which fsspec keeps once per process, and the path in it."""
+    import fsspec  # noqa: PLC0415 - an optional package
+
+    system, place = fsspec.core.url_to_fs(uri)
+    return system, place
+
+
+def size_of(uri: str) -> int | None:
+    """Return how many bytes a file has, None if it does not exist."""
+    system, place = reach(uri)
+    system.invalidate_cache()  # others write, too
+    try:
+        return int(system.info(place)["size"])
+    except FileNotFoundError:
+        return None
+
+
+def move(uri: str, target: str) -> None:
+    """Give a file another name; where a store cannot rename, it copies the file by itself and removes the old one."""
+    system, source = reach(uri)
+    _, destination = reach(target)
+    if uri.partition(":")[0] in COPYING_STORES:
+        system.cp_file(source, destination)
+        system.rm_file(source)
+    else:
+        system.mv(source, destination)
 
 
 @dataclass(frozen=True)
@@ -44,20 +101,9 @@ class FsspecFileStore:
             MissingDependencyError: It is not installed.
             PlanError: There is none for such a URI.
         """
-        object.__setattr__(self, "root", self.root.rstrip("/"))
-        protocol = self.root.partition(":")[0]
-        extra, package = _CLIENTS.get(protocol, (None, "fsspec"))
-        try:
-            import fsspec  # noqa: PLC0415 - an optional package
-        except ImportError:
-            raise MissingDependencyError("fsspec", extra=extra, purpose=f"the directory {self.root}") from None
-        try:
-            fsspec.get_filesystem_class(protocol)
-        except ImportError as error:
-            package = package if extra else getattr(error, "name", None) or package
-            raise MissingDependencyError(package, extra=extra, purpose=f"the directory {self.root}") from None
-        except ValueError:
-            raise PlanError(f"{self.root} is no directory: there is no file system for {protocol}:") from None
+        location = Location.parse(self.root)
+        object.__setattr__(self, "root", location.uri)
+        check_client(location)
 
     def write(self, path: str, data: bytes) -> None:
         """Write a file."""
@@ -136,7 +182,7 @@ class FsspecFileStore:
         except FileNotFoundError:
             return []
         names = (name.removeprefix(prefix) for name in found if name.startswith(prefix))
-        return sorted(name for name in names if not _is_partial(name))
+        return sorted(name for name in names if not is_partial(name))
 
     def uri(self, path: str) -> str:
         """Return the place as a URI."""
@@ -147,11 +193,7 @@ class FsspecFileStore:
         return FsspecFileStore(self.uri(path))
 
     def _place(self, path: str) -> tuple[Any, str]:
-        """Return the file system, which fsspec keeps once per process, and the path in it."""
-        import fsspec  # noqa: PLC0415 - an optional package
-
-        system, place = fsspec.core.url_to_fs(self.uri(path))
-        return system, place
+        return reach(self.uri(path))
 
     @contextlib.contextmanager
     def _replacing(self, path: str) -> Iterator[tuple[Any, str]]:
@@ -161,7 +203,7 @@ class FsspecFileStore:
             yield system, target
             return
         directory, _, name = target.rpartition("/")
-        temporary = f"{directory}/.{name}.{uuid.uuid4().hex}.part"
+        temporary = f"{directory}/{partial_name(name)}"
         system.makedirs(directory, exist_ok=True)
         try:
             yield system, temporary
@@ -177,8 +219,3 @@ class FsspecFileStore:
             with contextlib.suppress(Exception):
                 system.rm_file(temporary)
             raise
-
-
-def _is_partial(name: str) -> bool:
-    last = name.rpartition("/")[2]
-    return last.startswith(".") and last.endswith(".part")

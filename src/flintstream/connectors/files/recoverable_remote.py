@@ -15,25 +15,23 @@ import tempfile
 import uuid
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from flintstream.checkpoint.fsspec_store import OBJECT_STORES
-from flintstream.connectors.files.file_systems import reach
-from flintstream.connectors.files.places import PreparedFile, check_within, gone, too_short
+from flintstream.connectors.files.recoverable import PreparedFile, check_within, gone
+from flintstream.storage.local import too_short
+from flintstream.storage.remote import COPYING_STORES, move, reach, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from flintstream.connectors.files.places import Log, OpenFile
+    from flintstream.connectors.files.recoverable import OpenFile, RecoverableStream
 
 PIECE_BYTES = 8 << 20
 """What is buffered of a file at most."""
 KEPT_BYTES = 1 << 18
 """What may stay in the state at the end of an epoch, rather than become a piece of its own."""
 
-_COPIES = OBJECT_STORES | {"memory"}
 
-
-class RemotePlace:
-    """A directory of another file system."""
+class RemoteRecoverableWriter:
+    """Writes to a directory of another file system."""
 
     def __init__(self, base: str) -> None:
         """Take its URI."""
@@ -44,7 +42,7 @@ class RemotePlace:
         """Return the URI of a bucket's directory; object stores have none."""
         below = posixpath.normpath(f"/{bucket}").rstrip("/")
         directory = self.base + below
-        if self._protocol not in _COPIES:
+        if self._protocol not in COPYING_STORES:
             system, place = reach(directory)
             system.makedirs(place, exist_ok=True)
         return directory
@@ -59,16 +57,16 @@ class RemotePlace:
         """Tell whether a file is in the directory."""
         return path.startswith(f"{self.base}/")
 
-    def open_log(self, known: OpenFile) -> Log:
+    def recover(self, known: OpenFile) -> RecoverableStream:
         """Begin a file, or go on with its pieces."""
-        return _RemoteLog(known)
+        return _RemoteStream(known)
 
     def check(self, known: OpenFile) -> None:
         """See that all pieces are there; nothing is ever added to one."""
         check_within(known.path, self.base, within=self.contains(known.path))
         pieces, _ = known.log or ((), b"")
         for path, length in pieces:
-            size = _size(path)
+            size = size_of(path)
             if size is None:
                 raise gone(known)
             if size != length:
@@ -92,7 +90,7 @@ class RemotePlace:
 
     def read(self, prepared: PreparedFile) -> BinaryIO:
         """Open a file."""
-        size = _size(prepared.path)
+        size = size_of(prepared.path)
         if size is not None and size != prepared.length:
             raise too_short(prepared.path, size, prepared.length)
         system, place = reach(prepared.path)
@@ -107,23 +105,14 @@ class RemotePlace:
     def finish(self, prepared: Iterable[PreparedFile]) -> None:
         """Copy or move files to their names."""
         for each in prepared:
-            size = _size(each.path)
+            size = size_of(each.path)
             if size is None and not self.exists(each.target):
                 raise FileNotFoundError(f"neither {each.path} nor {each.target} is there")
             if size is not None and size != each.length:
                 raise too_short(each.path, size, each.length)
             if size is not None:
-                self._move(each.path, each.target)
+                move(each.path, each.target)
             self.remove(each.leftovers)
-
-    def _move(self, path: str, target: str) -> None:
-        system, source = reach(path)
-        _, destination = reach(target)
-        if self._protocol in _COPIES:
-            system.cp_file(source, destination)
-            system.rm_file(source)
-        else:
-            system.mv(source, destination)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove files."""
@@ -144,16 +133,7 @@ class RemotePlace:
                 self.remove([path])
 
 
-def _size(path: str) -> int | None:
-    system, place = reach(path)
-    system.invalidate_cache()
-    try:
-        return int(system.info(place)["size"])
-    except FileNotFoundError:
-        return None
-
-
-class _RemoteLog:
+class _RemoteStream:
     def __init__(self, known: OpenFile) -> None:
         self._known = known
         pieces, kept = known.log or ((), b"")

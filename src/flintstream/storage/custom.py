@@ -1,4 +1,4 @@
-"""Stores that a user has written."""
+"""Stores that a program brings along."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 if TYPE_CHECKING:
-    from flintstream.checkpoint.file_store import FileStore
+    from flintstream.storage.file_store import FileStore
 
 
-class OwnFileStore:
+class CustomFileStore:
     """Stands for a user's store, and brings its class along to the workers, which cannot import the user's script.
 
     All methods are those of the store itself.
@@ -20,15 +20,15 @@ class OwnFileStore:
         """Stand for ``store``."""
         self.store = store
 
-    def child(self, path: str) -> OwnFileStore:
+    def child(self, path: str) -> CustomFileStore:
         """Return the store of a directory."""
-        return OwnFileStore(self.store.child(path))
+        return CustomFileStore(self.store.child(path))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OwnFileStore) and self.store == other.store
+        return isinstance(other, CustomFileStore) and self.store == other.store
 
     def __hash__(self) -> int:
         return hash(self.store)
@@ -37,5 +37,5 @@ class OwnFileStore:
         return _unpickled, (cloudpickle.dumps(self.store, 5),)
 
 
-def _unpickled(data: bytes) -> OwnFileStore:
-    return OwnFileStore(cloudpickle.loads(data))
+def _unpickled(data: bytes) -> CustomFileStore:
+    return CustomFileStore(cloudpickle.loads(data))

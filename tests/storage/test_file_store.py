@@ -11,9 +11,11 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from flintstream.checkpoint.file_store import FileStore, LocalFileStore, MemoryFileStore, file_store
-from flintstream.checkpoint.fsspec_store import FsspecFileStore
 from flintstream.errors import MissingDependencyError, PlanError
+from flintstream.storage.file_store import FileStore, file_store
+from flintstream.storage.local import LocalFileStore
+from flintstream.storage.memory import MemoryFileStore
+from flintstream.storage.remote import FsspecFileStore
 
 
 @pytest.fixture(params=["local", "memory", "fsspec file", "fsspec memory", "fsspec like an object store", "s3"])
@@ -26,7 +28,7 @@ def store(request, tmp_path, monkeypatch) -> FileStore:
     if request.param == "fsspec file":
         return FsspecFileStore(f"file://{tmp_path}/root")
     if request.param == "fsspec like an object store":
-        monkeypatch.setattr("flintstream.checkpoint.fsspec_store.OBJECT_STORES", {"memory"})
+        monkeypatch.setattr("flintstream.storage.remote.OBJECT_STORES", {"memory"})
     if request.param == "s3":
         return FsspecFileStore(f"{request.getfixturevalue('s3')}/root")
     return FsspecFileStore(f"memory://{name}")

@@ -1,0 +1,146 @@
+"""The one reader of paths and URIs: options, commands, sources, sinks and checkpoints all read them here."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from dataclasses import dataclass
+
+from flintstream.errors import PlanError
+
+__all__ = ["Location", "names_scheme"]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?=:)")  # of two letters at least: C: is a drive
+_SLASHES = re.compile("/+")
+_ENDING = re.compile(r"[\s/]+\Z")
+_THIS_MACHINE = frozenset({"", "localhost"})
+_LITERAL = frozenset({"http", "https"})
+"""Here two slashes are not one, and '..' may be part of a query."""
+
+
+def names_scheme(text: str) -> bool:
+    """Tell whether a text is a URI rather than a path.
+
+    >>> names_scheme("s3://bucket/x"), names_scheme("FILE:/x"), names_scheme("data/x"), names_scheme("C:/x")
+    (True, True, False, False)
+    """
+    return _SCHEME.match(text.strip()) is not None
+
+
+@dataclass(frozen=True)
+class Location:
+    """A file or directory: of this machine, mounted ones included, or of a file system that fsspec knows.
+
+    ``str()`` gives an absolute path for the first kind and a URI for the second. Parsing that text again gives an
+    equal location, in any directory and any process.
+
+    >>> str(Location.parse("FILE:///data//in/")), str(Location.parse("S3://Bucket/in/../out"))
+    ('/data/in', 's3://Bucket/out')
+    """
+
+    scheme: str
+    """In lower case; ``file`` for this machine."""
+    authority: str | None
+    """The bucket or host, such as ``name:8020``; empty if there is none, None where fsspec alone reads what follows."""
+    path: str
+    """Begins with a slash and has no empty, ``.`` or ``..`` parts; empty for the top of a bucket."""
+
+    @classmethod
+    def parse(cls, given: str | os.PathLike[str], what: str = "the path") -> Location:
+        """Read a path or URI as PyFlink does.
+
+        A relative path starts in the current directory. ``~`` and ``%20`` stand for themselves. Blanks around a URI do
+        not count. This asks no file system and needs no client.
+
+        Args:
+            given: a path, ``file:/path``, ``file:///path``, ``file://localhost/path``, or another URI.
+            what: what errors call it, such as the name of an option in quotes.
+
+        Raises:
+            TypeError: It is neither a text nor a path object.
+            PlanError: It is empty, names a host for a local file, or has a scheme but no absolute path.
+
+        >>> Location.parse("s3://bucket/in")
+        Location(scheme='s3', authority='bucket', path='/in')
+        >>> Location.parse("file://data/in", "'flintstream.state.dir'")
+        Traceback (most recent call last):
+        flintstream.errors.PlanError: 'flintstream.state.dir' must not name a host, got 'file://data/in'; write
+        'file:///data/in' for a path of this machine
+        """
+        text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+        if not isinstance(text, str):
+            raise TypeError(f"{what} must be a str or a path object, not {given!r}")
+        if not text.strip():
+            raise PlanError(f"{what} is empty")
+        if "\0" in text:
+            raise PlanError(f"{what} must not contain a null character, got {text!r}")
+        if not names_scheme(text):
+            # not stripped: a file name may end with a blank
+            return cls("file", "", _normal(os.path.join(os.getcwd(), text)))  # noqa: PTH109, PTH118 - keeps blanks
+        text = text.strip()
+        scheme, _, rest = text.partition(":")
+        scheme = scheme.lower()
+        if "::" in text and scheme != "file":
+            return cls(scheme, None, _ENDING.sub("", rest))
+        authority, path = "", rest
+        if rest.startswith("//"):
+            authority, slash, below = rest[2:].partition("/")
+            authority, path = authority.strip(), slash + below
+        is_top = rest.startswith("//") and not path and scheme != "file"
+        if not path.startswith("/") and not is_top:
+            raise PlanError(f"{what} must be an absolute path, got {text!r}; write '{scheme}:///{path or authority}'")
+        if scheme == "file":
+            if authority.lower() not in _THIS_MACHINE:
+                raise PlanError(
+                    f"{what} must not name a host, got {text!r}; write 'file:///{authority}{path}' for a path of this "
+                    "machine"
+                )
+            return cls(scheme, "", _ENDING.sub("", _normal(path)) or "/")
+        return cls(scheme, authority, _ENDING.sub("", path if scheme in _LITERAL else _normal(path)))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine or mounted there."""
+        return self.scheme == "file"
+
+    @property
+    def uri(self) -> str:
+        """The URI, for this machine, too: ``file:///data``. Blanks and percent signs stand for themselves."""
+        return (
+            f"{self.scheme}:{self.path}" if self.authority is None else f"{self.scheme}://{self.authority}{self.path}"
+        )
+
+    @property
+    def flink_text(self) -> str:
+        """The URI in the form in which Flink shows it: ``file:/data``, ``hdfs:/data``, ``s3://bucket/data``."""
+        return self.uri if self.authority or self.authority is None else f"{self.scheme}:{self.path}"
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is the top of a file system or bucket."""
+        return self.path in {"", "/"}
+
+    def local_path(self, what: str = "the path") -> str:
+        """Return the path on this machine.
+
+        Raises:
+            PlanError: It is in another file system.
+
+        >>> Location.parse("file:/data/state").local_path()
+        '/data/state'
+        >>> Location.parse("s3://bucket/state").local_path("'flintstream.state.dir'")
+        Traceback (most recent call last):
+        flintstream.errors.PlanError: 'flintstream.state.dir' must be on this machine or mounted there, got
+        's3://bucket/state'
+        """
+        if not self.is_local:
+            raise PlanError(f"{what} must be on this machine or mounted there, got '{self}'")
+        return self.path
+
+    def __str__(self) -> str:
+        return self.path if self.is_local else self.uri
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(_SLASHES.sub("/", path)) if path else ""

@@ -1,0 +1,37 @@
+"""Paths within a store, and the names of files that are not complete yet."""
+
+from __future__ import annotations
+
+import uuid
+
+__all__ = ["check_path", "is_partial", "partial_name"]
+
+
+def check_path(path: str) -> str:
+    """Return a path without slashes at its end.
+
+    Raises:
+        ValueError: It could lead out of the store.
+
+    >>> check_path("a/../../b")
+    Traceback (most recent call last):
+    ValueError: 'a/../../b' is no path within a store
+    """
+    if path.startswith("/") or ".." in path.split("/") or "\0" in path:
+        raise ValueError(f"{path!r} is no path within a store")
+    return path.rstrip("/")
+
+
+def partial_name(name: str) -> str:
+    """Return a new hidden name for a file that will get ``name`` when it is complete."""
+    return f".{name}.{uuid.uuid4().hex}.part"
+
+
+def is_partial(path: str) -> bool:
+    """Tell whether a file has a name of :func:`partial_name`.
+
+    >>> is_partial("a/" + partial_name("f")), is_partial("a/.f"), is_partial("f.part")
+    (True, False, False)
+    """
+    name = path.rpartition("/")[2]
+    return name.startswith(".") and name.endswith(".part")
