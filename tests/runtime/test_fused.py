@@ -64,7 +64,7 @@ def loops(monkeypatch):
     class Noted(fused.FusedLoop):
         def __init__(self, operators):
             super().__init__(operators)
-            made.append(self.kinds)
+            made.append(self.methods)
 
     monkeypatch.setattr(fused, "FusedLoop", Noted)
     return made

@@ -109,13 +109,13 @@ class Checkpoints:
         self.number += 1
         self.started_ms = now_ms
         settings = self.settings
-        kind = "full"
+        form = "full"
         if self.max_state_size is None:
-            kind = "log" if self.logged else "native" if self.native else "full"
+            form = "log" if self.logged else "native" if self.native else "full"
         directory = f"chk-{self.number}"
         return SnapshotRequest(
             number=self.number,
-            kind=kind,
+            form=form,
             store=self.store,
             directory=directory,
             shared=SHARED if settings.incremental else f"{directory}/files",
@@ -131,7 +131,7 @@ class Checkpoints:
         self.number += 1
         name = f"savepoint-{self.job_id[:6]}-{uuid.uuid4().hex[:12]}"
         return SnapshotRequest(
-            number=self.number, kind="full", store=store.child(name), inline_below=self.settings.inline_below
+            number=self.number, form="full", store=store.child(name), inline_below=self.settings.inline_below
         )
 
     # -- what becomes of it ------------------------------------------------------------------------------------------

@@ -28,15 +28,15 @@ _ATOMS_AND_TUPLES = ATOMS | {tuple}
 _all_atoms = ATOMS.issuperset
 
 
-def frozen_kinds(declared: TypeInformation | None) -> frozenset[type]:
+def frozen_classes(declared: TypeInformation | None) -> frozenset[type]:
     """Return the classes whose instances need no snapshot when they are emitted as ``declared``.
 
     Tuples are among them if that is a tuple of basic types: what else is in one of them is refused right after.
 
     >>> from flintstream.common import Types
-    >>> tuple in frozen_kinds(Types.TUPLE([Types.LONG(), Types.STRING()]))
+    >>> tuple in frozen_classes(Types.TUPLE([Types.LONG(), Types.STRING()]))
     True
-    >>> tuple in frozen_kinds(Types.TUPLE([Types.LONG(), Types.LIST(Types.LONG())]))
+    >>> tuple in frozen_classes(Types.TUPLE([Types.LONG(), Types.LIST(Types.LONG())]))
     False
     """
     if isinstance(declared, TupleTypeInfo) and all(isinstance(t, BasicTypeInfo) for t in declared.get_field_types()):
@@ -46,10 +46,10 @@ def frozen_kinds(declared: TypeInformation | None) -> frozenset[type]:
 
 def is_frozen(value: object) -> bool:
     """Tell whether ``value`` can never change: an atom, or a tuple (of tuples) of atoms."""
-    kind = type(value)
-    if kind in ATOMS:
+    cls = type(value)
+    if cls in ATOMS:
         return True
-    return kind is tuple and (_all_atoms(map(type, value)) or all(map(is_frozen, value)))  # type: ignore[call-overload]
+    return cls is tuple and (_all_atoms(map(type, value)) or all(map(is_frozen, value)))  # type: ignore[call-overload]
 
 
 def snapshot(value: Any) -> Any:
@@ -64,24 +64,24 @@ def snapshot(value: Any) -> Any:
     >>> copy
     [1, 2]
     """
-    kind = type(value)
-    if kind in ATOMS:
+    cls = type(value)
+    if cls in ATOMS:
         return value
-    if kind is tuple:
+    if cls is tuple:
         if _all_atoms(map(type, value)):
             return value
         return tuple(map(snapshot, value))
-    if kind is list:
+    if cls is list:
         return list(map(snapshot, value))
-    if kind is dict:
+    if cls is dict:
         return {key: snapshot(item) for key, item in value.items()}
-    if kind is set and _all_atoms(map(type, value)):
+    if cls is set and _all_atoms(map(type, value)):
         return set(value)
-    if kind is Row:
+    if cls is Row:
         values = value._values  # noqa: SLF001 - ours
         copies = values[:] if _all_atoms(map(type, values)) else list(map(snapshot, values))
         return _make_row(value._fields, copies, value._row_kind)  # noqa: SLF001
-    copy = getattr(kind, "__snapshot__", None)
+    copy = getattr(cls, "__snapshot__", None)
     if copy is not None:
         return copy(value)
     return pickle.loads(dumps(value))

@@ -63,12 +63,12 @@ class FrozenKey:
 
 def is_plain(key: Any) -> bool:
     """Tell whether a key serves as it is: an atom, or a tuple of atoms."""
-    kind = type(key)
-    if kind in PLAIN_KEYS:
+    cls = type(key)
+    if cls in PLAIN_KEYS:
         return True
-    if kind is float:
+    if cls is float:
         return bool(key == key)  # noqa: PLR0124 - NaN differs from itself
-    return kind is tuple and all(map(is_plain, key))
+    return cls is tuple and all(map(is_plain, key))
 
 
 def freeze_key(key: Any) -> Any:
@@ -96,7 +96,7 @@ def _canonical(value: Any) -> Any:
     A class in the first place of a tuple tells what it was made from; users' tuples have none there, as classes become
     tuples themselves.
     """
-    kind: Any = type(value)
+    cls: Any = type(value)
     if is_plain(value) or isinstance(value, (str, bytes, enum.Enum)):
         return value
     if isinstance(value, tuple):  # named ones equal plain ones
@@ -114,19 +114,19 @@ def _canonical(value: Any) -> Any:
         names = value._fields
         values = value if names is None else value._by_name()  # noqa: SLF001 - ours
         return (Row, value.get_row_kind().name, names and tuple(sorted(names)), *map(_canonical, values))
-    if _is_number(kind):
+    if _is_number(cls):
         return (float, "nan") if _is_nan(value) else value
     if isinstance(value, _NAMED):
         return (type, value.__module__, value.__qualname__)
-    if kind in ATOMS or (kind.__eq__ is not object.__eq__ and _is_hashable(value)):
+    if cls in ATOMS or (cls.__eq__ is not object.__eq__ and _is_hashable(value)):
         return value
     return _content(value)
 
 
 @lru_cache(256)
-def _is_number(kind: type) -> bool:
+def _is_number(cls: type) -> bool:
     """Tell whether objects of a class hash as all equal numbers do."""
-    return issubclass(kind, Number) or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
+    return issubclass(cls, Number) or (cls.__module__ == "numpy" and cls.__name__ in ("bool", "bool_"))
 
 
 def _is_nan(value: Any) -> bool:
@@ -146,17 +146,17 @@ def _is_hashable(value: Any) -> bool:
 
 
 @lru_cache(256)
-def _compared(kind: type) -> tuple[str, ...] | None:
+def _compared(cls: type) -> tuple[str, ...] | None:
     """Return the fields that a data class compares, None for other classes."""
-    if not dataclasses.is_dataclass(kind) or kind.__eq__ is object.__eq__:
+    if not dataclasses.is_dataclass(cls) or cls.__eq__ is object.__eq__:
         return None
-    return tuple(field.name for field in dataclasses.fields(kind) if field.compare)
+    return tuple(field.name for field in dataclasses.fields(cls) if field.compare)
 
 
 def _content(value: Any) -> tuple[Any, ...]:
     """Return what an object consists of, hashable: what it compares, if it says so, or what a pickle would keep."""
-    kind: Any = type(value)
-    names = _compared(kind)
+    cls: Any = type(value)
+    names = _compared(cls)
     if names is not None:
         parts: Any = [getattr(value, name) for name in names]
     else:
@@ -164,7 +164,7 @@ def _content(value: Any) -> tuple[Any, ...]:
         parts = [kept] if isinstance(kept, str) else kept
     return (
         object,
-        kind.__qualname__,
+        cls.__qualname__,
         *(_canonical(tuple(part) if isinstance(part, Iterator) else part) for part in parts),
     )
 
@@ -175,29 +175,29 @@ def stable_hash(key: Any) -> int:
     >>> stable_hash("flink") == stable_hash("flink"), stable_hash(1) == stable_hash(1.0)
     (True, True)
     """
-    kind: Any = type(key)
-    if kind in (int, bool, float):
+    cls: Any = type(key)
+    if cls in (int, bool, float):
         return ((hash(key) * _MIX) >> 32) & _MASK
-    if kind is str:
+    if cls is str:
         return crc32(key.encode("utf-8", "surrogatepass")) & _MASK
     if key is None:
         return 0
-    if kind is bytes:
+    if cls is bytes:
         return crc32(key) & _MASK
     if isinstance(key, tuple):
         h = 17
         for item in key:
             h = (h * 31 + stable_hash(item)) & _MASK
         return ((h * _MIX) >> 32) & _MASK
-    if kind is FrozenKey:
+    if cls is FrozenKey:
         return stable_hash(key.canonical)
-    if kind is frozenset:
+    if cls is frozenset:
         return sum(map(stable_hash, key)) & _MASK
     if isinstance(key, str):
         return crc32(str.encode(key, "utf-8", "surrogatepass")) & _MASK
     if isinstance(key, bytes):
         return crc32(key) & _MASK
-    if _is_number(kind):
+    if _is_number(cls):
         return ((hash(key) * _MIX) >> 32) & _MASK  # of numbers, Python's hash is that of all equal ones
     if isinstance(key, type):
         return stable_hash(key.__qualname__)

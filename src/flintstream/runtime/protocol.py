@@ -51,7 +51,7 @@ class SnapshotRequest:
     """Asks a subtask to write its state at the end of the epoch, for a checkpoint or savepoint."""
 
     number: int
-    kind: str
+    form: str
     """How keyed state is written: ``full``, as ``native`` files of the backend, or not at all, as the durable ``log``
     has it.
     """

@@ -86,8 +86,8 @@ def unpack(payload: bytes) -> Block:
 
 def is_flat(value: object) -> bool:
     """Tell whether ``value`` is a number, a text or the like, or a tuple or list of those."""
-    kind = type(value)
-    return _FLAT((kind,)) or (kind in _FLAT_KINDS and _FLAT(map(type, value)))  # type: ignore[call-overload]
+    cls = type(value)
+    return _FLAT((cls,)) or (cls in _FLAT_KINDS and _FLAT(map(type, value)))  # type: ignore[call-overload]
 
 
 def _without_rows(rows: list[Any]) -> list[list[Any]] | None:

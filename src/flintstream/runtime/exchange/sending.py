@@ -380,7 +380,7 @@ def exchange_output(edge: ExchangeEdge, channel: int, outbox: list[Item], name: 
     except BaseException as error:
         where = f"{name} -> key_by" if isinstance(partitioner, KeyGroupPartitioner) else name
         raise OperatorFailure(where, channel, error, None) from error
-    kinds: dict[type, type[ExchangeOutput]] = {
+    ends: dict[type, type[ExchangeOutput]] = {
         ForwardPartitioner: ForwardOutput,
         RebalancePartitioner: RoundRobinOutput,
         RescalePartitioner: RoundRobinOutput,
@@ -388,4 +388,4 @@ def exchange_output(edge: ExchangeEdge, channel: int, outbox: list[Item], name: 
         BroadcastPartitioner: BroadcastOutput,
         GlobalPartitioner: _OneTarget,
     }
-    return kinds[type(partitioner)](edge, channel, outbox, name)
+    return ends[type(partitioner)](edge, channel, outbox, name)

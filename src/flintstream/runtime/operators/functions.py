@@ -64,7 +64,7 @@ class MapOperator(FunctionOperator):
     snapshots.
     """
 
-    kind = MAP
+    method = MAP
     one_for_one = True
 
     def __init__(self, function: Any, *, plain: bool) -> None:
@@ -89,7 +89,7 @@ class MapOperator(FunctionOperator):
 class FilterOperator(FunctionOperator):
     """``filter``: keeps the records for which the function is true."""
 
-    kind, keeps_results = FILTER, False
+    method, keeps_results = FILTER, False
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Filter a block."""
@@ -153,7 +153,7 @@ class CollectingOperator(FunctionOperator):
 class FlatMapOperator(CollectingOperator):
     """``flat_map``: any number of records out for each record in."""
 
-    kind, keeps_results = FLAT_MAP, True
+    method, keeps_results = FLAT_MAP, True
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Flat-map a block."""

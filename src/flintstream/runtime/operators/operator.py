@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
-from flintstream.runtime.copies import ATOMS, frozen_kinds
+from flintstream.runtime.copies import ATOMS, frozen_classes
 from flintstream.runtime.protocol import NodeReport
 from flintstream.runtime.watch import Watch
 
@@ -173,7 +173,7 @@ class Operator:
         self.output = output
         self.watch = Watch()
         self.side_outputs = side_outputs
-        self.frozen = ATOMS if side_outputs else frozen_kinds(self.declared_type)
+        self.frozen = ATOMS if side_outputs else frozen_classes(self.declared_type)
 
     def join(self, upstream: Operator, *, directly: bool) -> None:
         """Learn that records of ``upstream`` come here within the chain, ``directly`` or through other operators."""

@@ -167,16 +167,16 @@ class SubtaskState:
             writer = StateFileWriter(buffer)  # type: ignore[arg-type]
             kept = set()
             for uid, state, timers in self.keyed():
-                if request.kind == "log":
+                if request.form == "log":
                     continue
-                if request.kind == "native" and is_native(state):
+                if request.form == "native" and is_native(state):
                     if files := upload(request, uid, state):
                         yield StatePiece(native=files, operators=(uid,))
                 elif _write(writer, uid, state.take_snapshot(), deadline):
                     kept.add(uid)
                 if _write(writer, uid, timers.take_snapshot(), deadline):
                     kept.add(uid)
-            if request.kind == "log":
+            if request.form == "log":
                 yield from map(self.subtask.log.piece, handles)
             for number, operator in self.operators.items():
                 uid, values = self.nodes[number].uid, self._values(number)

@@ -46,16 +46,16 @@ class Loop(NamedTuple):
 
 
 @cache
-def compiled(kinds: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) -> Loop:
-    """Return the loop for functions of these kinds.
+def compiled(methods: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) -> Loop:
+    """Return the loop for functions with these methods.
 
     Args:
-        kinds: What each is.
+        methods: What each is called.
         keepers: Those that may go on to change what they have returned, so that it needs a snapshot; the results of the
             others are their own.
         stamped: Whether records have timestamps; the results have those of their records, then.
     """
-    calls = ", ".join(f"f{stage}" for stage in range(len(kinds)))
+    calls = ", ".join(f"f{stage}" for stage in range(len(methods)))
     lines = [
         f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, atoms, all_atoms, snapshot, {calls}):",
         "",  # where the counters are set, once they are known
@@ -64,19 +64,19 @@ def compiled(kinds: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) 
     places: dict[int, tuple[int, str]] = {}
     counters: list[str] = []
     record, indent = "r", "        "
-    for stage, kind in enumerate(kinds):
-        if stage and kinds[stage - 1] != MAP:
+    for stage, method in enumerate(methods):
+        if stage and methods[stage - 1] != MAP:
             counters.append(f"n{stage}")
             lines.append(f"{indent}n{stage} += 1")
         elif stage:  # as many as before
             counters.append(counters[-1] if counters else "total")
-        result = record if kind == FILTER else f"r{stage}"
-        lines.append(indent + _CODE[kind].format(result=result, call=f"f{stage}({record})"))
+        result = record if method == FILTER else f"r{stage}"
+        lines.append(indent + _CODE[method].format(result=result, call=f"f{stage}({record})"))
         places[len(lines)] = stage, record
-        if kind != MAP:
+        if method != MAP:
             indent += "    "
         if stage in keepers:
-            settled = "frozen" if set(kinds[stage + 1 :]) <= {FILTER} else "atoms"
+            settled = "frozen" if set(methods[stage + 1 :]) <= {FILTER} else "atoms"
             lines.append(indent + _SETTLE.format(result=result, settled=settled))
             places[len(lines)] = stage, record
         record = result
@@ -86,7 +86,7 @@ def compiled(kinds: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) 
     own = dict.fromkeys(counter for counter in counters if counter != "total")
     lines[1] = f"    {' = '.join(own)} = 0" if own else "    pass"
     names: dict[str, Any] = {}
-    exec(compile("\n".join(lines), f"{GENERATED} loop>", "exec"), names)  # noqa: S102 - built here from kinds alone
+    exec(compile("\n".join(lines), f"{GENERATED} loop>", "exec"), names)  # noqa: S102 - built here from the names alone
     return Loop(names["run"], places)
 
 
@@ -107,16 +107,16 @@ class FusedLoop:
         last = operators[-1]
         self.output = last.output
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
-        self.kinds = tuple(operator.kind for operator in operators)
-        self.mapped = next((stage for stage, kind in enumerate(self.kinds) if kind != MAP), len(operators))
+        self.methods = tuple(operator.method for operator in operators)
+        self.mapped = next((stage for stage, method in enumerate(self.methods) if method != MAP), len(operators))
         """To so many functions after the first one go as many records as to that."""
         self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, snapshot)
-        self.plain = compiled(self.kinds, keepers, stamped=False)
-        self.stamped = compiled(self.kinds, keepers, stamped=True)
+        self.plain = compiled(self.methods, keepers, stamped=False)
+        self.stamped = compiled(self.methods, keepers, stamped=True)
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block through all functions."""
-        calls = [getattr(operator.function, operator.kind) for operator in self.operators]
+        calls = [getattr(operator.function, operator.method) for operator in self.operators]
         results: list[Any] = []
         stamps: list[int] | None = None
         self.watch.cursor = cursor = iter(values)

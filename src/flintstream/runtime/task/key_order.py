@@ -77,14 +77,14 @@ def _pickled(key: Any) -> bytes:
 
 
 def _serialized(key: Any) -> bytes:
-    kind = type(key)
-    if kind is int and -(1 << 63) <= key < 1 << 63:
+    cls = type(key)
+    if cls is int and -(1 << 63) <= key < 1 << 63:
         return key.to_bytes(8, "big", signed=True)  # type: ignore[no-any-return]
-    if kind is str:
+    if cls is str:
         return _text(key)
-    if kind is float:
+    if cls is float:
         return struct.pack(">d", key)
-    if kind is tuple:
+    if cls is tuple:
         return b"".join(map(_serialized, key))
     return _pickled(key)
 

@@ -123,7 +123,7 @@ class Subtask:
         if instruction.keep_state and not self.finished:
             handles = self.state.log(instruction, version)
             memo = self.state.memo()
-        elif instruction.snapshot is not None and instruction.snapshot.kind == "log":
+        elif instruction.snapshot is not None and instruction.snapshot.form == "log":
             handles = self.state.log(instruction, version)  # the last time: the checkpoint refers to it
         pieces, snapshot_error = self._snapshot(instruction, handles, version)
         state_ms = int((time.monotonic() - started) * 1000)
