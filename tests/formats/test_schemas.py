@@ -102,7 +102,7 @@ def test_errors_are_ignored_field_by_field_and_what_is_no_object_is_skipped():
 
 
 def test_settings_that_contradict_one_another_are_refused():
-    with pytest.raises(PlanError, match="contradict"):
+    with pytest.raises(PlanError, match="cannot be combined"):
         json_reader().fail_on_missing_field().ignore_parse_errors().build()
 
 
@@ -116,9 +116,9 @@ def test_settings_that_contradict_one_another_are_refused():
     ],
 )
 def test_only_types_of_rows_have_a_schema(build):
-    with pytest.raises(TypeError, match="needs a type of rows"):
+    with pytest.raises(TypeError, match="needs a row type"):
         build(None)
-    with pytest.raises(PlanError, match="is for rows"):
+    with pytest.raises(PlanError, match="needs a row type"):
         build(Types.INT())
     generic = GenericRecordAvroTypeInfo(AvroSchema.parse_string('"int"'))
     with pytest.raises(PlanError, match="cannot read or write values of type GenericRecord"):
@@ -140,7 +140,7 @@ def test_avro_needs_a_schema_of_records():
         with pytest.raises(PlanError, match="Avro schema"):
             AvroRowSerializationSchema(avro_schema_string=bad)
     loop = '{"type":"record","name":"l","fields":[{"name":"next","type":["null","l"]}]}'
-    with pytest.raises(PlanError, match="contain one another"):
+    with pytest.raises(PlanError, match="contains itself"):
         AvroRowDeserializationSchema(avro_schema_string=loop)
 
 
@@ -181,7 +181,7 @@ def test_a_schema_of_separated_values_says_what_it_is():
     assert CsvSchema.builder().add_columns_from(schema).build().columns == schema.columns
     with pytest.raises(PlanError, match="single character"):
         builder.set_quote_char("''")
-    with pytest.raises(PlanError, match="several"):
+    with pytest.raises(PlanError, match="must be unique"):
         builder.add_string_column("id").build()
 
 

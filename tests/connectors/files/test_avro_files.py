@@ -213,7 +213,7 @@ def test_what_no_column_can_be_is_refused_when_the_program_is_built():
         PARQUET[0](field(["int", "string"]))
     with pytest.raises(PlanError, match="'R' contains itself"):
         PARQUET[1](field(["null", "R"]))
-    with pytest.raises(PlanError, match="must be of a record"):
+    with pytest.raises(PlanError, match="must be a record"):
         PARQUET[0](AvroSchema('"string"'))
     for make in (AVRO[0], AVRO[1], PARQUET[0], PARQUET[1]):
         with pytest.raises(TypeError, match="needs an AvroSchema"):

@@ -120,7 +120,7 @@ def test_files_are_read_as_pyflink_reads_them(builder, text, expected, tmp_path)
         (TEXTS, "1,2\n1,2,3\n", 2, "there are 3 fields"),
         (TEXTS, "1,2\n\n", 2, "there are 1 fields"),
         (TEXTS, '1,2\n"a"x,b\n', 2, "follows a closing quote"),
-        (TEXTS, 'a,b\n"a,b\nc\n', 2, "the quote"),
+        (TEXTS, 'a,b\n"a,b\nc\n', 2, "closing quote"),
         (CsvSchema.builder().add_array_column("a", ";", DataTypes.INT()), "1;2\n1;;2\n", 2, "field 'a'"),
         (schema("a", "b").set_use_header().set_strict_headers(), "b,a\nx,1\n", 1, "the header .* must be a,b"),
     ],

@@ -142,7 +142,7 @@ def test_a_service_that_fails_is_asked_again_as_often_as_allowed(broker, topics,
 
 def test_a_stream_that_is_no_topic_is_named(broker):
     source = builder(single(broker)).set_stream_ids({"nothing"}).set_bounded(LATEST).build()
-    with pytest.raises(KafkaConnectorError, match="there is no topic 'nothing'"):
+    with pytest.raises(KafkaConnectorError, match="topic 'nothing' does not exist"):
         read(make_env(), source)
 
 

@@ -123,7 +123,7 @@ def test_a_request_that_hangs_is_given_up_and_its_transaction_aborted(broker, to
     began = time.monotonic()
     assert hanging.commit(prepared) == [tuple(prepared[0])]
     assert time.monotonic() - began < 10
-    assert "hangs, and is given up" in str(hanging.failure)
+    assert "hangs; giving up" in str(hanging.failure)
     monkeypatch.undo()
     assert hanging.commit(prepared) == []
     ended.set()
@@ -203,7 +203,7 @@ def test_a_file_that_is_gone_is_an_error_unless_it_is_written_already(broker, to
     Prepared(*prepared[0]).delete()
     failed = committer()
     assert failed.commit(prepared) == [tuple(prepared[0])]
-    assert "is gone: the checkpoint refers to output that is not committed" in str(failed.failure)
+    assert "is missing: the checkpoint refers to uncommitted output" in str(failed.failure)
     assert texts(broker, topic) == []
 
 
@@ -212,7 +212,7 @@ def test_a_damaged_file_is_an_error_and_nothing_of_it_is_seen(broker, topic, com
     broken = tuple(replace_checksum(Prepared(*prepared)))
     failed = committer()
     assert failed.commit([broken]) == [broken]
-    assert "is damaged: 2 records are to be committed from it" in str(failed.failure)
+    assert "is damaged, and 2 records from it cannot be committed" in str(failed.failure)
     assert texts(broker, topic) == []
     assert committer().commit([prepared]) == []
 

@@ -173,14 +173,14 @@ def test_what_java_takes_is_taken(client, name, value, caplog):
 @pytest.mark.parametrize("name", NEEDS_JAVA)
 def test_what_needs_a_java_class_is_refused_with_what_to_use_instead(name):
     value, advice = NEEDS_JAVA[name]
-    with pytest.raises(PlanError, match=rf"'{name}' names a class of Java, {value}.*{advice}"):
+    with pytest.raises(PlanError, match=rf"'{name}' names the Java class {value}.*{advice}"):
         check_producer(context(name) | {name: value})
 
 
 @pytest.mark.parametrize("name", sorted(MISSED))
 def test_classes_that_are_missed_are_told_of(name, caplog):
     check_consumer({name: "com.example.Mine"})
-    assert f"'{name}' names what only Java has, and has no effect here: com.example.Mine" in caplog.text
+    assert f"'{name}' names Java classes and has no effect in flintstream: com.example.Mine" in caplog.text
     caplog.clear()
     check_consumer({name: ""})
     assert caplog.text == ""
@@ -189,8 +189,8 @@ def test_classes_that_are_missed_are_told_of(name, caplog):
 def test_an_unknown_property_is_no_error_as_in_java_but_told_of_with_what_may_be_meant(caplog):
     for check in (check_consumer, check_producer):
         check({"fetch.min.bites": "1", "zookeeper.connect": "a:2181"})
-        assert "no property 'fetch.min.bites', and it has no effect; did you mean 'fetch.min.bytes'?" in caplog.text
-        assert "no property 'zookeeper.connect', and it has no effect\n" in caplog.text
+        assert "property 'fetch.min.bites' is unknown and has no effect; did you mean 'fetch.min.bytes'?" in caplog.text
+        assert "property 'zookeeper.connect' is unknown and has no effect\n" in caplog.text
         caplog.clear()
     consumer({"zookeeper.connect": "a:2181"}).close()
     producer({"zookeeper.connect": "a:2181"}, print)
@@ -200,11 +200,14 @@ def test_an_unknown_property_is_no_error_as_in_java_but_told_of_with_what_may_be
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
-        (PLAIN | {"sasl.jaas.config": "x.PlainLoginModule required username=hidden;"}, "no username, or no password"),
-        (PLAIN | {"sasl.jaas.config": "hidden"}, "login module that there is none of here: use PlainLoginModule"),
+        (
+            PLAIN | {"sasl.jaas.config": "x.PlainLoginModule required username=hidden;"},
+            "lacks a username or a pass",
+        ),
+        (PLAIN | {"sasl.jaas.config": "hidden"}, "unsupported login module: use PlainLoginModule"),
         (
             PLAIN | {"sasl.jaas.config": "x.LdapLoginModule required password=hidden;"},
-            "login module that there is none",
+            "unsupported login module",
         ),
         (
             PLAIN | {"sasl.jaas.config": "x.ScramLoginModule required username=a password=hidden tokenauth=true;"},
@@ -217,7 +220,7 @@ def test_an_unknown_property_is_no_error_as_in_java_but_told_of_with_what_may_be
             "aws-msk-iam-sasl-signer-python",
         ),
         (OAUTH | {"sasl.oauthbearer.token.endpoint.url": "file:///token"}, "names a file"),
-        ({"security.protocol": "SASL_PLAINTEXT"}, "GSSAPI.*no Kerberos: build it"),
+        ({"security.protocol": "SASL_PLAINTEXT"}, "GSSAPI.*lack Kerberos: build it"),
         ({"ssl.truststore.certificates": "hidden", "security.protocol": "SSL"}, "neither a certificate nor"),
         ({"acks": "hidden"}, "acks"),
     ],

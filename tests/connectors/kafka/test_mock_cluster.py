@@ -57,7 +57,7 @@ def test_the_older_consumer_has_brokers_create_its_topics_as_javas_does(mock, cr
         if creates:
             assert len(enumerator.discover()) == 4
         else:
-            with pytest.raises(KafkaConnectorError, match="there is no topic 'new-False'"):
+            with pytest.raises(KafkaConnectorError, match="topic 'new-False' does not exist"):
                 enumerator.discover()
     finally:
         enumerator.close()

@@ -82,7 +82,7 @@ def test_a_server_that_is_killed_and_comes_up_again_has_nothing_lost_or_read_twi
         found = run(checkpointed(tmp_path), source(own, "killed", ids=True, config=config), tmp_path, seconds=0.001)
         killer.join()
         assert found == list(range(COUNT))
-        assert "connecting again in 500 ms: cannot read from the queue 'killed'" in caplog.text
+        assert "reconnecting in 500 ms: cannot read from the queue 'killed'" in caplog.text
     finally:
         own.close()
 

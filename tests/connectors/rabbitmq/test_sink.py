@@ -83,7 +83,7 @@ class Full(RMQSink):
 def test_a_message_that_the_server_refuses_is_an_error(server):
     writer = Full(server.config, "full", SimpleStringSchema()).create_writer(WriterContext(0, 1, "a"))
     writer.write(["a", "b", "c", "d", "e"], None)
-    with pytest.raises(RabbitError, match="queue 'full': the server refused a message"):
+    with pytest.raises(RabbitError, match="queue 'full': the server rejected a message"):
         writer.prepare_commit(end_of_input=False)
     writer.close()
 
@@ -118,7 +118,7 @@ class Nothing(SerializationSchema):
 def test_a_record_that_is_no_message_is_named(server):
     env = make_env()
     env.from_collection(["a"]).sink_to(RMQSink(server.config, "none", Nothing()))
-    with pytest.raises(TypeError, match="the serialization schema made None of 'a'"):
+    with pytest.raises(TypeError, match="the serialization schema returned None for 'a'"):
         env.execute()
 
 

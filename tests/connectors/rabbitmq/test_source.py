@@ -141,7 +141,7 @@ def test_a_queue_that_is_deleted_fails_the_job(server):
         assert next(found) == "a"
         with server.channel() as channel:
             channel.queue_delete("deleted")
-        with pytest.raises(RabbitError, match=r"queue 'deleted' .*the queue is gone"):
+        with pytest.raises(RabbitError, match=r"queue 'deleted' .*the queue was deleted"):
             next(found)
 
 

@@ -1,4 +1,4 @@
-"""Formats of messages and files: how values of a type become bytes, and bytes values.
+"""Formats of messages and files: conversion between values of a type and bytes.
 
-What users see is in :mod:`flintstream.datastream.formats`.
+The public API is in :mod:`flintstream.datastream.formats`.
 """

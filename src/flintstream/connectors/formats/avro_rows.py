@@ -1,4 +1,4 @@
-"""Rows in Avro's binary encoding, by fastavro."""
+"""Rows in Avro's binary encoding, with fastavro."""
 
 from __future__ import annotations
 
@@ -48,29 +48,29 @@ _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "string", "b
 
 
 class AvroRows:
-    """Reads and writes the records of a schema as rows. Made once per schema and process."""
+    """Converter between the records of an Avro schema and rows. Create one per schema and process."""
 
     def __init__(self, schema_text: str) -> None:
         """Compile the converters.
 
         Raises:
-            PlanError: It is no schema of records.
+            PlanError: The schema does not describe records.
             MissingDependencyError: fastavro is not installed.
         """
-        parsed(schema_text)  # complains of what is no schema
+        parsed(schema_text)  # validates the schema
         self._kinds = _Kinds(json.loads(schema_text))
         root = self._kinds.root
         if not isinstance(root, dict) or root.get("type") != "record":
-            raise PlanError("an Avro schema of rows must be one of records")
+            raise PlanError("an Avro schema for rows must describe records")
         type_info = self._kinds.type_of(root)
-        assert isinstance(type_info, RowTypeInfo)  # noqa: S101 - as that of a record is
+        assert isinstance(type_info, RowTypeInfo)  # noqa: S101 - records map to rows
         self.type_info = type_info
 
     def reader(self, name: str) -> Callable[[bytes], Row]:
-        """Return what reads a message; ``name`` is that of the schema in errors."""
+        """Return a function that reads a message; ``name`` is the schema's name in errors."""
         read, schema = library().schemaless_reader, parsed(json.dumps(self._kinds.root))
         convert = self._kinds.from_avro(self._kinds.root)
-        assert convert is not None  # noqa: S101 - a record becomes a row
+        assert convert is not None  # noqa: S101 - records are always converted
 
         def read_row(message: bytes) -> Row:
             try:
@@ -81,10 +81,10 @@ class AvroRows:
         return read_row
 
     def writer(self, name: str) -> Callable[[Any], bytes]:
-        """Return what writes a row; ``name`` is that of the schema in errors."""
+        """Return a function that writes a row; ``name`` is the schema's name in errors."""
         write, schema = library().schemaless_writer, parsed(json.dumps(self._kinds.root))
         shape, convert = RowShape(name, self.type_info, cuts=True), self._kinds.to_avro(self._kinds.root)
-        assert convert is not None  # noqa: S101 - a row becomes a record
+        assert convert is not None  # noqa: S101 - rows are always converted
 
         def write_row(value: Any) -> bytes:
             try:
@@ -106,7 +106,7 @@ class _Kinds:
         self.root = self._cleaned(root)
 
     def _cleaned(self, schema: Any) -> Any:
-        """Drop the logical types that are unknown to Flink, and remember what has a name."""
+        """Drop logical types that Flink does not know, and register named types."""
         if isinstance(schema, list):
             return [self._cleaned(each) for each in schema]
         if not isinstance(schema, dict):
@@ -127,7 +127,7 @@ class _Kinds:
         return own
 
     def _resolved(self, schema: Any) -> Any:
-        """Return what a name stands for; a union of a type and null is that type."""
+        """Resolve a name; reduce a union of a type and null to the type."""
         if isinstance(schema, str) and schema not in _PRIMITIVES:
             found = self._named.get(schema, self._named.get(schema.rpartition(".")[2]))
             if found is None:
@@ -141,10 +141,10 @@ class _Kinds:
         return schema
 
     def type_of(self, schema: Any) -> TypeInformation:
-        """Return the type of values of a part."""
+        """Return the type of the values of a part."""
         schema = self._resolved(schema)
         if isinstance(schema, list):
-            return PickledBytesTypeInfo()  # of any kind
+            return PickledBytesTypeInfo()  # a union of several types
         if isinstance(schema, str):
             return _SIMPLE[schema]()
         if "logicalType" in schema:
@@ -157,7 +157,7 @@ class _Kinds:
         if kind != "record":
             return _SIMPLE[kind]()
         if schema["name"] in self._open:
-            raise PlanError(f"records '{schema['name']}' of the Avro schema contain one another, as rows cannot")
+            raise PlanError(f"the Avro record '{schema['name']}' contains itself, which rows do not support")
         self._open.append(schema["name"])
         fields = schema["fields"]
         types = [self.type_of(each["type"]) for each in fields]
@@ -165,11 +165,11 @@ class _Kinds:
         return Types.ROW_NAMED([each["name"] for each in fields], types)
 
     def from_avro(self, schema: Any) -> Converter | None:
-        """Return what makes our value of fastavro's; None if they are the same."""
+        """Return a function that converts fastavro's value to ours; None if they are the same."""
         return self._converter(schema, _row_from_dict, _without_zone, self.from_avro)
 
     def to_avro(self, schema: Any) -> Converter | None:
-        """Return what makes fastavro's value of ours; None if they are the same."""
+        """Return a function that converts our value to fastavro's; None if they are the same."""
         return self._converter(schema, _dict_from_row, _with_zone, self.to_avro)
 
     def _converter(
@@ -199,7 +199,7 @@ def _without_zone(value: dt.datetime) -> dt.datetime:
 
 
 def _with_zone(value: dt.datetime) -> dt.datetime:
-    return value.replace(tzinfo=dt.UTC)  # fastavro would take it for local time
+    return value.replace(tzinfo=dt.UTC)  # fastavro treats naive values as local time
 
 
 def _nullable(convert: Converter | None) -> Converter | None:

@@ -1,4 +1,4 @@
-"""Schemas of Avro, read by fastavro, from the extra ``avro``."""
+"""Avro schemas, parsed by fastavro, from the extra ``avro``."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ def library() -> ModuleType:
     """Return the module ``fastavro``.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: fastavro is not installed.
     """
     return optional_module("fastavro", extra="avro", purpose="Avro")
 
 
 @cache
 def parsed(text: str) -> Any:
-    """Return the schema in ``text`` as fastavro takes it; the same object for the same text.
+    """Return the schema in ``text`` in fastavro's parsed form; the same object for the same text.
 
     Raises:
         MissingDependencyError: fastavro is not installed.
-        PlanError: This is no schema.
+        PlanError: The text is not an Avro schema.
     """
     try:
         content = json.loads(text)
     except ValueError as error:
-        raise PlanError(f"an Avro schema is a JSON text; {shorten(text)} is none: {error}") from None
+        raise PlanError(f"an Avro schema must be JSON, but {shorten(text)} is not: {error}") from None
     schema = library().schema
     try:
         return schema.parse_schema(content)
     except (schema.SchemaParseException, schema.UnknownType) as error:
-        raise PlanError(f"this is no Avro schema: {error}, in {shorten(text)}") from None
+        raise PlanError(f"invalid Avro schema: {error}, in {shorten(text)}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise PlanError(f"this is no Avro schema: {type(error).__name__}: {error}, in {shorten(text)}") from None
+        raise PlanError(f"invalid Avro schema: {type(error).__name__}: {error}, in {shorten(text)}") from None

@@ -1,4 +1,4 @@
-"""Rows that have other fields than the type they are written as: they are taken by position, as Flink takes them."""
+"""Rows whose fields differ from the type they are written as: matched by position, like in Flink."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _log = logging.getLogger(__name__)
 
 
 class RowShape:
-    """Gives rows the form of a type before they are written.
+    """Converts rows to the fields of a type before they are written.
 
-    A row whose fields have the names of the type, in whatever order, is taken by name; any other by position.
+    A row with the field names of the type, in any order, is matched by name; any other row by position.
     """
 
     def __init__(self, schema: str, type_info: RowTypeInfo, *, cuts: bool) -> None:
-        """Prepare; ``cuts`` says whether a row may have more fields than the type, which are left out then."""
+        """Prepare; ``cuts`` tells whether to drop extra fields of rows that are longer than the type."""
         convert = type_info.converter()
-        assert convert is not None  # noqa: S101 - rows have one
+        assert convert is not None  # noqa: S101 - rows always have one
         self._convert = convert
         self._fit = _RowFit(schema, type_info, cuts=cuts)
         self._differs = False
-        """Whether rows are known to have other fields: the next ones have, too."""
+        """Whether an earlier row had other fields: later ones have them as well."""
 
     def __call__(self, value: Any) -> Any:
-        """Return the row that has the type's form; None for None.
+        """Return the row with the fields of the type; None for None.
 
         Raises:
             TypeError, OverflowError: The value does not fit the type.
@@ -55,11 +55,11 @@ class RowShape:
 
 
 def _fit_of(schema: str, type_info: TypeInformation, *, cuts: bool) -> Fit | None:
-    """Return what fits the rows within a value; None if it cannot have any."""
+    """Return a function that fits the rows within a value; None if values cannot contain rows."""
     if isinstance(type_info, RowTypeInfo):
         return _RowFit(schema, type_info, cuts=cuts)
     if isinstance(type_info, MapTypeInfo):
-        return _within_map(_fit_of(schema, type_info._value_type_info, cuts=cuts))  # noqa: SLF001 - what it consists of
+        return _within_map(_fit_of(schema, type_info._value_type_info, cuts=cuts))  # noqa: SLF001 - its parts
     if is_sequence(type_info):
         return _within_list(_fit_of(schema, element_of(type_info), cuts=cuts))
     return None
@@ -89,7 +89,7 @@ class _RowFit:
         self._warned = False
 
     def __call__(self, value: Any) -> Any:
-        """Return a row of the type's names, or the value itself if it needs or allows no change."""
+        """Return a row with the names of the type, or the value itself if it needs no change or does not fit."""
         if not isinstance(value, Row):
             return value
         names, own = self._names, value._fields
@@ -106,15 +106,15 @@ class _RowFit:
         return _make_row(names, values, value.get_row_kind())
 
     def _compare(self, own: tuple[str, ...] | None) -> None:
-        """Warn, once, if a field is written under a name that another field of the row has."""
+        """Warn once if a field is written under a name that another field of the row has."""
         if self._warned or own is None:
             return
         for name, taken in zip(self._names, own, strict=False):
             if name != taken and name in own:
                 self._warned = True
                 _log.warning(
-                    "%s takes the fields of a row by position, as Flink does: its field '%s' is the row's field '%s', "
-                    "not the row's '%s'",
+                    "%s matches the fields of a row by position, as Flink does: its field '%s' is the row's field "
+                    "'%s', not the row's '%s'",
                     *(self._schema, name, taken, name),
                 )
                 return

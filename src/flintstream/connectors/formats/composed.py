@@ -1,4 +1,4 @@
-"""What types of values consist of."""
+"""Parts of composite types."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 def is_sequence(type_info: TypeInformation) -> bool:
-    """Return whether values are lists."""
+    """Tell whether values are lists."""
     return isinstance(type_info, _SequenceTypeInfo) and not is_bytes(type_info)
 
 
 def is_bytes(type_info: TypeInformation) -> bool:
-    """Return whether values are bytes."""
+    """Tell whether values are bytes."""
     if not isinstance(type_info, PrimitiveArrayTypeInfo):
         return False
-    element = type_info._element_type  # noqa: SLF001 - what the type consists of
+    element = type_info._element_type  # noqa: SLF001 - its parts
     return isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.BYTE  # noqa: SLF001 - as above
 
 
 def element_of(type_info: TypeInformation) -> TypeInformation:
     """Return the type of the elements of a list."""
-    assert isinstance(type_info, _SequenceTypeInfo)  # noqa: S101 - asked before
+    assert isinstance(type_info, _SequenceTypeInfo)  # noqa: S101 - callers check is_sequence
     return type_info._element_type  # noqa: SLF001 - as above
 
 
@@ -52,7 +52,7 @@ def inner_types(type_info: TypeInformation) -> list[TypeInformation]:
 
 
 def unsupported(type_info: TypeInformation) -> TypeInformation | None:
-    """Return the first type in ``type_info`` that is none of Flink's own, of which no format knows anything."""
+    """Return the first part of ``type_info`` that is not a Flink type, and therefore unknown to every format."""
     leaves = (BasicTypeInfo, SqlTimeTypeInfo, LocalTimeTypeInfo, PickledBytesTypeInfo)
     parts = inner_types(type_info)
     if not parts and not is_bytes(type_info) and not isinstance(type_info, (*leaves, RowTypeInfo, TupleTypeInfo)):

@@ -1,4 +1,4 @@
-"""Reads separated values as rows of a type."""
+"""CSV reader for rows of a type."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Reader] = {
 
 
 def simple_reader(type_info: TypeInformation) -> Reader | None:
-    """Return what reads a value that has no parts; None if values of this type have."""
+    """Return a function that reads a value without parts; None if values of this type have parts."""
     if isinstance(type_info, BasicTypeInfo):
         return _BASIC.get(type_info._basic_type)  # noqa: SLF001 - the type's kind
     if isinstance(type_info, DateTypeInfo):
@@ -67,10 +67,10 @@ def simple_reader(type_info: TypeInformation) -> Reader | None:
 
 
 def check_columns(type_info: RowTypeInfo, schema: str) -> None:
-    """Refuse types of which no text of separated values can have a column.
+    """Reject types that no CSV column can have.
 
     Raises:
-        PlanError: There is such a type; the message names the column.
+        PlanError: A column has an unsupported type.
     """
     for name, field_type in zip(type_info.get_field_names(), type_info.get_field_types(), strict=True):
         if isinstance(field_type, RowTypeInfo):
@@ -82,13 +82,13 @@ def check_columns(type_info: RowTypeInfo, schema: str) -> None:
         odd = next((part for part in parts if simple_reader(part) is None), None)
         if odd is not None:
             raise PlanError(
-                f"{schema}: column '{name}' cannot be of type {field_type!r}; columns have values without parts, or "
-                "rows or arrays (Types.BASIC_ARRAY, OBJECT_ARRAY, LIST) of such"
+                f"{schema}: column '{name}' cannot be of type {field_type!r}: use a type without parts, or a row or "
+                "array (Types.BASIC_ARRAY, OBJECT_ARRAY, LIST) of such types"
             )
 
 
 class CsvReader:
-    """Reads a message as a row. Made once per schema and process."""
+    """Reads a message as a row. Create one per schema and process."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class CsvReader:
         ignores_errors: bool,
         separators: Sequence[str] | None = None,
     ) -> None:
-        """Prepare; ``separators`` are those of the elements for each column, by default the dialect's."""
+        """Prepare; ``separators`` are the element separators of each column, the dialect's by default."""
         self._schema = schema
         self._ignores_errors = ignores_errors
         self._split = splitter(dialect)
@@ -113,10 +113,10 @@ class CsvReader:
         self._quick = [read or column for read, column in zip(simple, self._columns, strict=True)]
 
     def read(self, message: bytes) -> Row | None:
-        """Return the row; None for what cannot be read if errors are ignored.
+        """Return the row; None for an unreadable message if errors are ignored.
 
         Raises:
-            FormatError: The message has other columns, or does not fit their types.
+            FormatError: The message has the wrong number of columns, or a value does not fit its type.
         """
         try:
             return self.read_text(message.decode())
@@ -126,23 +126,23 @@ class CsvReader:
             raise FormatError.reading(self._schema, message, error) from None
 
     def read_text(self, text: str) -> Row:
-        """Return the row that a text begins with."""
+        """Return the row of the first line of a text."""
         if text[:1] == "\ufeff":
             text = text[1:]
         if not text:
-            raise Misfit("there is nothing in it")
+            raise Misfit("it is empty")
         return self.read_cells(self._split(text))
 
     def read_cells(self, cells: list[str]) -> Row:
-        """Return the row of which these are the texts.
+        """Return the row with these cells.
 
         Raises:
-            Misfit: There are too few or too many, or one does not fit its type.
+            Misfit: The number of cells is wrong, or a cell does not fit its type.
         """
         try:
             return _make_row(self._names, [read(cell) for read, cell in zip(self._quick, cells, strict=True)])
         except (ValueError, TypeError, OverflowError, ArithmeticError):
-            pass  # the slow way knows what is None, and says which column is wrong
+            pass  # the slow path handles None, and names the column of an error
         if len(cells) != len(self._columns):
             cells = self._adjusted(cells)
             if len(cells) < len(self._columns):
@@ -153,7 +153,7 @@ class CsvReader:
     def _adjusted(self, cells: list[str]) -> list[str]:
         wanted = len(self._columns)
         if len(cells) == wanted + 1 and not cells[-1].strip():
-            return cells[:-1]  # a delimiter at the end of the line
+            return cells[:-1]  # the line ends with a delimiter
         if len(cells) > wanted or not self._ignores_errors:
             raise Misfit(f"it has {len(cells)} columns instead of {wanted}")
         return cells
@@ -165,19 +165,19 @@ class CsvReader:
         if isinstance(type_info, RowTypeInfo):
             return self._part(name, self._nested(type_info, separator), null=None)
         element = simple_reader(element_of(type_info))
-        assert element is not None  # noqa: S101 - checked when the schema was made
+        assert element is not None  # noqa: S101 - check_columns has checked it
         read, check = self._part("[]", element, self._null), type_info.to_internal_type
 
         def read_list(text: str) -> Any:
             if not text:
                 return []
             values = [read(part) for part in (text.split(separator) if separator else [text])]
-            return check(values) if None in values else values  # a LIST of numbers has no None
+            return check(values) if None in values else values  # a LIST of numbers cannot contain None
 
         return self._part(name, read_list, null=None)
 
     def _part(self, name: str, read: Reader, null: str | None) -> Reader:
-        """Return what reads a text, or None if it is ``null``, or cannot be read and errors are ignored."""
+        """Return a reader that gives None for ``null``, and for unreadable text if errors are ignored."""
         ignores = self._ignores_errors
         if read is str and null is None:
             return read
@@ -199,7 +199,7 @@ class CsvReader:
         readers = []
         for name, field_type in zip(names, type_info.get_field_types(), strict=True):
             simple = simple_reader(field_type)
-            assert simple is not None  # noqa: S101 - checked when the schema was made
+            assert simple is not None  # noqa: S101 - check_columns has checked it
             readers.append(self._part(name, simple, self._null))
         ignores = self._ignores_errors
 

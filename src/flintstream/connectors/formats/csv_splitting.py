@@ -1,4 +1,4 @@
-"""Splits a message into the texts of its columns."""
+"""Splits CSV messages into the texts of their columns."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 
 def splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
-    """Return what splits the first row of a text.
+    """Return a function that splits the first row of a text.
 
-    Texts without quotes, escapes and further lines are split as they are, those with quotes by the parser of Python's
-    ``csv``. All else takes the way through this module, which is also where errors are found.
+    Texts without quotes, escapes and line breaks are split directly, quoted ones by the parser of Python's ``csv``.
+    Everything else goes through this module, which also finds the errors.
     """
     delimiter, quote = dialect.delimiter, dialect.quote
     slow = _Splitter(dialect).split
@@ -29,7 +29,7 @@ def splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
     lines: list[str] = []
     try:
         parsed = _parser(dialect, lines)
-    except (TypeError, ValueError, csv.Error):  # characters that Python's csv takes for something else
+    except (TypeError, ValueError, csv.Error):  # Python's csv does not support these characters
         return slow
 
     def split(text: str) -> list[str]:
@@ -41,7 +41,7 @@ def splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
         lines.append(text)
         try:
             return next(parsed)
-        except (csv.Error, IndexError):  # an IndexError: it asked for another line, as a quote is open
+        except (csv.Error, IndexError):  # IndexError: an open quote made it read another line
             return slow(text)
 
     return split
@@ -75,14 +75,14 @@ class _Splitter:
             position += len(self._dialect.delimiter)
 
     def _start(self, text: str) -> int:
-        """Return where the first line begins that is neither blank nor a comment."""
+        """Return the start of the first line that is neither blank nor a comment."""
         position = 0
         for line in text.splitlines(keepends=True):
             content = line.strip()
             if content and not content.startswith("#"):
                 return position
             position += len(line)
-        raise Misfit("there is nothing in it")
+        raise Misfit("it is empty")
 
     def _starts_quoted(self, text: str, position: int) -> bool:
         return self._dialect.quote is not None and text.startswith(self._dialect.quote, position)
@@ -92,13 +92,13 @@ class _Splitter:
 
     def _read_quoted(self, text: str, position: int) -> tuple[str, int]:
         quote = self._dialect.quote or ""
-        assert self._quoted is not None  # noqa: S101 - there is a quote
+        assert self._quoted is not None  # noqa: S101 - only called for quoted cells
         parts = []
         while True:
             part, position = self._collect(text, position + 1, self._quoted)
             parts.append(part)
             if position >= len(text):
-                raise Misfit(f"the quote {quote} at its end is missing")
+                raise Misfit(f"its closing quote {quote} is missing")
             if not text.startswith(quote, position + 1):
                 break
             parts.append(quote)
@@ -110,11 +110,11 @@ class _Splitter:
         return "".join(parts), position
 
     def _collect(self, text: str, position: int, plain: re.Pattern[str]) -> tuple[str, int]:
-        """Return what comes up to a character that ends it, without escapes."""
+        """Return the text up to the character that ends it, with escapes resolved."""
         parts = []
         while True:
             match = plain.match(text, position)
-            assert match is not None  # noqa: S101 - it matches nothing, too
+            assert match is not None  # noqa: S101 - it also matches the empty string
             parts.append(match.group())
             position = match.end()
             if self._dialect.escape is None or not text.startswith(self._dialect.escape, position):

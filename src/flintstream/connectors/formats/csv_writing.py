@@ -1,4 +1,4 @@
-"""Writes rows of a type as separated values, in the bytes that Flink writes."""
+"""CSV writer for rows of a type, byte for byte like Flink."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Writer = Callable[[Any], str]
 
 LONGEST_UNQUOTED = 24
-"""Flink quotes longer texts without looking at them."""
+"""Flink quotes longer texts without inspecting them."""
 
 _NUMBERS: dict[BasicType, Writer] = {
     BasicType.BOOLEAN: lambda value: "true" if value else "false",
@@ -47,12 +47,12 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Writer] = {
 
 
 def _number(type_info: TypeInformation) -> Writer | None:
-    """Return what writes values that are never quoted; None if these may be."""
+    """Return a function that writes values that are never quoted; None if values may need quotes."""
     return _NUMBERS.get(type_info._basic_type) if isinstance(type_info, BasicTypeInfo) else None  # noqa: SLF001 - its kind
 
 
 def _simple(type_info: TypeInformation) -> Writer:
-    """Return what writes a value that has no parts, without quotes."""
+    """Return a function that writes a value without parts, unquoted."""
     number = _number(type_info)
     if number is not None:
         return number
@@ -70,14 +70,14 @@ def _simple(type_info: TypeInformation) -> Writer:
 
 
 def quoter(dialect: CsvDialect) -> Callable[[str], str]:
-    """Return what puts a text into quotes where Flink does.
+    """Return a function that quotes a text where Flink does.
 
-    That is: longer ones, and those with any character that is not greater than the delimiter and the quote.
+    Flink quotes long texts, and those with a character that is not greater than both delimiter and quote.
     """
     quote, escape = dialect.quote, dialect.escape
     if quote is None:
         return lambda text: text
-    backslash = "\\"  # Flink minds it as long as there is no escape character
+    backslash = "\\"  # Flink considers it only without an escape character
     highest = re.escape(max(dialect.delimiter, quote, "\r"))
     special = re.compile(f"[\\x00-{highest}{re.escape(escape or backslash)}]").search
 
@@ -91,14 +91,14 @@ def quoter(dialect: CsvDialect) -> Callable[[str], str]:
 
 
 class CsvWriter:
-    """Writes rows as messages. Made once per schema and process."""
+    """Writes rows as messages. Create one per schema and process."""
 
     def __init__(
         self, schema: str, type_info: RowTypeInfo, dialect: CsvDialect, separators: Sequence[str] | None = None
     ) -> None:
-        """Prepare; ``separators`` are those of the elements for each column, by default the dialect's."""
+        """Prepare; ``separators`` are the element separators of each column, the dialect's by default."""
         self._schema = schema
-        self._shape = RowShape(schema, type_info, cuts=False)  # Flink refuses longer rows here
+        self._shape = RowShape(schema, type_info, cuts=False)  # Flink rejects longer rows here
         self._delimiter, self._end = dialect.delimiter, dialect.line_delimiter
         self._null = dialect.null_literal or ""
         self._quoted = quoter(dialect)
@@ -114,13 +114,13 @@ class CsvWriter:
         """
         try:
             if value is None:
-                raise TypeError("a row is needed")  # noqa: TRY301 - it is told as all the others
+                raise TypeError("a row is needed")  # noqa: TRY301 - reported like all others
             return self.line(self._shape(value)).encode()
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FormatError.writing(self._schema, value, error) from error
 
     def line(self, row: Any) -> str:
-        """Return the line of a row that has the type's form."""
+        """Return the line of a row that has the fields of the type."""
         cells = [write(value) for write, value in zip(self._columns, row, strict=True)]
         return self._delimiter.join(cells) + self._end
 

@@ -1,4 +1,4 @@
-"""What a text of separated values looks like."""
+"""CSV dialects."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from flintstream.errors import PlanError
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """The characters of a text of separated values."""
+    """The special characters of a CSV text."""
 
     delimiter: str = ","
     """Between columns."""
     quote: str | None = '"'
-    """Around values that contain special characters; None if nothing is quoted."""
+    """Around values that contain special characters; None to quote nothing."""
     escape: str | None = None
-    """Before a character that is to be taken as it is; None if there is no such."""
+    """Makes the next character literal; None for no escape character."""
     null_literal: str | None = None
-    """What None is written as, and read from. If None, it is written as nothing, and nothing read as None."""
+    """The text that represents None. If None, None is written as an empty text, and no text is read as None."""
     array_delimiter: str = ";"
-    """Between the elements of an array whose column has no delimiter of its own."""
+    """Between the elements of an array, unless the column has its own delimiter."""
     line_delimiter: str = "\n"
-    """After a row that is written. Rows that are read may end as they like."""
+    """Written after each row. Reading accepts any line ending."""
     allow_comments: bool = False
-    """Whether lines that begin with ``#`` are passed over."""
+    """Whether to skip lines that start with ``#``."""
 
 
 def one_character(value: object, what: str) -> str:
-    """Return ``value`` if it is one character.
+    """Return ``value`` if it is a single character.
 
     Raises:
-        PlanError: It is not.
+        PlanError: It is not a single character.
     """
     if not isinstance(value, str) or len(value) != 1:
-        raise PlanError(f"{what} must be a single character, got {value!r}")
+        raise PlanError(f"{what} must be a single character, but got {value!r}")
     return value

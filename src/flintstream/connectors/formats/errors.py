@@ -1,4 +1,4 @@
-"""What a message or a value that does not fit its schema raises."""
+"""Errors for messages and values that do not fit their schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flintstream.errors import FlintstreamError, shorten
 class FormatError(FlintstreamError, ValueError):
     """A message cannot be read, or a value cannot be written.
 
-    The message names the schema, the field where there is one, and the beginning of what was given.
+    The message names the schema, the field if there is one, and the beginning of the input.
     """
 
     @classmethod
@@ -23,7 +23,7 @@ class FormatError(FlintstreamError, ValueError):
 
 
 class Misfit(ValueError):  # noqa: N818 - it becomes a FormatError
-    """A part of a message does not fit its type; ``path`` says which one."""
+    """A part of a message does not fit its type; ``path`` names the part."""
 
     def __init__(self, text: str, path: str = "") -> None:
         super().__init__(text)
@@ -31,7 +31,7 @@ class Misfit(ValueError):  # noqa: N818 - it becomes a FormatError
         self.path = path
 
     def within(self, part: str) -> Misfit:
-        """Return the same as seen from one level further out."""
+        """Return the same error as seen one level further out."""
         between = "." if self.path and not self.path.startswith("[") else ""
         return Misfit(self.text, f"{part}{between}{self.path}")
 
@@ -40,5 +40,5 @@ class Misfit(ValueError):  # noqa: N818 - it becomes a FormatError
 
 
 def reason(error: Exception) -> str:
-    """Return what an error says to a user: its class, too, unless it is only ours."""
+    """Return an error's text for users, with the class of the error unless it is internal."""
     return str(error) if isinstance(error, Misfit) and str(error) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Reads JSON as values of a type."""
+"""JSON reader for values of a type."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _BLANKS = " \t\n\r"
 
 
 class JsonReader:
-    """Reads a message as a row. Made once per schema and process: the converters are compiled."""
+    """Reads a message as a row. Compiles its converters, so create one per schema and process."""
 
     def __init__(self, schema: str, type_info: RowTypeInfo, *, fails_on_missing: bool, ignores_errors: bool) -> None:
-        """Compile the converters; ``schema`` is the name to use in errors."""
+        """Compile the converters; ``schema`` is the schema's name in errors."""
         self._schema = schema
         self._ignores_errors = ignores_errors
         self._row: Callable[[Any], Row] = _Compiler(
@@ -55,10 +55,10 @@ class JsonReader:
         self._scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
 
     def read(self, message: bytes) -> Row | None:
-        """Return the row; None for a JSON null, and for what cannot be read if errors are ignored.
+        """Return the row; None for a JSON null, and for an unreadable message if errors are ignored.
 
         Raises:
-            FormatError: The message is no JSON, or does not fit the type.
+            FormatError: The message is not JSON, or does not fit the type.
         """
         try:
             try:
@@ -78,24 +78,24 @@ class JsonReader:
     def _scan_slowly(self, text: str) -> Any:
         content = text.removeprefix("\ufeff").lstrip(_BLANKS)
         if not content:
-            raise Misfit("there is nothing in it")
+            raise Misfit("it is empty")
         try:
             return self._scan(content, 0)[0]
         except StopIteration as stop:
-            raise Misfit(f"no JSON at character {stop.value}") from None
+            raise Misfit(f"invalid JSON at character {stop.value}") from None
 
 
 def _text_of(message: bytes) -> str:
-    """Return the text in one of the encodings that JSON may have."""
+    """Decode a message in any of the encodings that JSON allows."""
     return message.decode(json.detect_encoding(message))
 
 
 def _refuse_constant(name: str) -> None:
-    raise Misfit(f"{name} is no JSON")
+    raise Misfit(f"{name} is not valid JSON")
 
 
 def _without_halves(node: Any) -> Any:
-    """Replace halves of surrogate pairs, which no encoding of text has, by question marks."""
+    """Replace lone surrogates, which no encoding can represent, with question marks."""
     if isinstance(node, str):
         return (
             node
@@ -186,8 +186,8 @@ def _pickled(text: str) -> Any:
     content = texts.base64_bytes(text)
     try:
         return pickle.loads(content)
-    except Exception as error:  # noqa: BLE001 - anything may come of unpickling
-        raise Misfit(f"{shorten(content, 60)} is no pickled object: {error}") from None
+    except Exception as error:  # noqa: BLE001 - unpickling may raise anything
+        raise Misfit(f"{shorten(content, 60)} is not a pickled object: {error}") from None
 
 
 _BASIC: dict[BasicType, Reader] = {
@@ -218,7 +218,7 @@ _FAST = {
     BasicType.INT: "type({x}) is int and -2147483648 <= {x} <= 2147483647",
     BasicType.LONG: "type({x}) is int and -9223372036854775808 <= {x} <= 9223372036854775807",
 }
-"""When a value needs no reader."""
+"""Conditions under which a value needs no conversion."""
 
 
 class _Compiler:
@@ -227,7 +227,7 @@ class _Compiler:
         self._ignores_errors = ignores_errors
 
     def reader(self, type_info: TypeInformation) -> Reader:
-        """Return what reads values that are not None."""
+        """Return a function that reads values other than None."""
         if isinstance(type_info, BasicTypeInfo):
             return _BASIC[type_info._basic_type]  # noqa: SLF001 - the type's kind
         if isinstance(type_info, DateTypeInfo):
@@ -248,11 +248,11 @@ class _Compiler:
             return self._tuple(type_info)
         if isinstance(type_info, MapTypeInfo):
             return self._map(type_info)
-        assert is_sequence(type_info)  # noqa: S101 - the types are checked before
+        assert is_sequence(type_info)  # noqa: S101 - all types were checked earlier
         return self._sequence(type_info)
 
     def _part(self, type_info: TypeInformation, name: str) -> Reader:
-        """Return what reads a part of a value; None stays None."""
+        """Return a function that reads a part of a value and keeps None."""
         read = self.reader(type_info)
         ignores = self._ignores_errors
 
@@ -292,11 +292,11 @@ class _Compiler:
     def _tuple(self, type_info: TupleTypeInfo) -> Reader:
         parts = [(f"f{i}", self._part(part, f"f{i}")) for i, part in enumerate(type_info.get_field_types())]
 
-        check = type_info.to_internal_type  # there are types that have no None
+        check = type_info.to_internal_type  # some types do not allow None
 
         def read(node: Any) -> Any:
             if not isinstance(node, dict):
-                raise fails(node, "an object with the fields f0, f1 and so on")
+                raise fails(node, "an object with the fields f0, f1, ...")
             values = tuple([part(node.get(name)) for name, part in parts])
             return check(values) if None in values else values
 
@@ -333,7 +333,7 @@ def _located(error: Exception, name: str) -> Misfit:
 
 
 def _absent(name: str) -> None:
-    raise Misfit(f"there is no field '{name}'")
+    raise Misfit(f"field '{name}' is missing")
 
 
 def _not_an_object(node: Any) -> None:

@@ -1,4 +1,4 @@
-"""Types of rows from JSON schemas, of which Flink takes a part."""
+"""Row types from JSON schemas, for the subset that Flink supports."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def type_of_schema(text: str) -> TypeInformation:
     RowTypeInfo(id: BigDecimal)
 
     Raises:
-        PlanError: It is no schema, or none of those that Flink takes.
+        PlanError: The text is not a JSON schema, or uses features that Flink does not support.
     """
     try:
         root = json.loads(_COMMENT.sub(lambda match: match.group(1) or "", text))
     except ValueError as error:
-        raise PlanError(f"a JSON schema is a JSON text; {shorten(text)} is none: {error}") from None
+        raise PlanError(f"a JSON schema must be JSON, but {shorten(text)} is not: {error}") from None
     return _type_of(root, "<root>", root)
 
 
 def _type_of(node: Any, place: str, root: Any) -> TypeInformation:
     if not isinstance(node, dict):
-        raise PlanError(f"JSON schema: {place} must be an object, not {shorten(node)}")
+        raise PlanError(f"JSON schema: {place} must be an object, but got {shorten(node)}")
     alone = [key for key in ("allOf", "anyOf", "not", "extends", "disallow") if key in node]
     if alone:
-        raise PlanError(f"JSON schema: '{alone[0]}' in {place} cannot be a type of rows; 'oneOf' a type and null can")
+        raise PlanError(f"JSON schema: '{alone[0]}' in {place} is not supported: use 'oneOf' with a type and null")
     if "$ref" in node:
         return _type_of(_referenced(node["$ref"], place, root), place, root)
     if "oneOf" in node:
@@ -59,7 +59,7 @@ def _type_or_null(node: Any, place: str, root: Any) -> TypeInformation | None:
 def _one_of(types: list[TypeInformation | None], place: str) -> TypeInformation:
     there = [each for each in types if each is not None]
     if len(there) != 1 or len(types) > 2:
-        raise PlanError(f"JSON schema: {place} may be of one type, and null; not of several")
+        raise PlanError(f"JSON schema: {place} has several types: it must have one type, optionally with null")
     return there[0]
 
 
@@ -69,7 +69,7 @@ def _type_of_kind(kind: Any, node: dict[str, Any], place: str, root: Any) -> Typ
     if kind == "string":
         if "contentEncoding" in node and node["contentEncoding"] != "base64":
             raise PlanError(
-                f"JSON schema: {place} has the encoding {node['contentEncoding']!r}, but only base64 can be"
+                f"JSON schema: {place} has the encoding {node['contentEncoding']!r}: only base64 is supported"
             )
         if "contentEncoding" in node:
             return Types.PRIMITIVE_ARRAY(Types.BYTE())
@@ -80,16 +80,16 @@ def _type_of_kind(kind: Any, node: dict[str, Any], place: str, root: Any) -> Typ
         return Types.ROW_NAMED(list(fields), types)
     if kind == "array":
         return _array(node, place, root)
-    raise PlanError(f"JSON schema: {place} has the type {kind!r}, which cannot be read")
+    raise PlanError(f"JSON schema: {place} has the unsupported type {kind!r}")
 
 
 def _array(node: dict[str, Any], place: str, root: Any) -> TypeInformation:
     items = node.get("items")
     if items is None:
-        raise PlanError(f"JSON schema: {place} is an array and must say of what: add 'items'")
+        raise PlanError(f"JSON schema: {place} is an array without an item type: add 'items'")
     if isinstance(items, list):
         if node.get("additionalItems", False):
-            raise PlanError(f"JSON schema: {place} names its items one by one, so it cannot have others")
+            raise PlanError(f"JSON schema: {place} lists its items one by one: remove 'additionalItems'")
         types = [_type_of(item, f"{place}[{i}]", root) for i, item in enumerate(items)]
         return Types.ROW_NAMED([f"f{i}" for i in range(len(items))], types)
     element = _type_of(items, f"{place}[]", root)
@@ -100,13 +100,13 @@ def _array(node: dict[str, Any], place: str, root: Any) -> TypeInformation:
 def _referenced(reference: Any, place: str, root: Any) -> Any:
     if not isinstance(reference, str) or not reference.startswith("#/"):
         raise PlanError(
-            f"JSON schema: {place} refers to {reference!r}; it can refer to this document alone, as '#/...'"
+            f"JSON schema: {place} refers to {reference!r}: use a reference within the document, like '#/...'"
         )
     node = root
     for name in reference[2:].split("/"):
         if not isinstance(node, dict) or name not in node:
-            raise PlanError(f"JSON schema: {place} refers to {reference!r}, which is not there")
+            raise PlanError(f"JSON schema: {place} refers to {reference!r}, which does not exist")
         node = node[name]
     if isinstance(node, dict) and "$ref" in node:
-        raise PlanError(f"JSON schema: {place} refers to {reference!r}, which refers on; only one step is possible")
+        raise PlanError(f"JSON schema: {place} refers to {reference!r}, another reference: name its target directly")
     return node

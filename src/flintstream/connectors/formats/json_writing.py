@@ -1,4 +1,4 @@
-"""Writes values of a type as JSON, in the bytes that Flink writes."""
+"""JSON writer for values of a type, byte for byte like Flink."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ODD = re.compile("\\\\u00[0-9a-f]{2}|\\\\\\\\|[\U00010000-\U0010ffff]")
 
 
 def json_text(node: Any) -> str:
-    """Return a JSON value as text, with numbers as Java writes them."""
+    """Return a JSON value as text, with numbers formatted as in Java."""
     if isinstance(node, str):
         return quoted(node)
     if isinstance(node, bool) or node is None:
@@ -56,12 +56,12 @@ def json_text(node: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as JSON has it."""
+    """Return a text as a JSON string."""
     return _as_flink(encode_basestring(text))
 
 
 def _as_flink(text: str) -> str:
-    r"""Spell what Flink spells otherwise: ``\u001F`` in capitals, and surrogate pairs."""
+    r"""Escape characters as Flink does: ``\u001F`` in upper case, and surrogate pairs."""
     return text if text.isascii() and "\\u" not in text else _ODD.sub(_spelled, text)
 
 
@@ -74,10 +74,10 @@ def _spelled(match: re.Match[str]) -> str:
 
 
 class JsonWriter:
-    """Writes rows as messages. Made once per schema and process: the converters are compiled."""
+    """Writes rows as messages. Compiles its converters, so create one per schema and process."""
 
     def __init__(self, schema: str, type_info: RowTypeInfo) -> None:
-        """Compile the converters; ``schema`` is the name to use in errors."""
+        """Compile the converters; ``schema`` is the schema's name in errors."""
         self._schema = schema
         self._shape = RowShape(schema, type_info, cuts=True)
         self._write = _row(type_info)
@@ -132,7 +132,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Writer] = {
 
 
 def _writer(type_info: TypeInformation) -> Writer:
-    """Return what writes values that are not None."""
+    """Return a function that writes values other than None."""
     if isinstance(type_info, BasicTypeInfo):
         return _BASIC[type_info._basic_type]  # noqa: SLF001 - the type's kind
     if isinstance(type_info, DateTypeInfo):
@@ -153,7 +153,7 @@ def _writer(type_info: TypeInformation) -> Writer:
         return _object(tuple(f"f{i}" for i in range(len(inner_types(type_info)))), inner_types(type_info))
     if isinstance(type_info, MapTypeInfo):
         return _map(type_info)
-    assert is_sequence(type_info)  # noqa: S101 - the types are checked before
+    assert is_sequence(type_info)  # noqa: S101 - all types were checked earlier
     part = _nullable(_writer(element_of(type_info)))
     return lambda value: f"[{','.join(map(part, value))}]"
 
@@ -173,7 +173,7 @@ def _row(type_info: RowTypeInfo) -> Writer:
 
 
 def _object(names: tuple[str, ...], types: list[TypeInformation]) -> Writer:
-    """Compile what writes the parts of a value as the fields of an object."""
+    """Compile a function that writes the parts of a value as the fields of an object."""
     scope = Scope()
     keys = [json.dumps(name, ensure_ascii=False).replace("%", "%%") for name in names]
     template = scope.add("{" + ",".join([f"{key}:%s" for key in keys]) + "}")

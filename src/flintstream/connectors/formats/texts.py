@@ -1,4 +1,4 @@
-"""Values from texts and texts from values, as Java has them."""
+"""Conversion between texts and values, compatible with Java."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _SQL_INSTANT = re.compile(rf"(\d{{4}}-\d\d-\d\d) {_TIME}Z", re.ASCII)
 
 
 def fails(value: object, wanted: str) -> Misfit:
-    """Return the error for a value that is not what is wanted."""
+    """Return the error for a value that is not ``wanted``."""
     return Misfit(f"{shorten(value, 60)} is not {wanted}")
 
 
 def integer(bits: int | None) -> Callable[[str], int]:
-    """Return what reads integers of so many bits; None for any number of them."""
+    """Return a function that reads integers of ``bits`` bits; of any size if None."""
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if bits else (0, 0)
     wanted = f"an integer of {bits} bits" if bits else "an integer"
 
@@ -63,7 +63,7 @@ def integer(bits: int | None) -> Callable[[str], int]:
 
 
 def double(text: str) -> float:
-    """Read a floating point number of 64 bits."""
+    """Read a 64-bit floating point number."""
     try:
         value = float(text)
     except ValueError:
@@ -72,7 +72,7 @@ def double(text: str) -> float:
 
 
 def _odd_double(text: str) -> float:
-    """Read what Java and Python do not agree on."""
+    """Read a number that Java and Python parse differently."""
     stripped = text.strip()
     if _FLOAT.fullmatch(stripped):
         return float(stripped.rstrip("fFdD"))
@@ -84,7 +84,7 @@ def _odd_double(text: str) -> float:
 
 
 def single(text: str) -> float:
-    """Read a floating point number of 32 bits."""
+    """Read a 32-bit floating point number."""
     return narrow(double(text))
 
 
@@ -100,12 +100,12 @@ def decimal(text: str) -> Decimal:
 
 
 def boolean(text: str) -> bool:
-    """Read ``true``, in any case; everything else is false."""
+    """Return True for ``true`` in any case, and False for everything else."""
     return text.strip().lower() == "true"
 
 
 def base64_bytes(text: str) -> bytes:
-    """Read bytes in Base64, with padding."""
+    """Decode padded Base64."""
     try:
         return base64.b64decode(text.strip(), validate=True)
     except (binascii.Error, ValueError) as error:
@@ -123,7 +123,7 @@ def _date(text: str) -> dt.date:
     try:
         return dt.date.fromisoformat(text)
     except ValueError as error:
-        raise Misfit(f"{shorten(text, 60)} is no date: {error}") from None
+        raise Misfit(f"{shorten(text, 60)} is not a date: {error}") from None
 
 
 def _micros(fraction: str | None) -> int:
@@ -131,14 +131,14 @@ def _micros(fraction: str | None) -> int:
 
 
 def _time(match: re.Match[str], first: int) -> dt.time:
-    """Return the time of day in three groups and, for the fraction, a fourth; 24:00:00 is the next midnight."""
+    """Return the time of day in three groups and an optional fourth for the fraction; 24:00:00 becomes midnight."""
     hour, minute, second, fraction = match.group(first, first + 1, first + 2, first + 3)
     if (hour, minute, second) == ("24", "00", "00") and not (fraction or "").strip("0"):
         hour = "00"
     try:
         return dt.time(int(hour), int(minute), int(second), _micros(fraction))
     except ValueError as error:
-        raise Misfit(f"{shorten(match.group(), 60)} is no time: {error}") from None
+        raise Misfit(f"{shorten(match.group(), 60)} is not a time: {error}") from None
 
 
 def _datetime(match: re.Match[str]) -> dt.datetime:
@@ -147,7 +147,7 @@ def _datetime(match: re.Match[str]) -> dt.datetime:
 
 
 def iso_time(text: str) -> dt.time:
-    """Read ``01:02:03Z``; there may be a fraction of zeros."""
+    """Read ``01:02:03Z``; a fraction must be zero."""
     match = _ISO_TIME.fullmatch(text)
     if match is None or (match.group(4) or "").strip("0"):
         raise fails(text, "a time like 01:02:03Z, in whole seconds")
@@ -155,14 +155,14 @@ def iso_time(text: str) -> dt.time:
 
 
 def iso_timestamp(text: str) -> dt.datetime:
-    """Read ``2020-01-02T03:04:05.123Z``, to the microsecond."""
+    """Read ``2020-01-02T03:04:05.123Z``, with microsecond precision."""
     match = _ISO_TIMESTAMP.fullmatch(text)
     if match is None:
         raise fails(text, "a timestamp like 2020-01-02T03:04:05.123Z")
     return _datetime(match)
 
 
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - of values without a time zone
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - these values have no time zone
 
 
 def _instant(match: re.Match[str], offset_seconds: int = 0) -> Instant:
@@ -173,7 +173,7 @@ def _instant(match: re.Match[str], offset_seconds: int = 0) -> Instant:
 
 
 def iso_instant(text: str) -> Instant | None:
-    """Read ``2020-01-02T03:04:05.123Z``, also with an offset, or seconds since the epoch; nothing is None."""
+    """Read ``2020-01-02T03:04:05.123Z``, also with an offset, or seconds since the epoch; None for an empty text."""
     stripped = text.strip()
     if not stripped:
         return None
@@ -189,7 +189,7 @@ def iso_instant(text: str) -> Instant | None:
 
 
 def seconds_instant(seconds: Decimal | int) -> Instant:
-    """Return the point in time so many seconds after the epoch."""
+    """Return the point in time ``seconds`` after the epoch."""
     whole = math.floor(seconds)
     return Instant(whole, int((seconds - whole) * 1_000_000_000))
 
@@ -215,11 +215,11 @@ def sql_time(text: str) -> dt.time:
     try:
         return dt.time(0 if (hour, minute, second) == (24, 0, 0) else hour, minute, second)
     except ValueError as error:
-        raise Misfit(f"{shorten(text, 60)} is no time: {error}") from None
+        raise Misfit(f"{shorten(text, 60)} is not a time: {error}") from None
 
 
 def sql_timestamp(text: str) -> dt.datetime:
-    """Read ``2020-01-02 03:04:05.123``, also ``2020-1-2 3:4:5``, to the microsecond."""
+    """Read ``2020-01-02 03:04:05.123``, also ``2020-1-2 3:4:5``, with microsecond precision."""
     match = _SQL_TIMESTAMP.fullmatch(text.strip())
     if match is None:
         raise fails(text, "a timestamp like 2020-01-02 03:04:05.123")
@@ -227,7 +227,7 @@ def sql_timestamp(text: str) -> dt.datetime:
 
 
 def local_timestamp(text: str) -> dt.datetime:
-    """Read ``2020-01-02 03:04:05.123``, to the microsecond."""
+    """Read ``2020-01-02 03:04:05.123``, with microsecond precision."""
     match = _LOCAL_TIMESTAMP.fullmatch(text.strip())
     if match is None:
         raise fails(text, "a timestamp like 2020-01-02 03:04:05.123")
@@ -243,40 +243,40 @@ def sql_instant(text: str) -> Instant:
 
 
 def number_text(value: float) -> str:
-    """Return what ``Double.toString`` gives; the common case is the same in Python."""
+    """Format a number like ``Double.toString``; Python gives the same in the common case."""
     return repr(value) if 0.001 <= value < 1e7 or -1e7 < value <= -0.001 else double_text(value)
 
 
 def decimal_text(value: Decimal) -> str:
-    """Return what ``BigDecimal.toString`` gives."""
+    """Format a number like ``BigDecimal.toString``."""
     return str(value)
 
 
 def base64_text(value: bytes) -> str:
-    """Return the bytes in Base64."""
+    """Encode bytes as Base64."""
     return binascii.b2a_base64(value, newline=False).decode("ascii")
 
 
 def fraction_text(microsecond: int) -> str:
-    """Return the fraction of a second without zeros at the end; nothing for none."""
+    """Return the fraction of a second without trailing zeros; empty if zero."""
     return f".{microsecond:06d}".rstrip("0") if microsecond else ""
 
 
 def iso_timestamp_text(value: dt.datetime) -> str:
-    """Return ``2020-01-02T03:04:05.123Z``."""
+    """Format as ``2020-01-02T03:04:05.123Z``."""
     return f"{value.replace(microsecond=0).isoformat()}{fraction_text(value.microsecond)}Z"
 
 
 def iso_time_text(value: dt.time) -> str:
-    """Return ``01:02:03Z``."""
+    """Format as ``01:02:03Z``."""
     return f"{value.replace(microsecond=0).isoformat()}Z"
 
 
 def sql_instant_text(value: Instant) -> str:
-    """Return ``2020-01-02 03:04:05.123Z``."""
+    """Format as ``2020-01-02 03:04:05.123Z``."""
     return instant_text(value).replace("T", " ")
 
 
 def sql_timestamp_text(value: dt.datetime) -> str:
-    """Return ``2020-01-02 03:04:05.123``; without a fraction, or with one that has no zeros at its end."""
+    """Format as ``2020-01-02 03:04:05.123``, without trailing zeros in the fraction, or without a fraction."""
     return f"{value.replace(microsecond=0, tzinfo=None).isoformat(' ')}{fraction_text(value.microsecond)}"

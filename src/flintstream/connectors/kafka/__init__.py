@@ -1,4 +1,4 @@
-"""Reads from and writes to Apache Kafka with librdkafka, from the extra ``kafka``.
+"""Source and sink for Apache Kafka on top of librdkafka, from the extra ``kafka``.
 
-What users see is in :mod:`flintstream.datastream.connectors.kafka`.
+The public API is in :mod:`flintstream.datastream.connectors.kafka`.
 """

@@ -1,4 +1,4 @@
-"""Makes the clients of librdkafka."""
+"""Clients of librdkafka, and their common error handling."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ _log = logging.getLogger(__name__)
 LIBRARY_LOG = logging.getLogger(f"{__package__}.librdkafka")
 
 TIMEOUT_SECONDS = 30.0
-"""How long a request may take, and be tried again, before it has failed."""
+"""How long a request may take, retries included, before it fails."""
 
 REQUEST_SECONDS = 5.0
-"""How long an answer is waited for before it is asked again."""
+"""How long to wait for an answer before retrying."""
 
 CONSUMER_DEFAULTS = {
     "enable.auto.commit": "false",
-    "isolation.level": "read_uncommitted",  # as Kafka's Java client has it
-    "fetch.queue.backoff.ms": "10",  # librdkafka would wait for a second when its queue is full
+    "isolation.level": "read_uncommitted",  # the default of Kafka's Java client
+    "fetch.queue.backoff.ms": "10",  # librdkafka waits a second by default when its queue is full
     "queued.max.messages.kbytes": "32768",
 }
 
 PRODUCER_DEFAULTS = {
-    "partitioner": "murmur2_random",  # keys go where Kafka's Java client sends them
-    "message.max.bytes": "1048576",  # its 'max.request.size'
+    "partitioner": "murmur2_random",  # sends keys to the same partitions as Kafka's Java client
+    "message.max.bytes": "1048576",  # the Java client's 'max.request.size'
     "queue.buffering.max.messages": "1000000",
     "queue.buffering.max.kbytes": "131072",
 }
 
 ELSEWHERE = ("bootstrap.servers", "metadata.broker.list", ".location", ".keytab", ".file", "oauth_cb")
-"""What names of properties end with that refer to servers, to files of the workers and to functions."""
+"""Endings of property names that refer to servers, to files of the workers, or to functions."""
 
 FORCED = {"delivery.report.only.error": True}
-"""Records are many: only those are reported that could not be delivered."""
+"""Report only records that could not be delivered: reporting every record is too slow."""
 
 
 class KafkaConnectorError(FlintstreamError):
-    """Kafka could not be read from or written to; names topic, partition and offset where there are any."""
+    """Reading from or writing to Kafka failed. Names topic, partition and offset where known."""
 
 
 def library() -> ModuleType:
     """Return the module ``confluent_kafka``.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: confluent-kafka is not installed.
     """
     return optional_module("confluent_kafka", package="confluent-kafka", extra="kafka", purpose="the Kafka connector")
 
 
 def consumer(properties: Mapping[str, str], **more: Any) -> Any:
-    """Return a consumer that commits no offsets by itself.
+    """Return a consumer that does not commit offsets by itself.
 
     Raises:
-        PlanError: librdkafka does not know the value of a property, or a store of keys cannot be read.
+        PlanError: librdkafka rejects the value of a property, or a keystore cannot be read.
     """
     return _consumer(librdkafka(properties), more)
 
@@ -76,10 +76,10 @@ def _consumer(translated: dict[str, Any], more: dict[str, Any], unknown: Callabl
 
 
 def producer(properties: Mapping[str, str], on_error: Callable[[Any, Any], None], **more: Any) -> Any:
-    """Return a producer; ``on_error`` is called with error and message for each record that was not delivered.
+    """Return a producer that calls ``on_error(error, message)`` for each record it could not deliver.
 
     Raises:
-        PlanError: librdkafka does not know the value of a property, or a store of keys cannot be read.
+        PlanError: librdkafka rejects the value of a property, or a keystore cannot be read.
     """
     return _producer(librdkafka(properties, Role.PRODUCER), on_error, more)
 
@@ -98,7 +98,7 @@ _UNKNOWN = re.compile('No such configuration property: "([^"]*)"')
 
 
 def _client(kind: Any, config: dict[str, Any], unknown: Callable[[str], None] | None) -> Any:
-    """Make a client without the properties that librdkafka does not know, of which ``unknown`` is told."""
+    """Make a client without the properties that librdkafka does not know; report each of them to ``unknown``."""
     refusals: list[str] = []
 
     def note(error: Any) -> None:
@@ -114,7 +114,7 @@ def _client(kind: Any, config: dict[str, Any], unknown: Callable[[str], None] | 
             text = error.args[0].str().strip()
             name = _UNKNOWN.search(text)
             if name is None or name[1] not in config:
-                raise PlanError(f"Kafka's client does not take the properties: {text}{_advice(text)}") from error
+                raise PlanError(f"Kafka's client rejects the properties: {text}{_advice(text)}") from error
             if unknown is not None:
                 unknown(name[1])
             del config[name[1]]
@@ -122,20 +122,20 @@ def _client(kind: Any, config: dict[str, Any], unknown: Callable[[str], None] | 
 
 @cache
 def _open(kind: Any) -> Any:
-    """Return a class whose instances may have further attributes."""
+    """Return a subclass whose instances accept additional attributes."""
     return type(kind.__name__, (kind,), {})
 
 
 def _refusing() -> set[int]:
     error = library().KafkaError
-    return {error._AUTHENTICATION, error._SSL}  # noqa: SLF001 - so they are called
+    return {error._AUTHENTICATION, error._SSL}  # noqa: SLF001 - public despite the name
 
 
 def _advice(text: str) -> str:
     if "GSSAPI" not in text:
         return ""
     return (
-        "; the package confluent-kafka as it comes from PyPI has no Kerberos: build it on a librdkafka that has, by "
+        "; the confluent-kafka wheels on PyPI lack Kerberos: build it against a librdkafka with Kerberos, with "
         "'pip install --no-binary confluent-kafka confluent-kafka'"
     )
 
@@ -143,33 +143,33 @@ def _advice(text: str) -> str:
 def _warn_of_unknown(name: str) -> None:
     similar = difflib.get_close_matches(name, DOCUMENTED, n=1, cutoff=0.8)
     hint = f"; did you mean '{similar[0]}'?" if similar else ""
-    _log.warning("Kafka's clients know no property '%s', and it has no effect%s", name, hint)
+    _log.warning("the Kafka property '%s' is unknown and has no effect%s", name, hint)
 
 
 def check_consumer(properties: Mapping[str, str]) -> None:
-    """Refuse properties that no consumer takes, and warn of unknown ones; nothing is connected, and no file read."""
+    """Refuse invalid consumer properties and warn about unknown ones, without connecting or reading files."""
     _consumer(_unconnected(properties, Role.CONSUMER), {}, _warn_of_unknown).close()
 
 
 def check_producer(properties: Mapping[str, str]) -> None:
-    """Refuse properties that no producer takes, and warn of unknown ones; nothing is connected, and no file read."""
+    """Refuse invalid producer properties and warn about unknown ones, without connecting or reading files."""
     _producer(_unconnected(properties, Role.PRODUCER), lambda _error, _message: None, {}, _warn_of_unknown)
 
 
 def _unconnected(properties: Mapping[str, str], role: Role) -> dict[str, Any]:
-    """Leave out what is there only where the tasks run."""
+    """Leave out the properties that only work where the tasks run."""
     translated = librdkafka(properties, role, reads_files=False)
     elsewhere = [key for key in translated if key.endswith(ELSEWHERE)]
-    if translated.get("sasl.oauthbearer.method") == "oidc":  # a client asks for a token at once
+    if translated.get("sasl.oauthbearer.method") == "oidc":  # a client requests a token immediately
         elsewhere += [key for key in translated if key.startswith("sasl.oauthbearer.")]
     return {key: value for key, value in translated.items() if key not in elsewhere}
 
 
 def patiently(what: str, request: Callable[[], Any], seconds: float = TIMEOUT_SECONDS, client: Any = None) -> Any:
-    """Return what a request of ``client`` does, which is made again while it fails of something that passes.
+    """Return the result of a request of ``client``, retrying it while it fails with a transient error.
 
     Raises:
-        KafkaConnectorError: It failed otherwise, or too long; ``what`` says what could not be done.
+        KafkaConnectorError: It failed with another error, or for too long; ``what`` names the failed action.
     """
     until = time.monotonic() + seconds
     while True:
@@ -184,20 +184,20 @@ def patiently(what: str, request: Callable[[], Any], seconds: float = TIMEOUT_SE
 
 
 def refusal(client: Any) -> str:
-    """Return why a broker has not let a client in, against which no patience helps; empty if nothing is known."""
+    """Return why a broker refused the client, a failure that retries cannot fix; empty if unknown."""
     if client is None:
         return ""
-    client.poll(0)  # the client tells only then
+    client.poll(0)  # the client reports errors only during a poll
     return "; ".join(client.refusals)
 
 
 def passes(error: Any) -> bool:
-    """Tell whether a request that failed with an error of Kafka may succeed when it is made again."""
+    """Tell whether a request that failed with this Kafka error may succeed on a retry."""
     return bool(error.retriable()) or error.code() in _passing()
 
 
 def _passing() -> set[int]:
-    """Return the codes of errors that librdkafka does not call retriable, and that pass all the same."""
+    """Return the codes of transient errors that librdkafka does not call retriable."""
     error = library().KafkaError
     names = "NOT_COORDINATOR COORDINATOR_NOT_AVAILABLE COORDINATOR_LOAD_IN_PROGRESS UNSTABLE_OFFSET_COMMIT"
     ours = "_TRANSPORT _ALL_BROKERS_DOWN _TIMED_OUT _WAIT_COORD"
@@ -205,6 +205,6 @@ def _passing() -> set[int]:
 
 
 def close_quietly(client: Any) -> None:
-    """Close a consumer whatever state it is in."""
+    """Close a consumer in any state, ignoring errors."""
     with contextlib.suppress(Exception):
         client.close()

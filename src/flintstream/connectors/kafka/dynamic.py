@@ -1,4 +1,4 @@
-"""Reads topics of several clusters, which may come and go: each cluster as a source of its own reads it."""
+"""Source for topics of several clusters, which may come and go. Each cluster is read like a separate source."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ClusterMetadata:
-    """Which topics of a cluster belong to a stream, and how the cluster is reached."""
+    """The topics of a cluster that belong to a stream, and the properties to reach the cluster."""
 
     topics: frozenset[str]
-    properties: Mapping[str, str] = field(hash=False, repr=False)  # there are passwords in it
+    properties: Mapping[str, str] = field(hash=False, repr=False)  # may contain passwords
 
 
 @dataclass(frozen=True)
 class KafkaStream:
-    """A stream: topics, in one cluster or several."""
+    """A stream: topics in one or more clusters."""
 
     stream_id: str
     clusters: Mapping[str, ClusterMetadata] = field(hash=False)
-    """Id of the cluster -> what of it belongs to the stream."""
+    """Cluster id -> its topics and properties."""
 
 
 class MetadataService(ABC):
-    """Knows which topics of which clusters a stream consists of."""
+    """A registry of the clusters and topics that each stream consists of."""
 
     @abstractmethod
     def get_all_streams(self) -> Collection[KafkaStream]:
@@ -50,27 +50,27 @@ class MetadataService(ABC):
 
     @abstractmethod
     def describe_streams(self, stream_ids: Collection[str]) -> Mapping[str, KafkaStream]:
-        """Return the streams of these ids."""
+        """Return the streams with these ids."""
 
     def close(self) -> None:
-        """Release what the service holds."""
+        """Release the resources of the service."""
 
 
 @dataclass(frozen=True)
 class DynamicInput:
-    """What is to be read, and how; travels to the tasks."""
+    """Configuration of a dynamic Kafka source. Tasks get a copy."""
 
     template: KafkaInput
-    """For every cluster, whose own properties come on top."""
+    """Used for every cluster; the cluster's own properties override it."""
     service: MetadataService
     subscribed: Callable[[MetadataService], Collection[KafkaStream]]
     discovery_ms: int = -1
-    """How often to ask the service; once if negative."""
+    """How often to ask the service, in ms; only once if negative."""
     most_failures: int = 1
-    """How often it may fail in a row before the job does."""
+    """How many times in a row the service may fail before the job fails."""
 
     def of(self, properties: Mapping[str, str], topics: Collection[str] = ()) -> KafkaInput:
-        """Return how to read one cluster."""
+        """Return the input that reads one cluster."""
         own = {**self.template.properties, **properties}
         return replace(self.template, properties=own, subscription=Subscription(topics=tuple(sorted(topics))))
 
@@ -86,7 +86,7 @@ class DynamicSplit(SourceSplit):
 
 @dataclass
 class RemovedSplit(SourceSplit):
-    """Tells a reader which topics are not read any more: cluster and topic."""
+    """Tells a reader which (cluster, topic) pairs to stop reading."""
 
     removed: frozenset[tuple[str, str]]
 
@@ -99,10 +99,10 @@ class _Cluster:
 
 
 class DynamicEnumerator(SplitEnumerator):
-    """Asks which clusters and topics there are, and has each cluster looked through for partitions."""
+    """Finds clusters and topics, and delegates the search for partitions to one enumerator per cluster."""
 
     def __init__(self, source: DynamicInput, parallelism: int) -> None:
-        """Ask the service when there is somebody to read."""
+        """Query the service on the first ``discover``, not here."""
         self._source = source
         self._parallelism = parallelism
         self._clusters: dict[str, _Cluster] = {}
@@ -112,7 +112,7 @@ class DynamicEnumerator(SplitEnumerator):
         self._count = 0
 
     def discover(self) -> Sequence[SourceSplit]:
-        """Return the partitions that are new, and, for each subtask, what is gone."""
+        """Return new partitions and, for each subtask, the removed topics."""
         found: list[SourceSplit] = []
         if self._next_look is not None and time.monotonic() >= self._next_look:
             found += self._look()
@@ -131,7 +131,7 @@ class DynamicEnumerator(SplitEnumerator):
             self._failures += 1
             if not self._asked or self._failures > source.most_failures:
                 raise
-            _log.warning("could not ask which streams of Kafka there are", exc_info=True)
+            _log.warning("could not discover Kafka streams; will retry", exc_info=True)
             return []
         self._failures, self._asked = 0, True
         topics: dict[str, set[str]] = {}
@@ -149,7 +149,7 @@ class DynamicEnumerator(SplitEnumerator):
         if not removed:
             return []
         self._count += 1
-        # As many as there are subtasks, which are dealt one each.
+        # One for each subtask: splits are dealt evenly.
         return [RemovedSplit(f"removed-{self._count}-{i}", frozenset(removed)) for i in range(self._parallelism)]
 
     def _take_up(self, name: str, topics: frozenset[str], properties: Mapping[str, str]) -> None:
@@ -157,14 +157,14 @@ class DynamicEnumerator(SplitEnumerator):
         if known is not None and known.topics == topics:
             return
         enumerator = KafkaEnumerator(self._source.of(properties, topics))
-        if known is not None:  # what is known stays so, unless it is gone and may come again
+        if known is not None:  # keep known partitions, but forget removed topics: they may come back
             partitions, begun = cast("tuple[list[tuple[str, int]], bool]", known.enumerator.snapshot())
             enumerator.restore(([each for each in partitions if each[0] in topics], begun))
             known.enumerator.close()
         self._clusters[name] = _Cluster(topics, properties, enumerator)
 
     def is_finished(self) -> bool:
-        """Tell whether all partitions were found that will ever be read."""
+        """Tell whether no further partitions will appear."""
         return self._next_look is None and all(each.enumerator.is_finished() for each in self._clusters.values())
 
     def snapshot(self) -> object:
@@ -175,20 +175,20 @@ class DynamicEnumerator(SplitEnumerator):
         }
 
     def restore(self, state: Any) -> None:
-        """Take back the clusters and their partitions."""
+        """Restore the clusters and their partitions."""
         for name, (topics, properties, known) in state.items():
             self._take_up(name, frozenset(topics), properties)
             self._clusters[name].enumerator.restore(known)
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
-        """Tell the groups in all clusters."""
+        """Commit offsets to the groups in all clusters."""
         for name, cluster in self._clusters.items():
             told = [each[name] for each in progress if name in each]
             if told:
                 cluster.enumerator.checkpoint_completed(told)
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
-        """Tell the groups in all clusters."""
+        """Commit offsets to the groups in all clusters."""
         for name, cluster in self._clusters.items():
             told = [each[name] for each in progress if name in each]
             if told:
@@ -207,7 +207,7 @@ class DynamicReader(SourceReader):
     gives_away = True
 
     def __init__(self, source: DynamicInput) -> None:
-        """Connect to a cluster when there is something to read in it."""
+        """Connect to a cluster on the first read from it."""
         self._source = source
         self._readers: dict[str, KafkaReader] = {}
         self._removed: set[tuple[str, str]] = set()
@@ -219,7 +219,7 @@ class DynamicReader(SourceReader):
     def read(
         self, split: DynamicSplit | RemovedSplit, fetch: Fetch
     ) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
-        """Yield what comes from a partition, as long as its topic is one of those that are read."""
+        """Yield the records of a partition until its topic is removed."""
         if isinstance(split, RemovedSplit):
             self._removed |= split.removed
             return True
@@ -237,12 +237,12 @@ class DynamicReader(SourceReader):
             raise
 
     def set_aside(self, split: DynamicSplit | RemovedSplit) -> None:
-        """Tell the reader of the cluster."""
+        """Set the split aside in the reader of its cluster."""
         if isinstance(split, DynamicSplit) and split.cluster in self._readers:
             self._readers[split.cluster].set_aside(split.split)
 
     def progress(self, splits: Sequence[Any]) -> object | None:
-        """Return up to where each cluster was read, if that is to be committed."""
+        """Return the read offsets of each cluster, or None if there are none to commit."""
         told = {}
         for name, reader in self._readers.items():
             own = reader.progress([s.split for s in splits if isinstance(s, DynamicSplit) and s.cluster == name])

@@ -1,4 +1,4 @@
-"""What a Kafka source is to read, and how."""
+"""Configuration of a Kafka source."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 __all__ = ["LATER", "KafkaInput"]
 
 LATER = Offsets("earliest")
-"""Where partitions begin that come up while the job runs: all that is in them came after it was started."""
+"""Partitions that appear while the job runs are read from the start: all their records are newer than the job."""
 
 
 @dataclass(frozen=True)
 class KafkaInput:
-    """What is to be read, and how; travels to the tasks."""
+    """Configuration of a Kafka source. Tasks get a copy."""
 
-    properties: Mapping[str, str] = field(repr=False)  # there are passwords in it
+    properties: Mapping[str, str] = field(repr=False)  # may contain passwords
     subscription: Subscription
     deserializer: Deserializer
     start: Offsets = LATER
     stop: Offsets | None = None
     discovery_ms: int = -1
-    """How often to look for new partitions; once if negative."""
+    """How often to look for new partitions, in ms; only once if negative."""
     commits_offsets: bool = False
-    """Whether a completed checkpoint is told to the group."""
+    """Whether to commit offsets to the group when a checkpoint completes."""
     auto_commit_ms: int | None = None
-    """How often the group is told where there are no checkpoints; None for never."""
+    """How often to commit offsets to the group without checkpoints, in ms; None for never."""
     client_id_prefix: str = ""
     drops_foreign: bool = False
-    """Whether partitions of a checkpoint that are not subscribed to any more are left aside."""
+    """Whether to drop partitions of a checkpoint that are no longer subscribed to."""
     ends_of_stream: Callable[[Any], bool] | None = field(default=None)
-    """Whether a record says that nothing follows; None if none does."""
+    """Returns True for a record that ends the stream; None for a stream without end."""
 
     def reads(self, partition: Partition) -> bool:
-        """Tell whether a partition, which may be from a checkpoint, is to be read."""
+        """Tell whether to read a partition, which may come from a checkpoint."""
         return not self.drops_foreign or self.subscription.has(partition)

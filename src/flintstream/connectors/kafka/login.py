@@ -1,4 +1,4 @@
-"""From the login settings of Kafka's Java clients to those of librdkafka."""
+"""Translation of the login settings of Kafka's Java clients to those of librdkafka."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _ESCAPED = re.compile(r"\\(.)")
 _EXTENSION = "extension_"
 
 OWN_CALLBACKS = frozenset({"OAuthBearerLoginCallbackHandler", "OAuthBearerSaslClientCallbackHandler"})
-"""Those that come with Kafka."""
+"""Callback handlers that come with Kafka."""
 
 OF_A_FUNCTION = (
     "name a Python function as 'module:function': it takes the text of 'sasl.oauthbearer.config', and returns a token "
-    "and when it expires, in seconds since the epoch"
+    "and its expiry, in seconds since the epoch"
 )
 
 _MSK = (
-    "librdkafka has no mechanism AWS_MSK_IAM; the same brokers take OAUTHBEARER: set 'sasl.mechanism' to OAUTHBEARER, "
-    f"and '{CALLBACK}' to a Python function 'module:function' that returns (token, expiry in seconds), for example by "
-    "the package aws-msk-iam-sasl-signer-python"
+    "librdkafka does not support AWS_MSK_IAM; the same brokers accept OAUTHBEARER: set 'sasl.mechanism' to "
+    f"OAUTHBEARER, and '{CALLBACK}' to a Python function 'module:function' that returns (token, expiry in seconds), "
+    "for example with the package aws-msk-iam-sasl-signer-python"
 )
 
 
 def login(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Return what librdkafka needs to log in.
+    """Return the librdkafka properties for the login.
 
     >>> jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p";'
     >>> login({"sasl.mechanism": "PLAIN", "sasl.jaas.config": jaas})
     {'sasl.mechanisms': 'PLAIN', 'sasl.username': 'u', 'sasl.password': 'p'}
 
     Raises:
-        PlanError: It needs Java. The text of the configuration, which may have a password, is not told.
+        PlanError: The settings need Java. The message omits the configuration, which may contain a password.
     """
     found: dict[str, Any] = {}
     mechanism = properties.get("sasl.mechanism", properties.get("sasl.mechanisms", "")).upper()
@@ -67,7 +67,7 @@ def login(properties: Mapping[str, str]) -> dict[str, Any]:
         if "oauth_cb" not in found:
             found["sasl.oauthbearer.method"] = "oidc"
     kinit = properties.get("sasl.kerberos.kinit.cmd")
-    if kinit is not None:  # Java has the path of the program alone, librdkafka the whole command
+    if kinit is not None:  # Java takes a path, librdkafka a whole command
         arguments = "" if " " in kinit.strip() else ' -t "%{sasl.kerberos.keytab}" -k %{sasl.kerberos.principal}'
         found["sasl.kerberos.kinit.cmd"] = kinit + arguments
     return found
@@ -79,11 +79,11 @@ def _check_callback(key: str, name: str) -> None:
     if name.startswith("software.amazon.msk."):
         raise PlanError(f"the Kafka property '{key}' is {name}: {_MSK}")
     advice = f"set '{CALLBACK}', and {OF_A_FUNCTION}"
-    raise PlanError(f"the Kafka property '{key}' names a class of Java, {name}, of which there are none here: {advice}")
+    raise PlanError(f"the Kafka property '{key}' names the Java class {name}, which cannot run here: {advice}")
 
 
 def _function(name: str) -> Callable[[str], Any]:
-    """Return what makes tokens; it is looked for when a client is made, in the process that needs it."""
+    """Return a token function that is looked up when a client is made, in the process of that client."""
     module, _, attribute = name.partition(":")
 
     def token(config: str) -> Any:
@@ -98,7 +98,7 @@ def _of_module(text: str, properties: Mapping[str, str]) -> dict[str, Any]:
     options = {name: _ESCAPED.sub(r"\1", next(filter(None, values), "")) for name, *values in _OPTION.findall(text)}
     if kind in {"PlainLoginModule", "ScramLoginModule"} and options.get("tokenauth", "").lower() != "true":
         if "username" not in options or "password" not in options:
-            raise PlanError(f"the Kafka property '{JAAS}' has no username, or no password, for its {kind}")
+            raise PlanError(f"the Kafka property '{JAAS}' lacks a username or a password for its {kind}")
         return {"sasl.username": options["username"], "sasl.password": options["password"]}
     if kind == "OAuthBearerLoginModule":
         return _of_tokens(options, properties)
@@ -112,7 +112,7 @@ def _of_module(text: str, properties: Mapping[str, str]) -> dict[str, Any]:
             "username and password"
         )
     raise PlanError(
-        f"the Kafka property '{JAAS}' has a login module that there is none of here: use PlainLoginModule, "
+        f"the Kafka property '{JAAS}' has an unsupported login module: use PlainLoginModule, "
         "ScramLoginModule, OAuthBearerLoginModule or Krb5LoginModule, or librdkafka's own properties (sasl.*)"
     )
 
@@ -140,6 +140,6 @@ def _of_kerberos(options: dict[str, str]) -> dict[str, Any]:
     for option, key in (("keyTab", "keytab"), ("principal", "principal"), ("serviceName", "service.name")):
         if option in options:
             found[f"sasl.kerberos.{key}"] = options[option].removeprefix("file:")
-    if "keyTab" not in options:  # with tickets that are there, nothing is to be renewed
+    if "keyTab" not in options:  # with existing tickets there is nothing to renew
         found["sasl.kerberos.min.time.before.relogin"] = "0"
     return found

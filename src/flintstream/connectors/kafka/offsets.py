@@ -1,4 +1,4 @@
-"""Where to begin in a partition, and where to end."""
+"""Start and end offsets of partitions."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Partition = tuple[str, int]
-"""Topic and number."""
+"""(topic, partition number)."""
 
 EARLIEST, LATEST = -2, -1
-"""What Kafka's protocol has in the place of a time."""
+"""The times that mean these in Kafka's protocol."""
 
 
 CREATION_SECONDS = 5.0
-"""How long a new topic may take to have partitions."""
+"""How long to wait for a new topic to get partitions."""
 
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""Topics of Kafka itself, which no pattern is meant for."""
+"""Kafka's internal topics, which a topic pattern never matches."""
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """A way to find an offset for each partition."""
+    """A strategy that finds an offset for each partition."""
 
     kind: str
     """``earliest``, ``latest``, ``committed``, ``timestamp`` or ``offsets``."""
     time: int = 0
-    """For ``timestamp``: the first record that is not older (ms since the epoch)."""
+    """For ``timestamp``: start at the first record that is not older (ms since the epoch)."""
     given: tuple[tuple[Partition, int], ...] = ()
-    """For ``offsets``; other partitions begin at the offsets that the group has committed."""
+    """For ``offsets``; other partitions start at the offsets that the group has committed."""
     reset: str = "earliest"
-    """Where to go on in a partition for which there is no such offset: ``earliest``, ``latest`` or ``none``."""
+    """Where to start in a partition without an offset: ``earliest``, ``latest`` or ``none``."""
 
     def find(self, consumer: Any, partitions: Sequence[Partition]) -> dict[Partition, int]:
-        """Ask the brokers.
+        """Ask the brokers for the offsets.
 
         Raises:
-            KafkaConnectorError: There is no offset for a partition, or no answer.
+            KafkaConnectorError: A partition has no offset, or the brokers do not answer.
         """
         if not partitions:
             return {}
@@ -59,19 +59,19 @@ class Offsets:
         found.update(committed(consumer, [partition for partition in partitions if partition not in found]))
         left = [partition for partition in partitions if partition not in found]
         if left and self.reset == "none":
-            what = "offset is committed by the group" if self.kind == "committed" else "offset is given or committed"
-            raise KafkaConnectorError(f"no {what} for {name(left[0])}, and there is no reset strategy")
+            what = "committed offset of the group" if self.kind == "committed" else "given or committed offset"
+            raise KafkaConnectorError(f"no {what} for {name(left[0])}, and no reset strategy is set")
         found.update(at_times(consumer, left, EARLIEST if self.reset == "earliest" else LATEST))
         return found
 
 
 def name(partition: Partition) -> str:
-    """Return how a partition is called in messages."""
+    """Return the name of a partition for messages."""
     return f"partition {partition[1]} of topic '{partition[0]}'"
 
 
 def at_times(consumer: Any, partitions: Sequence[Partition], time: int) -> dict[Partition, int]:
-    """Return the first offset that is not older than a time (ms); below 0 where there is none."""
+    """Return the first offset of each partition that is not older than ``time`` (ms); negative if it has none."""
     if not partitions:
         return {}
     asked = [library().TopicPartition(topic, number, time) for topic, number in partitions]
@@ -88,31 +88,31 @@ def _checked(consumer: Any, asked: list[Any]) -> Any:
 
 
 def committed(consumer: Any, partitions: Sequence[Partition]) -> dict[Partition, int]:
-    """Return the offsets that the consumer's group has committed, where it has."""
+    """Return the committed offsets of the consumer's group, for partitions that have one."""
     if not partitions:
         return {}
     asked = [library().TopicPartition(topic, number) for topic, number in partitions]
     answers = patiently(
-        "read the offsets of the group", lambda: consumer.committed(asked, timeout=REQUEST_SECONDS), client=consumer
+        "read the group's offsets", lambda: consumer.committed(asked, timeout=REQUEST_SECONDS), client=consumer
     )
     return {(each.topic, each.partition): each.offset for each in answers if each.offset >= 0}
 
 
 @dataclass(frozen=True)
 class Subscription:
-    """Which partitions are read: of topics, of all topics whose name matches, or these alone."""
+    """The partitions to read: those of topics, of all topics that match a pattern, or a fixed set."""
 
     topics: tuple[str, ...] = ()
     pattern: str | None = None
     partitions: frozenset[Partition] = frozenset()
     creates: bool = False
-    """Whether a topic that is not there is asked for by its name, which has a broker create it that does so."""
+    """Whether to request a missing topic by name, so that brokers with automatic topic creation create it."""
 
     def find(self, consumer: Any) -> list[Partition]:
-        """Ask the brokers which partitions there are.
+        """Ask the brokers for the partitions.
 
         Raises:
-            KafkaConnectorError: A topic or partition does not exist, or there is no answer.
+            KafkaConnectorError: A topic or partition does not exist, or the brokers do not answer.
         """
         metadata = patiently(
             "list the topics", lambda: consumer.list_topics(timeout=REQUEST_SECONDS), client=consumer
@@ -126,21 +126,23 @@ class Subscription:
             if topic not in there and self.creates:
                 there.update(_created(consumer, topic))
             if topic not in there:
-                raise KafkaConnectorError(f"there is no topic '{topic}'; topics there are: {_some(there)}")
+                raise KafkaConnectorError(f"topic '{topic}' does not exist; existing topics: {_some(there)}")
         for topic, number in sorted(self.partitions):
             if number not in there[topic]:
-                raise KafkaConnectorError(f"there is no {name((topic, number))}, which has {len(there[topic])}")
+                raise KafkaConnectorError(
+                    f"{name((topic, number))} does not exist: the topic has {len(there[topic])} partitions"
+                )
         return sorted(self.partitions) or _all(there, self.topics)
 
     def has(self, partition: Partition) -> bool:
-        """Tell whether a partition is one of these, as far as its name says."""
+        """Tell whether a partition belongs to the subscription, judging by its name."""
         if self.pattern is not None:
             return re.fullmatch(self.pattern, partition[0]) is not None
         return partition[0] in self.topics or partition in self.partitions
 
 
 def _created(consumer: Any, topic: str) -> dict[str, list[int]]:
-    """Return the partitions of a topic that comes up now; nothing if it does not."""
+    """Return the partitions of a topic that is being created, or nothing if it does not appear in time."""
     until = time.monotonic() + CREATION_SECONDS
     while time.monotonic() < until:
         with contextlib.suppress(library().KafkaException):

@@ -1,6 +1,6 @@
-"""From the properties of Kafka's Java clients, which PyFlink programs give, to those of librdkafka.
+"""Translation of the properties of Kafka's Java clients, which PyFlink programs set, to those of librdkafka.
 
-Each name that the documentation of the Java clients has is in one of the tables below, or has a function of its own.
+Every documented property of the Java clients is in one of the tables below or has its own function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Role(Enum):
-    """Which client properties are for."""
+    """The kind of client that properties are for."""
 
     CONSUMER = "consumer"
     PRODUCER = "producer"
@@ -74,7 +74,7 @@ SAME = frozenset({
     "transaction.timeout.ms",
     "transactional.id",
 })  # fmt: skip
-"""They mean the same in both."""
+"""Properties that mean the same in both."""
 
 RENAMED = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
@@ -102,7 +102,7 @@ OF_THE_CONNECTOR = frozenset({
     "stream-metadata-discovery-failure-threshold",
     "stream-metadata-discovery-interval-ms",
 })  # fmt: skip
-"""The connector heeds them itself; no client is told."""
+"""Properties that the connector itself handles; no client gets them."""
 
 GROUP_MEMBERSHIP = frozenset({
     "group.instance.id",
@@ -114,7 +114,7 @@ GROUP_MEMBERSHIP = frozenset({
     "partition.assignment.strategy",
     "session.timeout.ms",
 })  # fmt: skip
-"""The job deals partitions, as in Flink: its clients are no members of a group."""
+"""The job assigns partitions, as in Flink: its clients are not members of a group."""
 
 WITHOUT_EFFECT = GROUP_MEMBERSHIP | frozenset({
     "auto.include.jmx.reporter",
@@ -161,7 +161,7 @@ WITHOUT_EFFECT = GROUP_MEMBERSHIP | frozenset({
     "value.deserializer",
     "value.serializer",
 })  # fmt: skip
-"""There is nothing for them here, and they change no result."""
+"""Properties without a counterpart that do not affect results."""
 
 MISSED = frozenset({
     "interceptor.classes",
@@ -170,13 +170,13 @@ MISSED = frozenset({
     "ssl.provider",
     "ssl.secure.random.implementation",
 })  # fmt: skip
-"""Names of Java classes without which a program gives the same results; their user is told that they do not run."""
+"""Properties that name Java classes which do not affect results. A warning says that the classes do not run."""
 
 SHADED = "org.apache.flink.kafka.shaded."
-"""What names of Kafka's classes begin with where they come in Flink's own jar."""
+"""Prefix of Kafka's class names in Flink's own jar."""
 
 JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
-"""The reporter that Java's clients have unless they are told otherwise."""
+"""The default reporter of the Java clients."""
 
 IN_TLS = frozenset({
     "ssl.cipher.suites",
@@ -199,10 +199,10 @@ ADVICE = {
     ENGINE: "use the properties 'ssl.truststore.*' and 'ssl.keystore.*'",
     "sasl.login.class": f"use '{JAAS}' or '{CALLBACK}'",
     "sasl.oauthbearer.jwt.retriever.class": f"set '{CALLBACK}' to a Python function, 'module:function'",
-    "partitioner.class": "choose partitions by set_partitioner(function) of KafkaRecordSerializationSchema.builder(), "
-    "or set librdkafka's property 'partitioner'",
+    "partitioner.class": "choose partitions with set_partitioner(function) of "
+    "KafkaRecordSerializationSchema.builder(), or set librdkafka's property 'partitioner'",
 }
-"""What to use instead of a Java class."""
+"""Alternatives to a Java class."""
 
 KNOWN_CLASSES = {
     "DefaultPartitioner": {"partitioner": "murmur2_random"},
@@ -235,7 +235,7 @@ RANGES = {
     "socket.receive.buffer.bytes": (0, 100_000_000),
     "socket.send.buffer.bytes": (0, 100_000_000),
 }
-"""librdkafka takes less than Java does: what is beyond becomes the nearest value."""
+"""librdkafka accepts smaller ranges than Java; values outside are clamped."""
 
 OF_OTHERS = {
     Role.CONSUMER: frozenset({
@@ -268,10 +268,10 @@ OF_OTHERS = {
         "max.partition.fetch.bytes",
     }),
 }  # fmt: skip
-"""Programs give the same properties to source and sink: what concerns the other one is left out, as in Java."""
+"""Programs give the same properties to source and sink. As in Java, each ignores properties of the other."""
 
 BACKOFFS = [("reconnect.backoff.ms", "reconnect.backoff.max.ms"), ("retry.backoff.ms", "retry.backoff.max.ms")]
-"""The first must not be greater than the second, which Java does not mind."""
+"""librdkafka, unlike Java, requires the first not to exceed the second."""
 SHORTEST_BACKOFF_MS, LONGEST_BACKOFF_MS = 100, 10_000
 
 LOWERED = frozenset({"acks", "client.dns.lookup", "compression.type", "isolation.level", "security.protocol"})
@@ -284,13 +284,13 @@ _NUMBER = re.compile(r"[-+]?\d+")
 def librdkafka(
     properties: Mapping[str, str], role: Role = Role.CONSUMER, *, reads_files: bool = True
 ) -> dict[str, Any]:
-    """Return what librdkafka is to be given; ``reads_files`` says whether stores of keys are read.
+    """Return the properties for librdkafka; ``reads_files`` tells whether to read keystore files.
 
     >>> librdkafka({"key.deserializer": "x", "max.request.size": "9000", "bootstrap.servers": "PLAINTEXT://a:1"})
     {'bootstrap.servers': 'a:1'}
 
     Raises:
-        PlanError: A property needs Java, or would break the guarantees of the connector.
+        PlanError: A property needs Java, or would break the connector's guarantees.
     """
     found: dict[str, Any] = {}
     for key, value in properties.items():
@@ -305,15 +305,15 @@ def librdkafka(
 
 
 def _translated(key: str, value: str) -> dict[str, Any]:
-    """Return what becomes of a property that can be understood alone."""
+    """Translate a property that can be understood by itself."""
     if key in OF_THE_CONNECTOR or key in IN_TLS or key in IN_LOGIN:
         return {}
     if key in WITHOUT_EFFECT:
-        _log.debug("the Kafka property '%s' has no effect here", key)
+        _log.debug("the Kafka property '%s' has no effect in flintstream", key)
         return {}
     if key in MISSED:
         if value.strip().removeprefix(SHADED) not in {"", JMX_REPORTER}:
-            _log.warning("the Kafka property '%s' names what only Java has, and has no effect here: %s", key, value)
+            _log.warning("the Kafka property '%s' names Java classes and has no effect in flintstream: %s", key, value)
         return {}
     if key in ADVICE:
         return _of_class(key, value)
@@ -330,7 +330,7 @@ def _of_class(key: str, value: str) -> dict[str, Any]:
         return known
     if not value.strip():
         return {}
-    raise PlanError(f"the Kafka property '{key}' names a class of Java, {value}: there are none here, {ADVICE[key]}")
+    raise PlanError(f"the Kafka property '{key}' names the Java class {value}, which cannot run here: {ADVICE[key]}")
 
 
 def _servers(value: str) -> dict[str, Any]:
@@ -356,19 +356,19 @@ _SPECIAL: dict[str, Callable[[str], dict[str, Any]]] = {
 DOCUMENTED = sorted(
     frozenset().union(SAME, RENAMED, OF_THE_CONNECTOR, WITHOUT_EFFECT, MISSED, IN_TLS, IN_LOGIN, ADVICE, _SPECIAL)
 )
-"""All names of Java's clients."""
+"""All property names of the Java clients."""
 
 
 def _check_limits(found: dict[str, Any]) -> None:
-    """Bring what Java takes into the ranges of librdkafka."""
+    """Clamp values to the ranges of librdkafka."""
     for key, (low, high) in RANGES.items():
         text = str(found.get(key, "")).strip()
         if not _NUMBER.fullmatch(text):
-            continue  # what is no number is refused by librdkafka
+            continue  # librdkafka rejects it
         value = int(text)
         if not low <= value <= high:
             found[key] = str(min(high, max(low, value)))
-            _log.debug("the Kafka property '%s' is %s here, instead of %s", key, found[key], text)
+            _log.debug("the Kafka property '%s' is set to %s instead of %s", key, found[key], text)
     for least, most in BACKOFFS:
         low_text, high_text = found.get(least), found.get(most)
         if low_text is not None and (high_text is None or int(high_text) < int(low_text)):
@@ -378,11 +378,11 @@ def _check_limits(found: dict[str, Any]) -> None:
 
 
 MOST_IN_FLIGHT = 5
-"""Requests whose order an idempotent producer can keep."""
+"""The most requests in flight for which an idempotent producer keeps the order."""
 
 
 def _settle_idempotence(found: dict[str, Any]) -> None:
-    """Have sending again not write again, unless other properties are against it; as Java's producer does."""
+    """Enable idempotence unless other properties conflict with it, as Java's producer does."""
     if "enable.idempotence" in found:
         return
     against = (

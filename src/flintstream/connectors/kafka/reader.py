@@ -1,4 +1,4 @@
-"""Reads partitions inside a task."""
+"""Kafka source reader, which runs inside a task."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from flintstream.contracts.functions import RuntimeContext
 
 MESSAGES = 500
-"""Asked for at a time, at least: a call costs more than a message."""
+"""Minimum number of messages per request: a call costs more than a message."""
 
 MOST_WAITING = 50_000
-"""Messages that may have come before what a partition waits for: that is read first, then."""
+"""Maximum number of buffered messages while a partition waits for its own. Beyond it, other partitions go first."""
 
 AUTO_OFFSET_RESET = "auto.offset.reset"
 
 
 @dataclass
 class KafkaSplit(SourceSplit):
-    """A partition, from ``position`` to ``stop``, which is not included; None for ever."""
+    """A partition from ``position`` to ``stop``, which is exclusive; None for an unbounded split."""
 
     topic: str
     partition: int
@@ -38,15 +38,15 @@ class KafkaSplit(SourceSplit):
 
 
 class _Queue:
-    """Messages of one partition that have come and are not read yet."""
+    """Messages of one partition that were received but not read yet."""
 
     def __init__(self, position: int) -> None:
         self.messages: list[Any] = []
         self.start = 0
         self.position = position
-        """Of the next message that is read."""
+        """Offset of the next message to read."""
         self.end: int | None = None
-        """There is nothing before this offset that has not come."""
+        """All messages before this offset have been received."""
 
     def take(self, size: int) -> list[Any]:
         taken = self.messages[self.start : self.start + size]
@@ -57,24 +57,24 @@ class _Queue:
 
 
 class KafkaReader(SourceReader):
-    """Reads all its partitions with one consumer, and keeps what has come for each until it is asked for."""
+    """Reads all its partitions with one consumer, and buffers messages until their partition is read."""
 
     gives_away = True
 
     def __init__(self, source: KafkaInput) -> None:
-        """Read what ``source`` says."""
+        """Read according to ``source``."""
         self._source = source
         self._queues: dict[Partition, _Queue] = {}
         self._ended: dict[Partition, int] = {}
         self._waiting = 0
-        """Messages in all queues."""
+        """Number of messages in all queues."""
         self._heard = False
-        """A broker has sent something."""
+        """Whether a broker has sent anything."""
         self._over = False
-        """A record said that nothing follows."""
+        """Whether a record ended the stream."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Make the consumer; it connects by itself."""
+        """Make the consumer, which connects in the background."""
         own = runtime_context.get_index_of_this_subtask()
         more = {"enable.partition.eof": "true"} if self._source.stop is not None else {}
         prefix = self._source.client_id_prefix
@@ -88,14 +88,14 @@ class KafkaReader(SourceReader):
         close_quietly(self._consumer)
 
     def progress(self, splits: Sequence[Any]) -> object | None:
-        """Return up to where each partition was read, if that is to be committed."""
+        """Return the read offset of each partition, or None if there are none to commit."""
         if not self._source.commits_offsets and self._source.auto_commit_ms is None:
             return None
         ended, self._ended = self._ended, {}
         return {**ended, **{(split.topic, split.partition): split.position for split in splits}} or None
 
     def read(self, split: KafkaSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:
-        """Yield what comes from a partition."""
+        """Yield the records of a partition."""
         partition = (split.topic, split.partition)
         if self._over or not self._source.reads(partition):
             return self._end(partition, split)
@@ -119,23 +119,23 @@ class KafkaReader(SourceReader):
             if self._over:
                 return self._end(partition, split)
         if split.stop is not None and max(split.position, queue.end or 0) >= split.stop:
-            # The last offsets may be of marks of transactions, which nobody is given.
+            # The last offsets may hold transaction markers, which consumers never see.
             split.position = max(split.position, split.stop)
             return self._end(partition, split)
         return False
 
     def set_aside(self, split: KafkaSplit) -> None:
-        """Have no more messages of a partition fetched, and forget those that have come: they would keep others out."""
+        """Stop fetching a partition and drop its buffered messages, which would keep others out."""
         if (split.topic, split.partition) in self._queues:
             self._drop((split.topic, split.partition))
 
     def _queue(self, partition: Partition, split: KafkaSplit) -> _Queue:
-        """Return what has come of a partition; have it fetched from the split's position on if that is not so yet."""
+        """Return the queue of a partition; start fetching from the split's position if needed."""
         queue = self._queues.get(partition)
         if queue is not None and queue.position == split.position:
             return queue
         there = library().TopicPartition(split.topic, split.partition, split.position)
-        if queue is not None:  # the job went back, or another worker has read in the meantime
+        if queue is not None:  # the job restarted, or another worker has read since
             self._drop(partition)
         self._consumer.incremental_assign([there])
         queue = self._queues[partition] = _Queue(split.position)
@@ -153,13 +153,13 @@ class KafkaReader(SourceReader):
         self._consumer.incremental_unassign([library().TopicPartition(*partition)])
 
     def _receive(self, size: int) -> bool:
-        """Take what has come from all partitions; tell whether there was anything."""
+        """Receive messages of all partitions; tell whether there were any."""
         if self._waiting > MOST_WAITING:
             return False
         messages = self._consumer.consume(size, 0)
         if not messages:
             if self._consumer.refusals and not self._heard:
-                raise KafkaConnectorError(f"cannot read: {self._consumer.refusals[0]}")
+                raise KafkaConnectorError(f"cannot read from Kafka: {self._consumer.refusals[0]}")
             return False
         self._heard = True
         arrived: defaultdict[Partition, list[Any]] = defaultdict(list)
@@ -178,13 +178,13 @@ class KafkaReader(SourceReader):
 
     def _judge(self, error: Any, message: Any) -> None:
         kafka = library().KafkaError
-        if error.code() == kafka._PARTITION_EOF:  # noqa: SLF001 - so it is called
+        if error.code() == kafka._PARTITION_EOF:  # noqa: SLF001 - public despite the name
             queue = self._queues.get((message.topic(), message.partition()))
             if queue is not None:
                 queue.end = message.offset()
         elif error.code() == kafka._AUTO_OFFSET_RESET:  # noqa: SLF001
             where = f"{name((message.topic(), message.partition()))} has no offset {message.offset()}"
-            raise KafkaConnectorError(f"{where}, and '{AUTO_OFFSET_RESET}' is none: {error.str()}")
+            raise KafkaConnectorError(f"{where}, and '{AUTO_OFFSET_RESET}' is 'none': {error.str()}")
         elif error.fatal() or error.code() in {
             kafka.UNKNOWN_TOPIC_OR_PART,
             kafka.TOPIC_AUTHORIZATION_FAILED,
@@ -194,7 +194,7 @@ class KafkaReader(SourceReader):
         }:
             where = name((message.topic(), message.partition())) if message.topic() else "the topics"
             raise KafkaConnectorError(f"cannot read {where} at offset {message.offset()}: {error.str()}")
-        # All else passes: librdkafka goes on by itself when a broker is there again.
+        # Other errors are transient: librdkafka continues when a broker is back.
 
     def _records(self, partition: Partition, messages: list[Any]) -> Timestamped:
         values: list[Any] = []
@@ -215,10 +215,10 @@ class KafkaReader(SourceReader):
         return Timestamped(values, timestamps)
 
     def _culprit(self, messages: list[Any]) -> Any:
-        """Return the message that cannot be read."""
+        """Return the message that cannot be deserialized."""
         for message in messages:
             try:
                 self._source.deserializer.read([message], [], [])
-            except Exception:  # noqa: BLE001 - the same again
+            except Exception:  # noqa: BLE001 - already being handled
                 return message
         return None

@@ -1,4 +1,4 @@
-"""From Kafka's records to those of a stream."""
+"""Deserialization of Kafka's records to those of a stream."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NEVER_NONE = (SimpleStringSchema, ByteArraySchema)
 
 
 class KafkaRecord(NamedTuple):
-    """All that a record of Kafka consists of."""
+    """A complete Kafka record."""
 
     topic: str
     partition: int
     offset: int
     timestamp: int
-    """In ms since the epoch; -1 when it has none."""
+    """In ms since the epoch; -1 if the record has none."""
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...]
@@ -36,20 +36,23 @@ class Deserializer(ABC):
 
     @abstractmethod
     def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
-        """Append the records and their times; raises whatever the schema does, after the records before."""
+        """Append the records and their timestamps (ms).
+
+        If the schema raises, the records before the offending message have been appended.
+        """
 
 
 class ValueDeserializer(Deserializer):
-    """Reads the values alone. A message without a value, and one of which the schema makes None, is skipped."""
+    """Deserializes only values. Skips messages without a value, and those for which the schema returns None."""
 
     def __init__(self, schema: DeserializationSchema) -> None:
-        """Read with ``schema``."""
+        """Deserialize with ``schema``."""
         self.schema = schema
         self.produced_type = schema.get_produced_type()
         self._never_none = type(schema) in NEVER_NONE
 
     def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
-        """Append the records and their times."""
+        """Append the records and their timestamps."""
         contents = [message.value() for message in messages]
         times = [message.timestamp()[1] for message in messages]
         if None in contents:
@@ -68,15 +71,15 @@ class ValueDeserializer(Deserializer):
 
 
 class RecordDeserializer(Deserializer):
-    """Hands whole records to a schema."""
+    """Passes whole records to a schema."""
 
     def __init__(self, schema: Any) -> None:
-        """Read with ``schema``, whose ``deserialize`` takes a :class:`KafkaRecord`."""
+        """Deserialize with ``schema``, whose ``deserialize`` takes a :class:`KafkaRecord`."""
         self.schema = schema
         self.produced_type = schema.get_produced_type()
 
     def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
-        """Append the records and their times."""
+        """Append the records and their timestamps."""
         for message in messages:
             time = message.timestamp()[1]
             record = KafkaRecord(

@@ -1,4 +1,4 @@
-"""From the records of a stream to those of Kafka."""
+"""Serialization of the records of a stream to those of Kafka."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANY_PARTITION = -1
 
 
 class Block(NamedTuple):
-    """Records as columns; a column that says the same of all of them, or nothing, is no list."""
+    """Records as columns. A column that is the same for all records is a single value; an empty one is None."""
 
     topics: list[str] | str
     keys: list[bytes | None] | None
@@ -29,21 +29,21 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSerializer:
-    """Where records go, and what they are there."""
+    """Chooses topic and partition of each record, and serializes it."""
 
     value: SerializationSchema
     key: SerializationSchema | None = None
     topic: str | None = None
     selector: Callable[[Any], str] | None = None
-    """Finds the topic of a record; None if all go to ``topic``."""
+    """Returns the topic of a record; None if all records go to ``topic``."""
     partitioner: Callable[..., int] | None = None
-    """Finds the partition of a record: by record, key, value, topic, and the numbers of its partitions."""
+    """Returns the partition of a record, given record, key, value, topic and the topic's partition numbers."""
 
     def block(self, records: list[Any], timestamps: list[int] | None, partitions: Callable[[str], list[int]]) -> Block:
-        """Return what to write; ``partitions`` tells those of a topic.
+        """Return the serialized records; ``partitions`` returns the partition numbers of a topic.
 
         Raises:
-            Exception: Whatever a schema or function raises, with a note that names the record.
+            Exception: A schema or function raised it; a note names the record.
         """
         selector, key = self.selector, self.key
         topics: list[str] | str = self.topic or ""
@@ -53,7 +53,7 @@ class RecordSerializer:
         values = _each(self.value.serialize, records, "serializing")
         times = None
         if timestamps is not None:
-            times = [max(0, time) for time in timestamps]  # Kafka has none before 1970: 0 is for now
+            times = [max(0, time) for time in timestamps]  # Kafka has no timestamps before 1970; 0 means now
         chosen = None
         if self.partitioner is not None:
             chosen = self._partitions(records, keys, values, topics, partitions)
@@ -75,7 +75,8 @@ class RecordSerializer:
             number = self.partitioner(record, None if keys is None else keys[i], values[i], topic, there)
             if number not in there:
                 raise KafkaConnectorError(
-                    f"the partitioner returned {number!r} for {shorten(record)}; topic '{topic}' has partitions {there}"
+                    f"the partitioner returned {number!r} for {shorten(record)}, but the partitions of topic '{topic}' "
+                    f"are {there}"
                 )
             chosen.append(number)
         return chosen
@@ -93,5 +94,5 @@ def _each(function: Callable[[Any], Any], records: list[Any], doing: str) -> lis
 
 def _checked(topic: Any) -> str:
     if not isinstance(topic, str) or not topic:
-        raise TypeError(f"a topic must be a text, got {shorten(topic)}")
+        raise TypeError(f"a topic must be a non-empty str, but got {shorten(topic)}")
     return topic

@@ -1,4 +1,4 @@
-"""Writes records into topics, directly or, to have them there exactly once, by way of the committer."""
+"""Kafka sink: writes records to topics directly, or, for exactly-once delivery, through the committer."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_LARGEST = 1_048_576
 OVERHEAD = 512
-"""What a record may need beside key and value."""
+"""Bytes of a record that are neither key nor value, at most."""
 
 
 @dataclass(frozen=True)
 class KafkaOutput:
-    """What is to be written, and how; travels to the tasks."""
+    """Configuration of a Kafka sink. Tasks get a copy."""
 
-    properties: Mapping[str, str] = field(repr=False)  # there are passwords in it
+    properties: Mapping[str, str] = field(repr=False)  # may contain passwords
     serializer: RecordSerializer
     exactly_once: bool = False
     flushes: bool = True
-    """Whether an epoch ends only when its records are delivered."""
+    """Whether an epoch waits for the delivery of its records."""
     transactional_id: str = ""
-    """Names the transactions of the sink; of the job and the operator if empty."""
+    """Prefix of the transactional ids; derived from job and operator if empty."""
     writes_timestamps: bool = True
     only_logs: bool = False
-    """Whether a record that cannot be delivered is no failure."""
+    """Whether to log records that could not be delivered, instead of failing."""
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return the writer for one subtask."""
@@ -48,15 +48,15 @@ class KafkaOutput:
 
 
 class DirectWriter(SinkWriter):
-    """Writes at once: what is written again after a failure is there twice."""
+    """Sends records immediately. Records that are written again after a failure are duplicated."""
 
     def __init__(self, output: KafkaOutput) -> None:
-        """Connect."""
+        """Make the producer."""
         self._output = output
         self._writing = Writing(output.properties)
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Hand a block to the producer."""
+        """Pass a block to the producer."""
         times = timestamps if self._output.writes_timestamps else None
         self._writing.write(self._output.serializer.block(values, times, self._writing.partitions))
         self._check()
@@ -70,27 +70,27 @@ class DirectWriter(SinkWriter):
             _log.error("%s", error)
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """See that all is delivered before the epoch counts, as its records are not read again then."""
+        """Wait for the delivery of all records: a finished epoch is not read again."""
         if self._output.flushes or end_of_input:
             self._writing.flush()
             self._check()
         return ()
 
     def close(self) -> None:
-        """Send what is still there."""
+        """Send the remaining records."""
         self._writing.client.flush(0 if self._output.flushes else 10)
 
 
 class StagingWriter(SinkWriter):
-    """Keeps the records of an epoch where the committer finds them."""
+    """Stages the records of an epoch for the committer."""
 
     def __init__(self, output: KafkaOutput, context: WriterContext) -> None:
-        """Keep them in a file of the checkpoints' directory, if there is one and they are many."""
+        """Stage large epochs in a file of the checkpoint directory, if there is one."""
         self._output = output
         self._context = context
         self._name = output.transactional_id or f"flintstream-{context.identity}"
         self._store = None
-        # The driver is to find the files by their names: the memory of this process, or an object, it could not reach.
+        # The driver opens the files by name, so it cannot read stores that exist only in this process.
         if context.staging is not None and not isinstance(context.staging, (MemoryFileStore, CustomFileStore)):
             self._store = context.staging.child(context.identity.rpartition("/")[2])
         self._number = 0
@@ -105,7 +105,7 @@ class StagingWriter(SinkWriter):
         return self._writing.partitions(topic)
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Keep a block."""
+        """Stage a block."""
         if self._stage is None:
             self._stage = Stage(
                 self._store, f"{self._context.run}/{self._context.subtask}-{self._number}-{self._unique()}"
@@ -120,29 +120,30 @@ class StagingWriter(SinkWriter):
         return self._context.attempt.rpartition("-")[2]
 
     def _refuse(self, values: list[Any], block: Block) -> None:
-        """Refuse a record now: its transaction could never be committed."""
+        """Reject an oversized record now: its transaction could never commit."""
         for record, value in zip(values, block.values, strict=True):
             if value is not None and len(value) > self._largest:
                 raise KafkaConnectorError(
-                    f"{shorten(record)} has {len(value)} bytes, and 'max.request.size' is {self._largest + OVERHEAD}"
+                    f"{shorten(record)} has {len(value)} bytes, but 'max.request.size' allows "
+                    f"{self._largest + OVERHEAD}: raise it, or write smaller records"
                 )
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """Return what the committer needs."""
+        """Return the committable of the epoch, if it has any records."""
         stage, self._stage = self._stage, None
         number, self._number = self._number, self._number + 1
         return () if stage is None else (stage.prepare(self._name, self._context.run, number),)
 
     def snapshot(self) -> object | None:
-        """Return how many epochs of the run there were."""
+        """Return the number of epochs in this run."""
         return self._number
 
     def restore(self, state: Any) -> None:
-        """Go on counting."""
+        """Continue counting epochs."""
         self._number = state
 
-    def recover(self, states: Sequence[Any]) -> None:  # noqa: ARG002 - another run begins to count anew
-        """Delete what earlier runs have left: all that a checkpoint had of it is committed by now."""
+    def recover(self, states: Sequence[Any]) -> None:  # noqa: ARG002 - each run counts from zero
+        """Delete the files of earlier runs: the part that a checkpoint contains is committed by now."""
         if self._store is None:
             return
         for file in self._store.list(""):
@@ -153,6 +154,6 @@ class StagingWriter(SinkWriter):
                 self._store.delete(file)
 
     def close(self) -> None:
-        """Forget what was not prepared."""
+        """Discard records that were not prepared."""
         if self._stage is not None:
             self._stage.discard()

@@ -1,4 +1,4 @@
-"""Reads topics: partitions are found in the driver and read in the tasks."""
+"""Kafka source enumerator: the driver finds the partitions, and the tasks read them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 COMMIT_SECONDS = 5.0
-"""How long the end of a job may wait until its last offsets are committed."""
+"""How long the end of a job may wait for its last offset commit."""
 
 
 class KafkaEnumerator(SplitEnumerator):
-    """Finds partitions, and tells the group how far the job has come."""
+    """Finds partitions, and commits the job's offsets to the group."""
 
     def __init__(self, source: KafkaInput) -> None:
-        """Connect when there is something to ask."""
+        """Connect on first use, not here."""
         self._source = source
         self._known: set[Partition] = set()
         self._begun = False
         self._next_look: float | None = time.monotonic()
         self._client: Any = None
         self._untold: dict[Partition, int] = {}
-        """Offsets that the group is to be told."""
+        """Offsets that remain to be committed to the group."""
         self._on_the_way: dict[Partition, int] = {}
         self._telling = False
         self._next_telling = time.monotonic()
-        """When the group is told without a checkpoint."""
+        """When to commit offsets next, without a checkpoint."""
 
     def _consumer(self) -> Any:
         if self._client is None:
@@ -48,7 +48,7 @@ class KafkaEnumerator(SplitEnumerator):
         return self._client
 
     def discover(self) -> Sequence[KafkaSplit]:
-        """Return the partitions that were not there before, with the offsets that they are read from and to."""
+        """Return new partitions with their start and stop offsets."""
         if self._next_look is None or time.monotonic() < self._next_look:
             return []
         interval = self._source.discovery_ms
@@ -57,7 +57,7 @@ class KafkaEnumerator(SplitEnumerator):
         except KafkaConnectorError:
             if not self._begun or interval < 0:
                 raise
-            _log.warning("could not look for new partitions", exc_info=True)
+            _log.warning("could not look for new partitions; will retry", exc_info=True)
             splits = []
         self._next_look = time.monotonic() + interval / 1000 if interval >= 0 else None
         return splits
@@ -73,27 +73,27 @@ class KafkaEnumerator(SplitEnumerator):
         return [split for split in splits if split.stop is None or split.position < split.stop]
 
     def is_finished(self) -> bool:
-        """Tell whether all partitions were found that will ever be read."""
+        """Tell whether no further partitions will appear."""
         return self._next_look is None
 
     def snapshot(self) -> object:
-        """Return the partitions that were found."""
+        """Return the known partitions."""
         return (sorted(self._known), self._begun)
 
     def restore(self, state: Any) -> None:
-        """Take back the partitions that were found."""
+        """Restore the known partitions."""
         known, self._begun = state
         self._known = {tuple(partition) for partition in known}
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
-        """Commit the offsets; nothing depends on them, so that a failure is no more than a warning."""
+        """Commit the offsets. A failure is only a warning, as nothing depends on them."""
         if self._source.commits_offsets:
             for each in progress:
                 self._untold.update(each)
             self._tell()
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
-        """Commit the offsets from time to time, if the properties have that done without checkpoints."""
+        """Commit the offsets periodically, if the properties ask for commits without checkpoints."""
         interval = self._source.auto_commit_ms
         if interval is None:
             return
@@ -104,10 +104,10 @@ class KafkaEnumerator(SplitEnumerator):
             self._tell()
 
     def _tell(self) -> None:
-        """Commit what is to be committed, after what is on its way: the order of several is not kept."""
+        """Commit pending offsets, but never two commits at a time: their order is not guaranteed."""
         client = self._consumer()
         try:
-            client.poll(0)  # has us told what became of the last commit
+            client.poll(0)  # runs the callback of the last commit
             if self._telling or not self._untold:
                 return
             places = [library().TopicPartition(*partition, offset) for partition, offset in self._untold.items()]
@@ -122,13 +122,13 @@ class KafkaEnumerator(SplitEnumerator):
         self._telling = False
         if error is None:
             return
-        if passes(error):  # the group's coordinator may still be looked for
+        if passes(error):  # the client may still be looking for the group's coordinator
             self._untold = {**self._on_the_way, **self._untold}
         else:
             _log.warning("could not commit offsets to the group: %s", error.str())
 
     def close(self) -> None:
-        """Disconnect, when the last offsets are committed."""
+        """Disconnect after committing the last offsets."""
         if self._client is None:
             return
         until = time.monotonic() + COMMIT_SECONDS

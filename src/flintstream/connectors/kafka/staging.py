@@ -1,4 +1,4 @@
-"""What a writer has prepared for Kafka: records in a file, or within the checkpoint if they are few."""
+"""Records that a writer has prepared for the committer: in a file, or inside the checkpoint if they are small."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
     from flintstream.storage.file_store import FileStore
 
 INLINE_BYTES = 64 << 10
-"""What is not larger travels within the committable."""
+"""Epochs up to this size travel inside the committable."""
 
 CHUNK = 1 << 20
 
 
 class Prepared(NamedTuple):
-    """A committable: what one writer got in one epoch."""
+    """A committable: the records of one writer in one epoch."""
 
     name: str
-    """Of the transactions that write it, the ``transactional.id``."""
+    """The ``transactional.id`` of the transactions that write it."""
     run: str
     number: int
-    """Counts the epochs of the run: what was prepared before has lower ones."""
+    """Number of the epoch within the run, ascending."""
     topic: str
-    """Of its first record."""
+    """Topic of the first record."""
     records: int
     size: int
     checksum: int
     data: bytes | None
     directory: str
-    """Where the file is, if there is no data here."""
+    """Directory of the file, if the data is not inline."""
     file: str
 
     def blocks(self, store: FileStore | None = None) -> Iterator[Block]:
         """Read the records.
 
         Raises:
-            KafkaConnectorError: The file is not there any more, or damaged.
+            KafkaConnectorError: The file is missing or damaged.
         """
         if self.data is not None:
             yield from _unpacked(self.data)
@@ -60,16 +60,16 @@ class Prepared(NamedTuple):
                     yield from (Block(*each) for each in unpacker)
         except FileNotFoundError:
             raise KafkaConnectorError(
-                f"{where} is gone: the checkpoint refers to output that is not committed, and that was deleted when a "
-                "job went on from another checkpoint"
+                f"{where} is missing: the checkpoint refers to uncommitted output that was deleted when a job restored "
+                "from another checkpoint"
             ) from None
         if checksum != self.checksum:
-            raise KafkaConnectorError(f"{where} is damaged: {self.records} records are to be committed from it")
+            raise KafkaConnectorError(f"{where} is damaged, and {self.records} records from it cannot be committed")
 
     def delete(self, store: FileStore | None = None) -> None:
-        """Delete the file: it is not needed any more."""
+        """Delete the file after its records are committed."""
         if self.data is None:
-            with contextlib.suppress(Exception):  # whatever a storage raises; what it holds is committed
+            with contextlib.suppress(Exception):  # storages raise anything; the records are committed
                 (store or file_store(self.directory)).delete(self.file)
 
 
@@ -87,7 +87,7 @@ class Stage:
     """Collects the records of one epoch."""
 
     def __init__(self, store: FileStore | None, file: str) -> None:
-        """Write to ``file`` of ``store`` when there is much; without a store, keep all in memory."""
+        """Write large epochs to ``file`` of ``store``; without a store, keep all in memory."""
         self._store = store
         self._file = file
         self._pack = msgpack.Packer().pack
@@ -117,7 +117,7 @@ class Stage:
             self._parts.clear()
 
     def prepare(self, name: str, run: str, number: int) -> tuple[Any, ...]:
-        """End the file, durably, and return the fields of the committable."""
+        """Close the file durably, and return the fields of the committable."""
         data = None
         if self._sink is None:
             data = b"".join(self._parts)
@@ -130,10 +130,10 @@ class Stage:
         )
 
     def discard(self) -> None:
-        """Leave nothing behind."""
+        """Delete everything written so far."""
         with contextlib.suppress(_Discarded):
             self._closing.__exit__(_Discarded, _Discarded(), None)
 
 
-class _Discarded(Exception):  # noqa: N818 - no error
-    """Ends a file that is not to appear."""
+class _Discarded(Exception):  # noqa: N818 - not an error
+    """Aborts a file before it appears in the store."""

@@ -1,6 +1,6 @@
-"""Reads the stores of keys and certificates that Java programs use: JKS, JCEKS, PKCS12 and PEM.
+"""Reader for the keystores and truststores of Java programs: JKS, JCEKS, PKCS12 and PEM.
 
-A store is recognised by its content, as Java recognises it, whatever type the properties name.
+As in Java, the content of a store decides its type, not the type that the properties name.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 JKS = b"\xfe\xed\xfe\xed"
 JCEKS = b"\xce\xce\xce\xce"
 PKCS12 = b"\x30"
-"""Any file of ASN.1 begins so."""
+"""First byte of any ASN.1 file."""
 
 PRIVATE_KEY, CERTIFICATE = 1, 2
-"""Kinds of entries in JKS and JCEKS."""
+"""Entry kinds in JKS and JCEKS."""
 
 HASH_BYTES = 20
 WHITENER = b"Mighty Aphrodite"
-"""JKS hashes it together with the content, so that a change is noticed."""
+"""JKS hashes it together with the content, to detect changes."""
 JKS_KEY = bytes.fromhex("2b060104012a02110101")
-"""The identifier of the cipher of keys in JKS: 1.3.6.1.4.1.42.2.17.1.1."""
+"""The object identifier of the key cipher in JKS: 1.3.6.1.4.1.42.2.17.1.1."""
 
 END_OF_CERTIFICATE = "-----END CERTIFICATE-----\n"
 
@@ -40,19 +40,19 @@ _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTALL)
 
 
 class StoreError(PlanError):
-    """A store of keys or certificates cannot be read; names file and property, and never a password."""
+    """A keystore or truststore cannot be read. Names file and property, but never a password."""
 
 
 class Store(NamedTuple):
-    """What is in a store, as PEM."""
+    """The contents of a store, as PEM."""
 
     certificates: str = ""
-    """Those that are trusted."""
+    """The trusted certificates."""
     key: str = ""
     chain: str = ""
-    """The certificate of the key, and those that vouch for it."""
+    """The certificate of the key, followed by its issuers."""
     key_password: str = ""
-    """Needed to read ``key``; empty if it is not encrypted."""
+    """Password of ``key``; empty if the key is not encrypted."""
 
     def own_certificate(self) -> str:
         """Return the certificate of the key."""
@@ -61,13 +61,13 @@ class Store(NamedTuple):
 
 
 def read_store(location: str, what: str, password: str | None, key_password: str | None = None) -> Store:
-    """Read a file; ``what`` is the property that names it.
+    """Read a store from a file; ``what`` is the property that names it.
 
     Raises:
-        StoreError: The file is not there, is no store, or the password is wrong.
-        MissingDependencyError: It is a PKCS12 store, and the package cryptography is not installed.
+        StoreError: The file is missing or not a store, or the password is wrong.
+        MissingDependencyError: It is a PKCS12 store, and cryptography is not installed.
     """
-    where = f"'{location}', which the Kafka property '{what}' names, on {socket.gethostname()}"
+    where = f"'{location}' (Kafka property '{what}') on {socket.gethostname()}"
     try:
         data = Path(location).read_bytes()
     except OSError as error:
@@ -82,17 +82,17 @@ def read_store(location: str, what: str, password: str | None, key_password: str
     except StoreError as error:
         raise StoreError(f"cannot read {where}: {error}") from None
     except IndexError:
-        raise StoreError(f"cannot read {where}: it is damaged") from None
-    raise StoreError(f"cannot read {where}: it is no store of the types JKS, PKCS12 or PEM")
+        raise StoreError(f"cannot read {where}: the file is damaged") from None
+    raise StoreError(f"cannot read {where}: it is not a JKS, PKCS12 or PEM store")
 
 
 def pem_store(text: str, key_password: str | None) -> Store:
-    """Return what a PEM text has."""
+    """Return the contents of a PEM text."""
     found: dict[bool, list[str]] = {True: [], False: []}
     for match in _PEM.finditer(text):
         found[match[1].endswith("PRIVATE KEY")].append(match[0] + "\n")
     if not found[True] and not found[False]:
-        raise StoreError("there is neither a certificate nor a private key in it, in the form of PEM")
+        raise StoreError("it contains neither a certificate nor a private key in PEM format")
     certificates = "".join(found[False])
     return Store(certificates, "".join(found[True][:1]), certificates, key_password or "")
 
@@ -105,13 +105,13 @@ def _pem(data: bytes, label: str) -> str:
 def _pkcs12_store(data: bytes, password: str | None) -> Store:
     package = "cryptography"
     optional_module(package, package=package, extra="kafka", purpose="reading PKCS12 stores")
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - only who has such a store needs it
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - only PKCS12 stores need it
     from cryptography.hazmat.primitives.serialization import pkcs12  # noqa: PLC0415 - as above
 
     try:
         found = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except ValueError:
-        raise StoreError("the password is wrong or missing, or it is no PKCS12 store") from None
+        raise StoreError("the password is wrong or missing, or the file is not a PKCS12 store") from None
     encoding = serialization.Encoding.PEM
     others = [each.certificate for each in found.additional_certs]
     chain: list[Any] = []
@@ -134,7 +134,7 @@ def _java_store(data: bytes, password: str | None, key_password: str | None) -> 
     if password and data.startswith(JKS):
         content, digest = data[:-HASH_BYTES], data[-HASH_BYTES:]
         if hashlib.sha1(password.encode("utf-16-be") + WHITENER + content, usedforsecurity=False).digest() != digest:
-            raise StoreError("the password is wrong, or it is damaged")
+            raise StoreError("the password is wrong, or the file is damaged")
     trusted, key, chain = [], "", ""
     for kind, protected, certificates in _entries(BytesIO(data)):
         texts = [_pem(each, "CERTIFICATE") for each in certificates]
@@ -147,12 +147,12 @@ def _java_store(data: bytes, password: str | None, key_password: str | None) -> 
 
 
 def _entries(source: Any) -> Iterator[tuple[int, bytes, list[bytes]]]:
-    """Read the kind, the protected key and the certificates of each entry."""
+    """Yield kind, protected key and certificates of each entry."""
 
     def take(size: int) -> bytes:
         taken = bytes(source.read(size))
         if len(taken) != size:
-            raise StoreError("it is damaged")
+            raise StoreError("the file is damaged")
         return taken
 
     def number(form: str) -> int:
@@ -168,21 +168,21 @@ def _entries(source: Any) -> Iterator[tuple[int, bytes, list[bytes]]]:
     for _ in range(number(">I")):
         kind = number(">I")
         take(number(">H"))  # the alias
-        take(8)  # when it was made
+        take(8)  # the creation time
         if kind == PRIVATE_KEY:
             protected = take(number(">I"))
             yield kind, protected, [certificate() for _ in range(number(">I"))]
         elif kind == CERTIFICATE:
             yield kind, b"", [certificate()]
         else:
-            raise StoreError("it has an entry of a kind that only Java reads; convert it to PKCS12 with keytool")
+            raise StoreError("it contains an entry that only Java can read: convert it to PKCS12 with keytool")
 
 
 def _jks_key(protected: bytes, password: str | None) -> bytes:
-    """Decrypt a key: each block of a key stream is the hash of the password and the block before."""
+    """Decrypt a key. Each block of the key stream is the hash of the password and the previous block."""
     algorithm, data = _parts(_parts(protected)[0])
     if JKS_KEY not in algorithm:
-        raise StoreError("its private key is encrypted as only Java reads it; convert it to PKCS12 with keytool")
+        raise StoreError("only Java can decrypt its private key: convert it to PKCS12 with keytool")
     if password is None:
         raise StoreError("its private key needs a password: set 'ssl.keystore.password' or 'ssl.key.password'")
     secret = password.encode("utf-16-be")
@@ -198,7 +198,7 @@ def _jks_key(protected: bytes, password: str | None) -> bytes:
 
 
 def _parts(data: bytes) -> list[bytes]:
-    """Return the contents of the elements of ASN.1 that follow one another."""
+    """Return the contents of consecutive ASN.1 elements."""
     found, place = [], 0
     while place < len(data):
         size, place = data[place + 1], place + 2

@@ -1,4 +1,4 @@
-"""From the TLS settings of Kafka's Java clients to those of librdkafka."""
+"""Translation of the TLS settings of Kafka's Java clients to those of librdkafka."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TRUST = "ssl.truststore"
 KEYS = "ssl.keystore"
 
 ALWAYS_ON = ("TLS_AES_", "TLS_CHACHA20_")
-"""What the suites of TLS 1.3 begin with: librdkafka has them all, and names only those of TLS 1.2."""
+"""Prefixes of TLS 1.3 suites. librdkafka always enables all of them, and lists only those of TLS 1.2."""
 
 
 def tls(properties: Mapping[str, str], *, reads_files: bool = True) -> dict[str, str]:
-    r"""Return what librdkafka needs for TLS. The files of stores are read here: in the process that connects.
+    r"""Return the librdkafka properties for TLS. Reads store files here, in the process that connects.
 
     >>> tls({"ssl.truststore.certificates": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"})
     {'ssl.ca.pem': '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'}
@@ -33,14 +33,14 @@ def tls(properties: Mapping[str, str], *, reads_files: bool = True) -> dict[str,
     if trusted is not None:
         certificates, own_certificate = trusted.certificates, trusted.own_certificate()
         if own_certificate not in certificates:
-            certificates += own_certificate  # Java trusts that of a key, too
+            certificates += own_certificate  # like Java, trust the key's own certificate
         if not certificates:
-            raise StoreError(f"there is no certificate to trust in what '{TRUST}.*' names")
+            raise StoreError(f"the truststore that '{TRUST}.*' names contains no certificate")
         found["ssl.ca.pem"] = certificates
     own = _store(properties, KEYS, ("key", "certificate.chain"), reads_files=reads_files)
     if own is not None:
         if not own.key or not own.chain:
-            raise StoreError(f"there is no private key with its certificate in what '{KEYS}.*' names")
+            raise StoreError(f"the keystore that '{KEYS}.*' names contains no private key with a certificate")
         found |= {"ssl.key.pem": own.key, "ssl.certificate.pem": own.chain}
         if own.key_password:
             found["ssl.key.password"] = own.key_password
@@ -58,7 +58,7 @@ def tls(properties: Mapping[str, str], *, reads_files: bool = True) -> dict[str,
 
 
 def _store(properties: Mapping[str, str], which: str, inline: tuple[str, ...], *, reads_files: bool) -> Store | None:
-    """Return a store that is a file, or that the properties themselves contain; None if there is none."""
+    """Return a store from a file or from the properties themselves; None if neither is set."""
     texts = [properties[f"{which}.{part}"] for part in inline if properties.get(f"{which}.{part}")]
     if texts:
         try:

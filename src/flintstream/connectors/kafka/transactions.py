@@ -1,9 +1,9 @@
-"""Writes what was prepared into Kafka, exactly once, in transactions that each begin and end here.
+"""Exactly-once output to Kafka, in transactions that begin and end in the committer.
 
-Kafka lets nobody but the producer that began a transaction end it, so one that was begun in a task could be lost with
-it. Therefore tasks only prepare records, and this writes them when a checkpoint contains them. How it knows after a
-failure what is written already: within the same transaction it commits an *offset* of a consumer group of its own,
-whose text tells up to which epoch of which run of the job all is written. Both become visible, or neither does.
+Kafka lets only the producer that began a transaction end it, so a transaction begun in a task could be lost with that
+task. Therefore, tasks only prepare records, and the committer writes them when a checkpoint contains them. To know
+after a failure what is already written, each transaction also commits an *offset* of a separate consumer group, whose
+metadata names the last written epoch of each run of the job. Records and offset become visible together or not at all.
 """
 
 from __future__ import annotations
@@ -34,36 +34,36 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 TRANSACTION_BYTES = 64 << 20
-"""A transaction has so much at least, if there is so much; epochs are not divided."""
+"""Minimum size of a transaction, if there is that much to write. An epoch is never divided."""
 
 TRANSACTION_TIMEOUT_MS = 900_000
-"""The most that brokers allow by default."""
+"""The highest value that brokers allow by default."""
 
 COMMON = ("bootstrap.servers", "metadata.broker.list", "security.", "ssl.", "sasl.", "client.", "test.mock.", "socket.")
-"""Properties that concern every client."""
+"""Properties that apply to every client."""
 
 REQUEST_SECONDS = 10.0
 PATIENCE_SECONDS = 5.0
-"""After so much more a request is taken to hang."""
+"""How long a request may exceed its timeout before it counts as hanging."""
 
 MARK_CHARACTERS = 4_000
-"""Of the 4096 that brokers allow by default."""
+"""Brokers allow 4096 by default."""
 
 
 class FencedError(KafkaConnectorError):
-    """Another job writes under the same name, and has taken over."""
+    """Another job writes under the same transactional id, and has taken over."""
 
 
 @dataclass
 class Mark:
-    """What is written already: the highest epoch of each run, those of the last runs."""
+    """Record of what is already written: the highest epoch of each of the last runs."""
 
     runs: dict[str, int] = field(default_factory=dict)
     count: int = 0
 
     @classmethod
     def of(cls, offset: int, text: str | None) -> Mark:
-        """Read one.
+        """Parse the metadata of an offset.
 
         >>> Mark.of(3, "b:7 a:4").runs
         {'a': 4, 'b': 7}
@@ -72,12 +72,12 @@ class Mark:
         return cls({run: int(number) for run, _, number in pairs}, max(offset, 0))
 
     def add(self, run: str, number: int) -> None:
-        """See that an epoch is written, with all before it."""
+        """Record that an epoch is written, and all before it."""
         self.runs[run] = max(number, self.runs.pop(run, number))  # the last run comes last
         self.count += 1
 
     def text(self) -> str:
-        """Write it down, the newest run first, and as many as there is room for.
+        """Format it, newest run first, and drop the oldest runs that do not fit.
 
         >>> Mark({"a": 4, "b": 7}).text()
         'b:7 a:4'
@@ -87,26 +87,26 @@ class Mark:
 
 
 class Transactions:
-    """The producer of one name: whoever makes one takes the name over and ends what its predecessor has begun."""
+    """The producer of one transactional id. A new one takes the id over and ends its predecessor's transaction."""
 
     def __init__(self, properties: Mapping[str, str], name: str) -> None:
-        """Take the name over; an open transaction is aborted, one whose commit was decided is complete after this."""
+        """Take the id over. Aborts an open transaction; waits for one whose commit was decided."""
         self.name = name
         timeout = properties.get("transaction.timeout.ms", str(TRANSACTION_TIMEOUT_MS))
         self.timeout = int(timeout) / 1000
         self._writing = Writing(properties, **{"transactional.id": name, "transaction.timeout.ms": timeout})
         servers = {key: value for key, value in properties.items() if key.startswith(COMMON)}
-        # A committed read waits for a transaction that is being ended.
+        # A read of committed data waits for a transaction that is ending.
         self._marks = consumer(servers, **{"group.id": name, "isolation.level": "read_committed"})
         self._known: dict[str, Mark] = {}
         self._given_up = False
         patiently(f"begin transactions of '{name}'", lambda: self._writing.client.init_transactions(TIMEOUT_SECONDS))
 
     def mark(self, topic: str) -> Mark:
-        """Return what the group's offset of a topic tells."""
+        """Return the mark in the group's offset of a topic."""
         found = self._known.get(topic)
         if found is None:
-            self._writing.partitions(topic)  # that it does not exist is found out sooner than by waiting for it
+            self._writing.partitions(topic)  # fails early if the topic does not exist
             asked = [library().TopicPartition(topic, 0)]
             (answer,) = patiently(
                 f"read what is written under '{self.name}'",
@@ -118,16 +118,16 @@ class Transactions:
         return found
 
     def is_written(self, prepared: Prepared) -> bool:
-        """Tell whether a transaction has written it."""
+        """Tell whether a transaction has written ``prepared``."""
         return self.mark(prepared.topic).runs.get(prepared.run, -1) >= prepared.number
 
     def write(self, several: Sequence[Prepared]) -> None:
         """Write whole epochs in one transaction.
 
         Raises:
-            FencedError: Another job has taken the name over.
-            KafkaConnectorError: They could not be written; perhaps they were, which :meth:`is_written` of another
-                object finds out.
+            FencedError: Another job has taken the transactional id over.
+            KafkaConnectorError: The write failed, or its outcome is unknown: then :meth:`is_written` of a new object
+                tells.
         """
         client, began = self._writing.client, time.monotonic()
         kafka = library()
@@ -148,11 +148,11 @@ class Transactions:
         except (kafka.KafkaException, KafkaConnectorError) as error:
             cause = error if isinstance(error, kafka.KafkaException) else error.__cause__
             reason = cause.args[0] if isinstance(cause, kafka.KafkaException) else None
-            # A transaction that was too slow has been ended by the broker, which looks the same.
+            # The broker ends a transaction that takes too long, with the same error.
             if self._is_fenced(reason) and time.monotonic() - began < self.timeout:
                 raise FencedError(
-                    f"another job writes to Kafka under the transactional id '{self.name}' and has taken over: two "
-                    "sinks need different prefixes, and a job that was replaced must not go on"
+                    f"another job writes to Kafka under the transactional id '{self.name}' and has taken over: give "
+                    "each sink its own prefix, and stop jobs that were replaced"
                 ) from error
             if isinstance(error, KafkaConnectorError):
                 raise
@@ -163,17 +163,17 @@ class Transactions:
         self._known.update(marks)
 
     def _is_fenced(self, reason: Any) -> bool:
-        """Tell whether somebody else has taken the name over."""
+        """Tell whether another producer has taken the id over."""
         codes = library().KafkaError
-        if reason is not None and reason.code() == codes._FATAL:  # noqa: SLF001 - so it is called
+        if reason is not None and reason.code() == codes._FATAL:  # noqa: SLF001 - public despite the name
             try:
-                self._writing.client.poll(0)  # raises what it was
+                self._writing.client.poll(0)  # raises the fatal error
             except library().KafkaException as error:
                 reason = error.args[0]
         return reason is not None and reason.code() == codes._FENCED  # noqa: SLF001
 
     def _again(self, request: Any) -> None:
-        """Make a request that may be made again while it fails of something that passes."""
+        """Make an idempotent request, retrying it while it fails with a transient error."""
         until = time.monotonic() + TIMEOUT_SECONDS
         while True:
             try:
@@ -187,16 +187,16 @@ class Transactions:
                 return
 
     def _in_time(self, request: Any) -> None:
-        """Make a request; give the producer up when it does not return.
+        """Make a request; give up on the producer if it does not return.
 
-        librdkafka may wait for ever for a coordinator that went away, whatever timeout it is given (its issue 5456).
+        librdkafka may wait indefinitely for a lost coordinator, regardless of timeouts (its issue 5456).
         """
         raised: list[BaseException] = []
 
         def run() -> None:
             try:
                 request()
-            except BaseException as error:  # noqa: BLE001 - it is raised where it belongs
+            except BaseException as error:  # noqa: BLE001 - re-raised in the calling thread
                 raised.append(error)
 
         thread = threading.Thread(target=run, name="flintstream-kafka-transaction", daemon=True)
@@ -204,16 +204,16 @@ class Transactions:
         thread.join(REQUEST_SECONDS + PATIENCE_SECONDS)
         if thread.is_alive():
             self._given_up = True
-            raise KafkaConnectorError(f"a transaction of '{self.name}' hangs, and is given up")
+            raise KafkaConnectorError(f"a transaction of '{self.name}' hangs; giving up on its producer")
         if raised:
             raise raised[0]
 
     def close(self) -> None:
-        """Disconnect; an open transaction is aborted."""
+        """Disconnect, aborting an open transaction."""
         close_quietly(self._marks)
         if self._given_up:
             return
-        # Where there is none to abort, or it cannot be, whoever takes the name over does so.
+        # If the abort fails, the next producer with this id aborts the transaction.
         with contextlib.suppress(library().KafkaException, KafkaConnectorError):
             self._in_time(lambda: self._writing.client.abort_transaction(1.0))
         if not self._given_up:
@@ -221,16 +221,16 @@ class Transactions:
 
 
 class KafkaCommitter(Committer):
-    """Writes what a checkpoint contains."""
+    """Writes the records that a checkpoint contains."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        """Connect when there is something to commit."""
+        """Connect on the first commit, not here."""
         self._properties = properties
         self._open: dict[str, Transactions] = {}
         self._fenced: FencedError | None = None
 
     def commit(self, committables: Sequence[Any]) -> Sequence[Any]:
-        """Write what is not written yet; returns what could not be."""
+        """Write what is not written yet; return the committables that could not be written."""
         if self._fenced is not None:
             raise self._fenced
         left: list[Any] = []
@@ -273,7 +273,7 @@ class KafkaCommitter(Committer):
 
 
 def _portions(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
-    """Divide into transactions, between epochs: what is written of one must be all of it."""
+    """Divide into transactions at epoch boundaries: an epoch must be written as a whole."""
     portion: list[Prepared] = []
     for _, epoch in groupby(prepared, lambda each: (each.run, each.number)):
         portion.extend(epoch)

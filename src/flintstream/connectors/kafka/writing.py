@@ -1,4 +1,4 @@
-"""Hands blocks of records to a producer of librdkafka."""
+"""Producer that writes blocks of records."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ QUEUE_FULL_SECONDS = 0.05
 
 
 class Writing:
-    """A producer and what became of its records."""
+    """A producer that tracks failed deliveries."""
 
     def __init__(self, properties: Mapping[str, str], **more: str) -> None:
-        """Make the producer; it connects by itself."""
+        """Make the producer, which connects in the background."""
         self.client = producer(properties, self._failed, **more)
         self.failures = 0
         self.failure: str | None = None
-        """Why the first record was not delivered."""
+        """Why the first failed record was not delivered."""
         self._partitions: dict[str, list[int]] = {}
 
     def _failed(self, error: Any, message: Any) -> None:
@@ -33,12 +33,12 @@ class Writing:
             self.failures += 1
             if self.failure is None:
                 where = f"topic '{message.topic()}'"
-                if message.partition() is not None:  # it was given one
+                if message.partition() is not None:  # a partition was assigned
                     where = name((message.topic(), message.partition()))
                 self.failure = f"{error.str()}, for a record of {where}"
 
     def partitions(self, topic: str) -> list[int]:
-        """Return the numbers of a topic's partitions, as they were when it was first asked."""
+        """Return the partition numbers of a topic, looked up once."""
         found = self._partitions.get(topic)
         if found is None:
             metadata = patiently(
@@ -52,15 +52,15 @@ class Writing:
         return found
 
     def write(self, block: Block) -> None:
-        """Hand records to the producer, which sends them in the background.
+        """Pass records to the producer, which sends them in the background.
 
         Raises:
-            KafkaConnectorError: It does not take one.
-            KafkaException: It has failed for good.
+            KafkaConnectorError: The producer rejects a record.
+            KafkaException: The producer has failed permanently.
         """
         topics = repeat(block.topics) if isinstance(block.topics, str) else block.topics
         columns: list[Iterable[Any]] = [topics, block.values]
-        # Most records have a value alone, and what a call is not given costs nothing.
+        # Most records have only a value, and omitted arguments cost nothing.
         if block.keys is not None or block.partitions is not None or block.timestamps is not None:
             columns += [block.keys or repeat(None), block.partitions or repeat(ANY_PARTITION)]
             columns += [repeat(None), repeat(None), block.timestamps] if block.timestamps is not None else []
@@ -75,7 +75,7 @@ class Writing:
         self.client.poll(0)
 
     def _insist(self, row: tuple[Any, ...]) -> None:
-        """Hand over a record as soon as the queue has room."""
+        """Retry a record until the queue has room."""
         while True:
             self.client.poll(QUEUE_FULL_SECONDS)
             try:
@@ -85,23 +85,23 @@ class Writing:
             return
 
     def flush(self) -> None:
-        """Wait until all records are delivered, or are known not to be.
+        """Wait until each record is delivered or has failed.
 
         Raises:
-            KafkaConnectorError: The producer has failed for good.
+            KafkaConnectorError: The producer has failed permanently.
         """
         try:
             while self.client.flush(1.0):
                 if self.client.refusals:
-                    raise KafkaConnectorError(f"no record can be written: {self.client.refusals[0]}")
-        except SystemError as error:  # so confluent-kafka tells that the producer is beyond repair
-            raise KafkaConnectorError("the producer has failed for good; the log has the reason") from error
+                    raise KafkaConnectorError(f"cannot write to Kafka: {self.client.refusals[0]}")
+        except SystemError as error:  # confluent-kafka raises it for a fatal producer error
+            raise KafkaConnectorError("the producer has failed permanently; see the log for the reason") from error
 
     def check(self) -> None:
-        """Raise what went wrong.
+        """Raise an error if records were not delivered.
 
         Raises:
-            KafkaConnectorError: Records were not delivered.
+            KafkaConnectorError: Some records were not delivered.
         """
         if self.failures:
             failures, self.failures, failure, self.failure = self.failures, 0, self.failure, None

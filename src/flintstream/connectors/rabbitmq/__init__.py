@@ -1,4 +1,4 @@
-"""Reads from and writes to RabbitMQ with pika, from the extra ``rabbitmq``.
+"""Source and sink for RabbitMQ on top of pika, from the extra ``rabbitmq``.
 
-What users see is in :mod:`flintstream.datastream.connectors.rabbitmq`.
+The public API is in :mod:`flintstream.datastream.connectors.rabbitmq`.
 """

@@ -1,4 +1,4 @@
-"""Connections to RabbitMQ, each kept alive by a thread of its own."""
+"""Connections to RabbitMQ, each served by its own thread."""
 
 from __future__ import annotations
 
@@ -14,58 +14,58 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 OPEN_SECONDS = 60.0
-"""How long it may take until a connection can be used."""
+"""How long a new connection may take to become ready."""
 
 CLOSE_SECONDS = 10.0
 
 
 class RabbitError(FlintstreamError):
-    """RabbitMQ could not be read from or written to."""
+    """Reading from or writing to RabbitMQ failed."""
 
 
 def library() -> ModuleType:
     """Return the module ``pika``.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: pika is not installed.
     """
     return optional_module("pika", extra="rabbitmq", purpose="the RabbitMQ connector")
 
 
 @dataclass(frozen=True)
 class RabbitServer:
-    """Where the server is, and how to connect to it."""
+    """Address of a server, and the settings of connections to it."""
 
     uri: str | None = field(default=None, repr=False)
-    """Stands for host, port, virtual host, user and password."""
+    """Replaces host, port, virtual host, user and password."""
     host: str = "localhost"
     port: int = 5672
     virtual_host: str = "/"
     user: str = "guest"
     password: str = field(default="guest", repr=False)
     heartbeat: int | None = None
-    """In seconds, 0 for none; None leaves it to the server."""
+    """In seconds, 0 for none; None for the server's default."""
     frame_max: int | None = None
     channel_max: int | None = None
     connection_timeout: int | None = None
     """In ms, 0 for none."""
     recovers: bool = True
-    """Whether to connect again when a connection is lost."""
+    """Whether to reconnect when a connection is lost."""
     recovery_interval: int = 5_000
-    """How long (ms) to wait before that."""
+    """How long to wait before reconnecting, in ms."""
     prefetch: int | None = None
-    """How many messages may be unacknowledged; None for as many as it takes."""
+    """Maximum number of unacknowledged messages; None for a window that grows as needed."""
 
     @property
     def name(self) -> str:
-        """How the server is called in messages."""
+        """The name of the server for messages."""
         if self.uri is None:
             return f"{self.host}:{self.port}"
         parts = urlsplit(self.uri)
         return parts.hostname or "?" if parts.port is None else f"{parts.hostname}:{parts.port}"
 
     def parameters(self) -> Any:
-        """Return what pika connects with."""
+        """Return the connection parameters for pika."""
         pika = library()
         if self.uri is not None:
             found = pika.URLParameters(self.uri)
@@ -87,13 +87,13 @@ class Link:
     """A connection with one channel."""
 
     def __init__(self, server: RabbitServer, prepare: Callable[[Any, Callable[..., None]], None], purpose: str) -> None:
-        """Begin to connect.
+        """Start connecting.
 
         Args:
-            server: which server.
-            prepare: sets up the channel that it is given, in the thread of the connection, and calls what else it is
-                given when the server has done that.
-            purpose: what for, in messages.
+            server: The server to connect to.
+            prepare: Sets up the channel that is its first argument, in the thread of the connection, and calls its
+                second argument when the server is done.
+            purpose: What the connection is for, for messages.
         """
         self._server = server
         self._prepare = prepare
@@ -102,9 +102,9 @@ class Link:
         self._ready = False
         self._channel: Any = None
         self.changed = threading.Condition()
-        """Notified when the connection is ready or lost; for whoever waits for what happens in its thread."""
+        """Notified when the connection is ready or lost, and for callers that wait for events in its thread."""
         self.failure: RabbitError | None = None
-        """Why the connection is lost."""
+        """Why the connection was lost."""
         self._connection = library().SelectConnection(
             server.parameters(),
             on_open_callback=lambda connection: connection.channel(on_open_callback=self._opened),
@@ -114,13 +114,13 @@ class Link:
         self._thread = threading.Thread(target=self._run, name="flintstream-rabbitmq", daemon=True)
         self._thread.start()
 
-    # -- in the thread of the connection -----------------------------------------------------------------------------
+    # -- called in the thread of the connection -----------------------------------------------------------------------
 
     def _run(self) -> None:
         loop = self._connection.ioloop
         try:
             loop.start()
-        except Exception as error:  # noqa: BLE001 - whatever a callback raises
+        except Exception as error:  # noqa: BLE001 - callbacks may raise anything
             self._fail(error)
         with self.changed:
             self._over = True
@@ -158,18 +158,18 @@ class Link:
         else:
             self._connection.ioloop.stop()
 
-    # -- for others --------------------------------------------------------------------------------------------------
+    # -- called from other threads -----------------------------------------------------------------------------------
 
     @property
     def is_ready(self) -> bool:
-        """Whether the channel can be used."""
+        """Whether the channel is usable."""
         return self._ready and self.failure is None
 
     def wait(self) -> None:
-        """Wait until the channel can be used.
+        """Wait until the channel is usable.
 
         Raises:
-            RabbitError: There is no connection, or the server refuses what is to be set up.
+            RabbitError: The connection fails, or the server refuses the setup of the channel.
         """
         with self.changed:
             self.changed.wait_for(lambda: self._ready or self.failure, OPEN_SECONDS)
@@ -179,7 +179,7 @@ class Link:
                 raise RabbitError(f"{self._purpose} at {self._server.name}: no answer within {OPEN_SECONDS:.0f} s")
 
     def call(self, function: Callable[[Any], None]) -> None:
-        """Have a function called with the channel, in the thread of the connection; not if that is lost."""
+        """Call a function with the channel in the thread of the connection, unless the connection is lost."""
         with self.changed:
             if not self._over:
                 self._connection.ioloop.add_callback_threadsafe(lambda: self._use(function))
@@ -189,7 +189,7 @@ class Link:
             function(self._channel)
 
     def request(self, function: Callable[[Any, Callable[..., None]], None], seconds: float) -> bool:
-        """Do the same and wait for the answer, which calls what the function is given; tells whether it came."""
+        """Like :meth:`call`, but wait until the function's second argument is called; tell whether it was in time."""
         answers: list[object] = []
 
         def answer(*_: Any) -> None:
@@ -209,5 +209,5 @@ class Link:
                 self._connection.ioloop.add_callback_threadsafe(self._shut)
         self._thread.join(CLOSE_SECONDS)
         with self.changed:
-            if not self._over:  # the server does not answer
+            if not self._over:  # the server does not respond
                 self._connection.ioloop.add_callback_threadsafe(self._connection.ioloop.stop)

@@ -1,4 +1,4 @@
-"""Receives the messages of a queue."""
+"""Receiver of the messages of a queue."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 WINDOW = 5_000
-"""Unacknowledged messages per consumer, of which there come up more as long as nothing can be acknowledged."""
+"""Unacknowledged messages per consumer. More consumers are added while nothing can be acknowledged."""
 
 
 class Message(NamedTuple):
-    """A message, and what it is acknowledged by."""
+    """A message and its delivery tag, which acknowledges it."""
 
     tag: int
     id: str | None
@@ -30,11 +30,11 @@ class Message(NamedTuple):
 
 
 class Receiver:
-    """A connection from which messages are taken, and which comes up again when it is lost.
+    """A connection that buffers incoming messages, and reconnects when it is lost.
 
-    The server sends messages ahead as far as it is allowed to. A window that is too small would make a job wait for its
-    next checkpoint, none at all would bring a whole queue into this process. So windows are added when the ones there
-    are were used up: there may be about as many messages ahead as between two checkpoints.
+    The server sends messages ahead, up to a window. A window that is too small makes a job wait for its next
+    checkpoint; no window would bring the whole queue into this process. Therefore, windows are added as existing ones
+    fill up: the receiver holds about as many messages as arrive between two checkpoints.
     """
 
     def __init__(
@@ -43,20 +43,20 @@ class Receiver:
         """Connect.
 
         Args:
-            server: which server.
-            queue: which queue.
-            setup: declares it, given a channel of pika.
-            in_transactions: the server is to confirm acknowledgements.
+            server: The server to connect to.
+            queue: The name of the queue.
+            setup: Declares the queue on a pika channel.
+            in_transactions: Whether the server must confirm acknowledgements.
 
         Raises:
-            RabbitError: There is no connection, or no such queue.
+            RabbitError: The connection fails, or the queue does not exist.
         """
         self._server = server
         self._queue = queue
         self._setup = setup
         self._in_transactions = in_transactions
         self.number = 0
-        """Of the connection: tags mean something within it alone."""
+        """Number of the current connection. Delivery tags are only valid within one connection."""
         self._retry_at: float | None = None
         self._connect()
         try:
@@ -79,7 +79,7 @@ class Receiver:
             arrived.append(Message(method.delivery_tag, properties.correlation_id, body))
 
         def cancelled(_frame: Any) -> None:
-            raise RabbitError("the queue is gone")
+            raise RabbitError("the queue was deleted")
 
         self._receive = receive
         channel.add_on_cancel_callback(cancelled)
@@ -90,10 +90,10 @@ class Receiver:
         channel.basic_consume(self._queue, receive, callback=ready)
 
     def take(self, most: int, most_bytes: int) -> list[Message]:
-        """Return messages that have come, in the order of the queue, without waiting for more.
+        """Return messages that have arrived, in queue order, without waiting for more.
 
         Raises:
-            RabbitError: The connection is lost, and shall not come up again.
+            RabbitError: The connection is lost, and reconnecting is disabled.
         """
         if self._link.failure is not None:
             self._recover(self._link.failure)
@@ -111,12 +111,12 @@ class Receiver:
         return found
 
     def _recover(self, failure: RabbitError) -> None:
-        """Connect again after a while. What came and was not taken comes once more."""
+        """Reconnect after a delay. The server sends untaken messages again."""
         if not self._server.recovers:
             raise failure
         now = time.monotonic()
         if self._retry_at is None:
-            _log.warning("connecting again in %d ms: %s", self._server.recovery_interval, failure)
+            _log.warning("reconnecting in %d ms: %s", self._server.recovery_interval, failure)
             self._arrived = deque()
             self._retry_at = now + self._server.recovery_interval / 1000
         elif now >= self._retry_at:
@@ -125,7 +125,7 @@ class Receiver:
             self._connect()
 
     def acknowledge(self, tag: int) -> bool:
-        """Acknowledge a message and all before it; tells whether the server has confirmed that, if it is to."""
+        """Acknowledge a message and all before it; tell whether the server has confirmed that, if required."""
         self._acknowledged = tag
         if not self._in_transactions:
             self._link.call(lambda channel: channel.basic_ack(tag, multiple=True))
@@ -138,7 +138,7 @@ class Receiver:
         return self._link.request(commit, CLOSE_SECONDS)
 
     def acknowledge_these(self, tags: list[int]) -> None:
-        """Acknowledge single messages, whenever that arrives."""
+        """Acknowledge single messages, without waiting."""
 
         def commit(channel: Any) -> None:
             for tag in tags:
@@ -148,5 +148,5 @@ class Receiver:
         self._link.call(commit)
 
     def close(self) -> None:
-        """Disconnect: what is not acknowledged goes back to the queue."""
+        """Disconnect. Unacknowledged messages return to the queue."""
         self._link.close()

@@ -1,4 +1,4 @@
-"""Publishes records into a queue."""
+"""RabbitMQ sink: publishes records to a queue."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from flintstream.connectors.rabbitmq.link import RabbitServer
 
 MOST_UNCONFIRMED = 10_000
-"""Messages on their way; more have to wait."""
+"""Maximum number of messages in flight; further ones wait."""
 
 PERSISTENT = 2
 
 
 @dataclass(frozen=True)
 class RabbitOutput:
-    """What is to be written, and how; travels to the tasks."""
+    """Configuration of a RabbitMQ sink. Tasks get a copy."""
 
     server: RabbitServer
     queue: str
     schema: SerializationSchema
     properties: Callable[[Any], Mapping[str, Any]]
-    """Properties of the message of a record."""
+    """Returns the message properties for a record."""
     setup: Callable[[Any], None] = field(compare=False)
     """Declares the queue."""
 
 
 class Publisher:
-    """A connection by which messages are sent in the background, and the server's word for it that it has them."""
+    """A connection that sends messages in the background and tracks the server's confirmations."""
 
     def __init__(self, output: RabbitOutput) -> None:
         """Connect.
 
         Raises:
-            RabbitError: There is no connection, or no such queue.
+            RabbitError: The connection fails, or the queue does not exist.
         """
         self._output = output
         self._left: set[int] = set()
-        """Numbers of the messages that are not confirmed."""
+        """Delivery tags of unconfirmed messages."""
         self._lowest = 1
         self._sent = 0
         self._refused: str | None = None
@@ -62,7 +62,7 @@ class Publisher:
         channel.confirm_delivery(self._confirmed, callback=ready)
 
     def _returned(self, _channel: Any, method: Any, _properties: Any, _body: bytes) -> None:
-        self._refused = method.reply_text  # its confirmation follows, which somebody may wait for
+        self._refused = method.reply_text  # waiting callers wake up when its confirmation follows
 
     def _confirmed(self, frame: Any) -> None:
         method = frame.method
@@ -73,7 +73,7 @@ class Publisher:
             else:
                 self._left.discard(method.delivery_tag)
             if type(method).__name__ == "Nack":
-                self._refused = "the server refused a message"
+                self._refused = "the server rejected a message"
             self._link.changed.notify_all()
 
     @property
@@ -87,7 +87,7 @@ class Publisher:
         return not self._left and self._refused is None
 
     def publish(self, messages: Sequence[tuple[bytes, Any]]) -> None:
-        """Send messages, in the background."""
+        """Send messages in the background."""
         self._wait(MOST_UNCONFIRMED)
         first, self._sent = self._sent + 1, self._sent + len(messages)
         with self._link.changed:
@@ -100,17 +100,17 @@ class Publisher:
         self._link.call(send)
 
     def flush(self) -> None:
-        """Wait until the server has all messages.
+        """Wait until the server has confirmed all messages.
 
         Raises:
-            RabbitError: It did not take one, or the connection is lost.
+            RabbitError: The server rejected a message, or the connection is lost.
         """
         self._wait(0)
 
     def _wait(self, most: int) -> None:
         link = self._link
         with link.changed:
-            # A server without memory or room on disk does not confirm; that it is there at all the heartbeats show.
+            # A server without free memory or disk does not confirm; heartbeats show that it is still alive.
             link.changed.wait_for(lambda: len(self._left) <= most or link.failure or self._refused)
             if self._refused is not None:
                 raise RabbitError(f"a message was not written to the queue '{self._output.queue}': {self._refused}")
@@ -123,7 +123,7 @@ class Publisher:
 
 
 class RabbitWriter(SinkWriter):
-    """Writes at once: what is written again after a failure is there twice."""
+    """Sends records immediately. Records that are written again after a failure are duplicated."""
 
     def __init__(self, output: RabbitOutput) -> None:
         """Connect."""
@@ -145,11 +145,11 @@ class RabbitWriter(SinkWriter):
             error.add_note(f"while serializing {shorten(value)} for RabbitMQ")
             raise
         if body is None:
-            raise TypeError(f"the serialization schema made None of {shorten(value)}, which is no message")
+            raise TypeError(f"the serialization schema returned None for {shorten(value)}: it must return bytes")
         return body, properties
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """See that the server has all before the epoch counts, as its records are not read again then."""
+        """Wait until the server has confirmed all messages: a finished epoch is not read again."""
         self._publisher.flush()
         return ()
 

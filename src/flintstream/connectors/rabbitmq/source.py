@@ -1,7 +1,7 @@
-"""Reads a queue: messages are received and acknowledged in the driver, and deserialized in the tasks.
+"""RabbitMQ source: the driver receives and acknowledges messages, and the tasks deserialize them.
 
-What belongs to a message - that it is acknowledged on the connection by which it came, only when a checkpoint contains
-it, and that it is not read twice - is so in one place, whatever becomes of the tasks and however many there are.
+A message must be acknowledged on the connection that delivered it, after a checkpoint contains it, and must not be read
+twice. One place, the driver, takes care of that, regardless of what happens to the tasks and how many there are.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 MOST_MESSAGES = 20_000
 MOST_BYTES = 16_000_000
-"""Handed to the tasks at a time."""
+"""Maximum size of the messages that one call passes to the tasks."""
 
 SMALLEST_SPLIT = 100
-"""Messages, unless there are fewer: small splits cost more than parallel work gains."""
+"""Minimum messages per split, if there are enough: small splits cost more than parallelism gains."""
 
 ACKNOWLEDGED_SECONDS = 10.0
-"""How long an id is known after the server has confirmed it: should it crash, it may have forgotten that."""
+"""How long to remember an id after the server confirmed it: a crash may make the server forget the confirmation."""
 
 UNCERTAIN_SECONDS = 3_600.0
-"""How long an id is known of which nobody can say whether it was acknowledged: the message may come again."""
+"""How long to remember an id whose acknowledgement is uncertain: the message may come again."""
 
 
 @dataclass
@@ -45,20 +45,20 @@ class RabbitSplit(SourceSplit):
 
 @dataclass(frozen=True)
 class RabbitInput:
-    """What is to be read, and how."""
+    """Configuration of a RabbitMQ source."""
 
     server: RabbitServer
     queue: str
     schema: DeserializationSchema
     with_ids: bool
-    """Whether messages have correlation ids, by which those are known that come again."""
+    """Whether messages have correlation ids, which identify redelivered messages."""
     setup: Callable[[Any], None] = field(compare=False)
     """Declares the queue."""
     ends_of_stream: Callable[[Any], bool] | None = None
-    """Whether a record says that nothing follows; None if none does."""
+    """Returns True for a record that ends the stream; None for a stream without end."""
 
     def record(self, message: bytes) -> Any:
-        """Return the record in a message; raises whatever the schema does, with a note that names the queue."""
+        """Deserialize a message. If the schema raises an error, a note names the queue."""
         try:
             return self.schema.deserialize(message)
         except Exception as error:
@@ -69,38 +69,38 @@ class RabbitInput:
 class RabbitEnumerator(SplitEnumerator):
     """Receives messages, and acknowledges them when a checkpoint contains them.
 
-    A message that comes again - the connection was lost, or the job went back to a checkpoint - is known by its id, if
-    it has one. Ids are kept in checkpoints until the server has confirmed that the messages are acknowledged.
+    A message may come again after a lost connection or a restore. Its id, if it has one, identifies it. Checkpoints
+    keep ids until the server has confirmed the acknowledgement.
     """
 
     def __init__(self, source: RabbitInput, parallelism: int) -> None:
-        """Hand out messages for this many subtasks."""
+        """Deal messages to ``parallelism`` subtasks."""
         self._source = source
         self._parallelism = parallelism
         self._receiver: Receiver | None = None
         self._checkpoints = False
         self._count = 0
-        """Of splits."""
+        """Number of splits so far."""
         self._over = False
         self._last: tuple[int, int] | None = None
-        """Connection and tag of the last message that is not acknowledged."""
+        """Connection and tag of the last unacknowledged message."""
         self._open: dict[str, int] = {}
-        """Ids that were handed out and are in no checkpoint yet, and by which connection they came."""
+        """Ids of dealt messages that are in no checkpoint yet -> their connection."""
         self._saved: dict[str, float] = {}
-        """Ids that are in a checkpoint, and until when to know them."""
+        """Ids in a checkpoint -> when to forget them."""
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:  # noqa: ARG002
         """Connect.
 
         Raises:
-            RabbitError: There is no connection, or no such queue.
+            RabbitError: The connection fails, or the queue does not exist.
         """
         self._checkpoints = checkpoints
         source = self._source
         self._receiver = Receiver(source.server, source.queue, source.setup, in_transactions=checkpoints)
 
     def discover(self) -> Sequence[RabbitSplit]:
-        """Return the messages that have come, in as many splits as there are subtasks, or fewer."""
+        """Return the arrived messages, in at most as many splits as there are subtasks."""
         if self._over or self._receiver is None:
             return []
         messages = self._receiver.take(MOST_MESSAGES, MOST_BYTES)
@@ -125,14 +125,14 @@ class RabbitEnumerator(SplitEnumerator):
         return messages
 
     def _new(self, messages: list[Message]) -> Iterator[Message]:
-        """Leave out those that were handed out before."""
+        """Skip messages that were dealt before."""
         assert self._receiver is not None  # noqa: S101
         contained = []
         for message in messages:
             if message.id is None:
                 raise RabbitError(
-                    f"a message of the queue '{self._source.queue}' has no correlation id, by which it could be known "
-                    "when it comes again: have the producer set it, or use RMQSource with use_correlation_id=False"
+                    f"a message of the queue '{self._source.queue}' has no correlation id, which identifies "
+                    "redelivered messages: set it in the producer, or use RMQSource with use_correlation_id=False"
                 )
             if message.id in self._saved:
                 contained.append(message.tag)
@@ -140,7 +140,7 @@ class RabbitEnumerator(SplitEnumerator):
                 if message.id not in self._open:
                     yield message
                 self._open[message.id] = self._receiver.number
-        if contained:  # nobody will ask for their checkpoint again
+        if contained:  # no restore will use an older checkpoint
             self._receiver.acknowledge_these(contained)
 
     def _splits(self, bodies: list[bytes]) -> list[RabbitSplit]:
@@ -152,7 +152,7 @@ class RabbitEnumerator(SplitEnumerator):
         return splits
 
     def is_finished(self) -> bool:
-        """Tell whether a message has said that nothing follows."""
+        """Tell whether a message has ended the stream."""
         return self._over
 
     def snapshot(self) -> object:
@@ -160,12 +160,12 @@ class RabbitEnumerator(SplitEnumerator):
         return (self._count, [*self._open, *self._saved], self._over)
 
     def restore(self, state: Any) -> None:
-        """Know those ids: the messages are in the checkpoint, or were read before it."""
+        """Remember these ids: their messages are in the checkpoint, or were read before it."""
         self._count, ids, self._over = state
         self._saved = dict.fromkeys(ids, time.monotonic() + UNCERTAIN_SECONDS)
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:  # noqa: ARG002
-        """Acknowledge what was handed out: the checkpoint holds what became of it, or the messages themselves."""
+        """Acknowledge all dealt messages: the checkpoint contains their effects, or the messages themselves."""
         confirmed, number = self._acknowledge(), self._receiver.number if self._receiver is not None else 0
         now = time.monotonic()
         if self._saved:
@@ -176,31 +176,31 @@ class RabbitEnumerator(SplitEnumerator):
         self._open.clear()
 
     def _acknowledge(self) -> bool:
-        """Acknowledge all that was handed out; tells whether the server has confirmed that."""
+        """Acknowledge all dealt messages; tell whether the server has confirmed that."""
         last, self._last = self._last, None
         if last is None or self._receiver is None or last[0] != self._receiver.number:
             return False
         return self._receiver.acknowledge(last[1])
 
     def close(self) -> None:
-        """Disconnect: what is not acknowledged goes back to the queue."""
+        """Disconnect. Unacknowledged messages return to the queue."""
         if self._receiver is not None:
             self._receiver.close()
 
 
 class RabbitReader(SourceReader):
-    """Deserializes messages, split by split, so that they stay in the order of the queue."""
+    """Deserializes messages split by split, which keeps the order of the queue."""
 
     gives_away = True
 
     def __init__(self, source: RabbitInput) -> None:
-        """Read with the schema of ``source``."""
+        """Deserialize with the schema of ``source``."""
         self._source = source
         self._reads: str | None = None
 
     def read(self, split: RabbitSplit, fetch: Fetch) -> Generator[list[Any], None, bool]:
-        """Yield what is in the messages."""
-        if self._reads is not None:  # another split comes first
+        """Yield the records of the messages."""
+        if self._reads is not None:  # another split is in progress
             return False
         self._reads = split.split_id
         try:
@@ -214,5 +214,5 @@ class RabbitReader(SourceReader):
         return True
 
     def progress(self, splits: Sequence[Any]) -> object:  # noqa: ARG002
-        """Return something, so that the enumerator hears of checkpoints."""
+        """Return a value other than None, so that the enumerator learns about checkpoints."""
         return True

@@ -1,4 +1,4 @@
-"""How records become bytes, and bytes records; mirrors ``pyflink.datastream.formats``."""
+"""Formats that convert between records and bytes; mirrors ``pyflink.datastream.formats``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Avro schemas as types of Arrow, and records of Avro as what Arrow's columns take."""
+"""Conversion of Avro schemas and records to Arrow types and columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """How values of an Avro type are kept in a column; the functions are None where they stay as they are."""
+    """The Arrow type of an Avro type, and conversion functions; None where values stay the same."""
 
     type: Any
     to_arrow: Callable[[Any], Any] | None = None
@@ -64,17 +64,17 @@ def _logical(name: str, schema: dict[str, Any]) -> Column | None:
 
 
 class AvroColumns:
-    """The columns of a record schema of Avro."""
+    """The columns of an Avro record schema."""
 
     def __init__(self, schema: str) -> None:
-        """Take the text of the schema.
+        """Parse the text of a schema.
 
         Raises:
-            PlanError: It is not that of a record, or has a type that no column can be of.
+            PlanError: The schema is not a record, or contains a type that no column supports.
         """
         content = json.loads(schema)
         if not isinstance(content, dict) or content.get("type") != "record":
-            raise PlanError(f"a Parquet file has columns: the Avro schema must be of a record, not {shorten(schema)}")
+            raise PlanError(f"the Avro schema of a Parquet file must be a record, but got {shorten(schema)}")
         self._named: dict[str, Any] = {}
         self._open: list[str] = []
         self.names = [field["name"] for field in content["fields"]]
@@ -84,11 +84,11 @@ class AvroColumns:
         self.schema = arrow().schema(list(record.type), metadata={"parquet.avro.schema": schema})
 
     def rows(self, records: Iterable[Any]) -> list[Any]:
-        """Return tuples of what Arrow takes."""
+        """Convert records to tuples for Arrow."""
         return list(map(self._to_rows, records))
 
     def records(self, columns: Iterable[list[Any]]) -> list[dict[str, Any]]:
-        """Return records of columns."""
+        """Convert columns to records."""
         values = [
             column if change is None else [None if value is None else change(value) for value in column]
             for column, change in zip(columns, self._values, strict=True)
@@ -100,7 +100,7 @@ class AvroColumns:
         space = schema.get("namespace", space)
         self._name(schema, space)
         if schema["name"] in self._open:
-            raise PlanError(f"the Avro record '{schema['name']}' contains itself, which no column can")
+            raise PlanError(f"the Avro record '{schema['name']}' contains itself, which columns do not support")
         self._open.append(schema["name"])
         fields = [(field["name"], self._field(field, space)) for field in schema["fields"]]
         self._open.pop()
@@ -123,7 +123,9 @@ class AvroColumns:
         if isinstance(schema, list):
             kinds = [kind for kind in schema if kind != "null"]
             if len(kinds) != 1:
-                raise PlanError(f"{owner} is one of {json.dumps(schema)}: a column can be of one type, or null")
+                raise PlanError(
+                    f"{owner} has the union type {json.dumps(schema)}: a column supports one type, optionally with null"
+                )
             return self._column(kinds[0], space, owner)
         kind = schema if isinstance(schema, str) else schema["type"]
         if isinstance(schema, str) and schema in self._named:
@@ -148,7 +150,7 @@ class AvroColumns:
         if kind == "map":
             values = self._column(full["values"], space, owner)
             return Column(pa.map_(pa.string(), values.type), _items(values.to_arrow), _items(values.from_arrow))
-        raise PlanError(f"{owner} has the Avro type {json.dumps(schema)}, which no column can have")
+        raise PlanError(f"{owner} has the Avro type {json.dumps(schema)}, which columns do not support")
 
 
 def _same(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Files of Avro records."""
+"""Formats for Avro files."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 
 
 def checked(schema: AvroSchema, purpose: str) -> AvroSchema:
-    """Return a schema.
+    """Return ``schema`` if it is an ``AvroSchema``.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is not an ``AvroSchema``.
         MissingDependencyError: fastavro is not installed.
     """
     if not isinstance(schema, AvroSchema):
-        raise TypeError(f"{purpose} needs an AvroSchema, such as AvroSchema.parse_string('...'), not {schema!r}")
+        raise TypeError(f"{purpose} needs an AvroSchema, such as AvroSchema.parse_string('...'), but got {schema!r}")
     library()
     return schema
 
 
 class AvroFileFormat(StreamFormat):
-    """Reads Avro files, several subtasks a large one, as dicts; for ``FileSource.for_record_stream_format``.
+    """Reads Avro files as dicts, for ``FileSource.for_record_stream_format``. Several subtasks can share a large file.
 
-    PyFlink has :class:`AvroInputFormat` only, which does not go on where a checkpoint was.
+    PyFlink only has :class:`AvroInputFormat`, which cannot resume from a checkpoint.
 
     Args:
-        schema: What records are brought to, as Avro resolves schemas; files may have been written with others.
+        schema: The reader's schema. Files may have other schemas, which Avro's schema resolution adapts to it.
 
     Raises:
-        TypeError: It is no ``AvroSchema``.
+        TypeError: ``schema`` is not an ``AvroSchema``.
         MissingDependencyError: fastavro is not installed.
     """
 
@@ -73,8 +73,8 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
         schema: As for :class:`AvroFileFormat`.
 
     Raises:
-        TypeError: An argument is of a wrong type.
-        PlanError: There is no such file system.
+        TypeError: An argument has the wrong type.
+        PlanError: The path names an unknown file system.
         MissingDependencyError: fastavro is not installed.
     """
 
@@ -91,29 +91,29 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
         """Return the source of the records.
 
         Raises:
-            FileNotFoundError: There is nothing at the path.
+            FileNotFoundError: The path does not exist.
         """
         return FileSource.for_record_stream_format(self._format, self._path).build()
 
     def create_splits(self, min_num_splits: int) -> Sequence[Any]:
-        """Return parts of the files."""
+        """Return splits of the files."""
         return plan_splits(list(list_files([self._path])), min_num_splits, splittable=True)
 
     def read(self, split: Any) -> Iterator[Any]:
-        """Return the records of a part."""
+        """Yield the records of a split."""
         batches: Iterator[Any] = self._format.create_reader().read(copy(split), Fetch())
         return chain.from_iterable(batches)
 
 
 class AvroBulkWriters:
-    """Makes the writers of Avro files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of Avro files, for ``FileSink.for_bulk_format``."""
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
         """Write dicts that fit a schema.
 
         Raises:
-            TypeError: It is no ``AvroSchema``.
+            TypeError: ``schema`` is not an ``AvroSchema``.
             MissingDependencyError: fastavro is not installed.
         """
         return AvroRecords(str(checked(schema, "AvroBulkWriters")))

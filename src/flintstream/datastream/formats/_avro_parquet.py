@@ -1,4 +1,4 @@
-"""Avro records in Parquet files."""
+"""Formats for Parquet files of Avro records."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ _BATCH_SIZE = 2048
 
 
 class AvroParquetReaders:
-    """Makes the readers of Avro records in Parquet files, for ``FileSource.for_record_stream_format``."""
+    """Factory for readers of Avro records in Parquet files, for ``FileSource.for_record_stream_format``."""
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
-        """Read dicts of a schema. A column that a file does not have is None. A file is read by one subtask.
+        """Read dicts. Columns that a file lacks are None. One subtask reads each file.
 
         Raises:
-            TypeError: It is no ``AvroSchema``.
-            PlanError: The schema is not that of a record, or has a type that no column can be of.
+            TypeError: ``schema`` is not an ``AvroSchema``.
+            PlanError: The schema is not a record, or contains a type that no column supports.
             MissingDependencyError: pyarrow or fastavro is not installed.
         """
         return _AvroParquet(schema)
 
 
 class AvroParquetWriters:
-    """Makes the writers of Avro records in Parquet files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of Avro records in Parquet files, for ``FileSink.for_bulk_format``."""
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
-        """Write dicts of a schema.
+        """Write dicts that fit a schema.
 
         Raises:
-            TypeError: It is no ``AvroSchema``.
-            PlanError: The schema is not that of a record, or has a type that no column can be of.
+            TypeError: ``schema`` is not an ``AvroSchema``.
+            PlanError: The schema is not a record, or contains a type that no column supports.
             MissingDependencyError: pyarrow or fastavro is not installed.
         """
         return _AvroParquetRows(schema)
@@ -64,7 +64,7 @@ class _AvroParquet(StreamFormat):
     def __init__(self, schema: AvroSchema) -> None:
         pyarrow("parquet", "reading Parquet files")
         self._schema = checked(schema, "AvroParquetReaders")
-        AvroColumns(str(schema))  # what cannot be read shall fail here
+        AvroColumns(str(schema))  # fail early for unsupported schemas
 
     def create_reader(self) -> SourceReader:
         avro = AvroColumns(str(self._schema))
@@ -90,7 +90,7 @@ class _AvroParquetRows(BulkWriterFactory):
     def __init__(self, schema: AvroSchema) -> None:
         pyarrow("parquet", "writing Parquet files")
         self._schema = str(checked(schema, "AvroParquetWriters"))
-        AvroColumns(self._schema)  # what cannot be written shall fail here
+        AvroColumns(self._schema)  # fail early for unsupported schemas
 
     def create(self, stream: BinaryIO) -> BulkWriter:
         avro = AvroColumns(self._schema)

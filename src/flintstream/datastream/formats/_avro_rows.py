@@ -1,4 +1,4 @@
-"""Schemas of messages in Avro's binary encoding."""
+"""Schemas for messages in Avro's binary encoding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def _schema_text(record_class: str | None, avro_schema_string: str | None, schema: str) -> str:
     if record_class is not None:
         raise UnsupportedByDesignError(
-            f"{schema}: record_class names a Java class, of which there are none here; give the schema of its records "
+            f"{schema}: record_class names a Java class, which cannot run here: give the schema of its records "
             "as avro_schema_string (in Java: getClassSchema().toString())"
         )
     if avro_schema_string is None:
@@ -31,10 +31,10 @@ class AvroRowDeserializationSchema(RowDeserializationSchema):
     Row(name='Ada')
 
     Raises:
-        TypeError: There is no schema.
-        PlanError: It is no schema of records.
-        UnsupportedByDesignError: ``record_class`` was given, which names a Java class.
-        MissingDependencyError: The package fastavro is not installed.
+        TypeError: ``avro_schema_string`` is missing.
+        PlanError: It does not describe records.
+        UnsupportedByDesignError: ``record_class`` is given, which names a Java class.
+        MissingDependencyError: fastavro is not installed.
     """
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
@@ -53,15 +53,15 @@ class AvroRowSerializationSchema(RowSerializationSchema):
     b'\x06Ada'
 
     Raises:
-        TypeError: There is no schema.
-        PlanError: It is no schema of records.
-        UnsupportedByDesignError: ``record_class`` was given, which names a Java class.
-        MissingDependencyError: The package fastavro is not installed.
+        TypeError: ``avro_schema_string`` is missing.
+        PlanError: It does not describe records.
+        UnsupportedByDesignError: ``record_class`` is given, which names a Java class.
+        MissingDependencyError: fastavro is not installed.
     """
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
         self._text = _schema_text(record_class, avro_schema_string, type(self).__name__)
-        AvroRows(self._text)  # a bad schema is refused here
+        AvroRows(self._text)  # rejects an invalid schema early
 
     def _compile(self) -> Callable[[Any], bytes]:
         return AvroRows(self._text).writer(type(self).__name__)

@@ -1,4 +1,4 @@
-"""Schemas of Avro, and the type of records that have one."""
+"""Avro schemas, and the type of their records."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from flintstream.connectors.formats.avro_schema import parsed
 
 
 class AvroSchema:
-    """A schema of Avro.
+    """An Avro schema.
 
     >>> schema = AvroSchema.parse_string('{"type": "array", "items": "int"}')
     >>> schema
     {"type":"array","items":"int"}
 
     Raises:
-        PlanError: The text is no schema.
-        MissingDependencyError: The package fastavro is not installed.
+        PlanError: The text is not an Avro schema.
+        MissingDependencyError: fastavro is not installed.
     """
 
     def __init__(self, schema: str | dict[str, Any] | list[Any]) -> None:
         content = json.dumps(schema) if isinstance(schema, (dict, list)) else schema
         if not isinstance(content, str):
-            raise TypeError(f"an Avro schema is a JSON text, got {schema!r}")
+            raise TypeError(f"an Avro schema must be a JSON text, but got {schema!r}")
         parsed(content)
         self._text = json.dumps(json.loads(content), separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
     def parse_string(json_schema: str) -> AvroSchema:
-        """Return the schema in a text."""
+        """Parse a schema from a text."""
         return AvroSchema(json_schema)
 
     @staticmethod
     def parse_file(file_path: str) -> AvroSchema:
-        """Return the schema in a file."""
+        """Parse a schema from a file."""
         return AvroSchema(Path(file_path).read_text(encoding="utf-8"))
 
     @property
     def parsed(self) -> Any:
-        """The schema as fastavro takes it; parsed once per process."""
+        """The schema in fastavro's parsed form; parsed once per process."""
         return parsed(self._text)
 
     def __str__(self) -> str:
@@ -58,14 +58,14 @@ class AvroSchema:
 
 
 class GenericRecordAvroTypeInfo(TypeInformation):
-    """The type of records of an Avro schema: dicts, and what Python has for the other types of Avro.
+    """The type of the records of an Avro schema: dicts, or the Python equivalents of other Avro types.
 
     A record is checked against the schema when it is written.
     """
 
     def __init__(self, schema: AvroSchema) -> None:
         if not isinstance(schema, AvroSchema):
-            raise TypeError(f"a GenericRecordAvroTypeInfo is made of an AvroSchema, got {schema!r}")
+            raise TypeError(f"GenericRecordAvroTypeInfo needs an AvroSchema, but got {schema!r}")
         self._schema = schema
 
     @property

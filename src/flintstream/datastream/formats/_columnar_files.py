@@ -1,4 +1,4 @@
-"""What the formats of columnar files have in common."""
+"""Common parts of the formats for columnar files."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 class Columns:
-    """Finds the columns of a schema in files, and brings them to its types."""
+    """Finds the columns of a schema in files, and converts them to its types."""
 
     def __init__(self, schema: Any, *, case_sensitive: bool) -> None:
         self.schema = schema
         self._case_sensitive = case_sensitive
 
     def find(self, names: list[str], path: str) -> list[str | None]:
-        """Return what a file calls the columns; None where it has none of such a name, which then are all None.
+        """Return the file's name of each column; None for a missing column, which is all None.
 
         Raises:
-            FlintstreamError: Two columns have the same name but for its case.
+            FlintstreamError: Several columns have the same name, ignoring case.
         """
         if self._case_sensitive:
             return [name if name in names else None for name in self.schema.names]
@@ -48,15 +48,16 @@ class Columns:
         for wanted in self.schema.names:
             if len(by_name.get(wanted.lower(), ())) > 1:
                 raise FlintstreamError(
-                    f"{path} has the columns {by_name[wanted.lower()]}: which of them is '{wanted}' is not clear"
+                    f"{path}: column '{wanted}' is ambiguous among {by_name[wanted.lower()]}: match names "
+                    "case-sensitively, or rename the columns"
                 )
         return [next(iter(by_name.get(name.lower(), ())), None) for name in self.schema.names]
 
     def batch(self, batch: Any, found: list[str | None], path: str) -> Any:
-        """Return a record batch of the schema.
+        """Convert a record batch to the schema.
 
         Raises:
-            FlintstreamError: A column has another type that cannot be brought to the one of the schema.
+            FlintstreamError: A column cannot be converted to the type in the schema.
         """
         pa = arrow()
         columns = []
@@ -75,11 +76,11 @@ class Columns:
 def _cast(column: Any, kind: Any) -> Any:
     pa = arrow()
     nanos = pa.types.is_timestamp(column.type) and column.type.unit == "ns"
-    return column.cast(kind, safe=not nanos)  # of nanoseconds Python keeps microseconds
+    return column.cast(kind, safe=not nanos)  # Python truncates nanoseconds to microseconds
 
 
 class ColumnarFormat(BulkFormat):
-    """Reads rows of a type from columnar files, several subtasks a large file."""
+    """Reads rows from columnar files. Several subtasks can share a large file."""
 
     splittable = True
 
@@ -111,7 +112,7 @@ class ColumnarFormat(BulkFormat):
 
 
 class Opened:
-    """A columnar file that is open."""
+    """An open columnar file."""
 
     def __init__(
         self, path: str, columns: Columns, opener: Callable[[Any], Any], names_of: Callable[[Any], list[str]]
@@ -133,14 +134,14 @@ class Opened:
 
     @property
     def wanted(self) -> list[str]:
-        """What the file calls the columns that it has."""
+        """The file's names of the columns that it has."""
         return [name for name in self.found if name is not None]
 
     def adapt(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Bring the batches of a row group to the types of the schema.
+        """Convert the batches of a row group to the types of the schema.
 
         Raises:
-            FlintstreamError: They cannot be read, or not be brought to them.
+            FlintstreamError: A batch cannot be read or converted.
         """
         try:
             for batch in batches:
@@ -154,7 +155,7 @@ class Opened:
 
 
 class ColumnarRows(RowDataBulkWriterFactory):
-    """Makes writers of columnar files of rows of a type."""
+    """Factory for writers of columnar files with rows of a type."""
 
     can_be_concatenated = False
 

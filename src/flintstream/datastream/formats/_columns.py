@@ -1,4 +1,4 @@
-"""Columns of Parquet and ORC files: their types, and rows of them."""
+"""Column types of Parquet and ORC files, and their rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pyarrow(extra: str, purpose: str) -> Any:
     """Return the module ``pyarrow``.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: pyarrow is not installed.
     """
     return optional_module("pyarrow", extra=extra, purpose=purpose)
 
@@ -48,16 +48,16 @@ def arrow_schema(row_type: t.RowType, purpose: str, without: Iterable[type[t.Dat
     """Return Arrow's schema for rows.
 
     Args:
-        row_type: The rows.
-        purpose: What it is for, for messages.
-        without: Types that the files cannot have.
+        row_type: The type of the rows.
+        purpose: What the schema is for, for messages.
+        without: Types that the file format does not support.
 
     Raises:
-        TypeError: It is no row type.
-        PlanError: A column has a type that the files cannot have.
+        TypeError: ``row_type`` is not a row type.
+        PlanError: A column has a type that the file format does not support.
     """
     if not isinstance(row_type, t.RowType):
-        raise TypeError(f"{purpose} needs a row type, made by DataTypes.ROW([DataTypes.FIELD(...)]), not {row_type!r}")
+        raise TypeError(f"{purpose} needs a row type, like DataTypes.ROW([DataTypes.FIELD(...)]), but got {row_type!r}")
     if not row_type.fields:
         raise PlanError(f"{purpose} needs a row type with at least one field")
     refused = tuple(without)
@@ -65,7 +65,7 @@ def arrow_schema(row_type: t.RowType, purpose: str, without: Iterable[type[t.Dat
 
 
 def _field(field: t.RowField, owner: str, refused: tuple[type[t.DataType], ...]) -> Any:
-    # None is let through where the type says NOT NULL: the type of a stream cannot say so.
+    # Fields stay nullable even if they are NOT NULL, because the type of a stream cannot express that.
     return arrow().field(field.name, _arrow_type(field.data_type, owner, refused))
 
 
@@ -73,7 +73,7 @@ def _arrow_type(data_type: t.DataType, owner: str, refused: tuple[type[t.DataTyp
     pa = arrow()
     plain = _PLAIN.get(type(data_type))
     if isinstance(data_type, refused):
-        raise PlanError(f"{owner} has the type {data_type!r}, which such files cannot have")
+        raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")
     if plain is not None:
         return getattr(pa, plain)()
     if isinstance(data_type, t.DecimalType):
@@ -90,11 +90,11 @@ def _arrow_type(data_type: t.DataType, owner: str, refused: tuple[type[t.DataTyp
         return pa.map_(*(_arrow_type(part, owner, refused) for part in (data_type.key_type, data_type.value_type)))
     if isinstance(data_type, t.RowType):
         return pa.struct([_field(field, f"{owner}.{field.name}", refused) for field in data_type])
-    raise PlanError(f"{owner} has the type {data_type!r}, which such files cannot have")
+    raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")
 
 
 def time_shift(data_type: t.DataType, change: Callable[[datetime], datetime]) -> Callable[[Any], Any] | None:
-    """Return what changes all timestamps in a value of a type; None when there are none in it."""
+    """Return a function that changes all timestamps in a value; None if the type has no timestamps."""
     if isinstance(data_type, t.TimestampType):
         return lambda value: None if value is None else change(value)
     if isinstance(data_type, t.ArrayType):
@@ -127,22 +127,22 @@ def _shift_fields(row: Any, shifts: list[tuple[int, Callable[[Any], Any]]]) -> A
 
 
 def is_local_time_utc() -> bool:
-    """Tell whether the local time zone is one without offsets."""
+    """Tell whether the local time zone always equals UTC."""
     return time.timezone == 0 and not time.daylight
 
 
 def local_to_utc(value: datetime) -> datetime:
-    """Return what UTC has when local time is ``value``."""
+    """Convert naive local time to naive UTC."""
     return value.astimezone(UTC).replace(tzinfo=None)
 
 
 def utc_to_local(value: datetime) -> datetime:
-    """Return what local time has when UTC is ``value``."""
+    """Convert naive UTC to naive local time."""
     return value.replace(tzinfo=UTC).astimezone().replace(tzinfo=None)
 
 
 def properties(*configurations: Configuration | None) -> dict[str, str]:
-    """Return what configurations say, later ones first."""
+    """Merge the settings of configurations; later ones win."""
     found: dict[str, str] = {}
     for configuration in configurations:
         if configuration is not None:
@@ -151,24 +151,24 @@ def properties(*configurations: Configuration | None) -> dict[str, str]:
 
 
 def choice(found: dict[str, str], key: str, allowed: dict[str, str], default: str) -> str:
-    """Return what a property means.
+    """Return the meaning of a property's value.
 
     Raises:
-        PlanError: It is none of what is allowed.
+        PlanError: The value is not allowed.
     """
     value = found.get(key, default).lower()
     if value not in allowed:
-        raise PlanError(f"{key} must be one of {', '.join(sorted(allowed))}, not {found[key]!r}")
+        raise PlanError(f"{key} must be one of {', '.join(sorted(allowed))}, but got {found[key]!r}")
     return allowed[value]
 
 
 def positive(found: dict[str, str], key: str, default: int) -> int:
-    """Return a number among the properties.
+    """Return the value of a numeric property.
 
     Raises:
-        PlanError: It is not a positive one.
+        PlanError: The value is not a positive number.
     """
     text = found.get(key, str(default))
     if not text.isdigit() or int(text) < 1:
-        raise PlanError(f"{key} must be a positive number, not {text!r}")
+        raise PlanError(f"{key} must be a positive number, but got {text!r}")
     return int(text)

@@ -1,4 +1,4 @@
-"""Files of separated values."""
+"""Formats for CSV files."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _BITS: dict[type[t.DataType], int] = {t.TinyIntType: 8, t.SmallIntType: 16, t.In
 
 def _checked(schema: CsvSchema, purpose: str) -> RowTypeInfo:
     if not isinstance(schema, CsvSchema):
-        raise TypeError(f"{purpose} needs a CsvSchema, made by CsvSchema.builder(), not {schema!r}")
+        raise TypeError(f"{purpose} needs a CsvSchemafrom CsvSchema.builder(), but got {schema!r}")
     if not schema.columns:
         raise PlanError(f"{purpose} needs a CsvSchema with at least one column")
-    type_info: RowTypeInfo = schema.type_info  # type: ignore[assignment]  # of a row type
+    type_info: RowTypeInfo = schema.type_info  # type: ignore[assignment]  # the type of a row type
     check_columns(type_info, purpose)
     return type_info
 
 
 class TableRowTypeInfo(RowTypeInfo):
-    """The type of rows as Flink's tables have them, which is what it reads from such files.
+    """The type of rows that Flink reads from CSV files, which are rows of its tables.
 
-    It is equal to the row type of the same fields; only the text of its rows is another one.
+    It equals the row type with the same fields, and only formats its rows differently.
     """
 
     def stringify(self, value: Any) -> str:
@@ -73,9 +73,9 @@ class TableRowTypeInfo(RowTypeInfo):
 
 
 class CsvReaderFormat(RecordFormat):
-    """Reads rows from files of separated values, for ``FileSource.for_record_stream_format``.
+    """Reads rows from CSV files, for ``FileSource.for_record_stream_format``.
 
-    A file is read by one subtask, as values in quotes may go over several lines.
+    One subtask reads each file, because quoted values may span several lines.
     """
 
     def __init__(self, schema: CsvSchema) -> None:
@@ -88,8 +88,8 @@ class CsvReaderFormat(RecordFormat):
         """Read rows of a schema.
 
         Raises:
-            TypeError: It is no ``CsvSchema``.
-            PlanError: It has no columns, or one of a type that cannot be read.
+            TypeError: ``schema`` is not a ``CsvSchema``.
+            PlanError: It has no columns, or a column of an unsupported type.
         """
         return CsvReaderFormat(schema)
 
@@ -99,7 +99,7 @@ class CsvReaderFormat(RecordFormat):
         return self._type_info
 
     def create_reader(self) -> SourceReader:
-        """Return a reader of whole files."""
+        """Return a reader for whole files."""
         schema = self._schema
         return CsvReader(
             CsvLayout(
@@ -119,7 +119,7 @@ class CsvReaderFormat(RecordFormat):
 
 
 def column_reader(data_type: t.DataType, null: str | None, separator: str) -> Callable[[list[str]], list[Any]]:
-    """Return what makes values of the texts of a column."""
+    """Return a function that converts the texts of a column to values."""
     if isinstance(data_type, t.ArrayType):
         elements = column_reader(data_type.element_type, null, "")
         return partial(_arrays, elements, separator)
@@ -140,7 +140,7 @@ def _value_reader(data_type: t.DataType) -> Callable[[str], Any]:
         return partial(_decimal, data_type.precision, data_type.scale)
     reader = simple_reader(t.to_type_info(data_type))
     if reader is None:
-        raise PlanError(f"no text of separated values can have a column of {data_type!r}")
+        raise PlanError(f"CSV files do not support columns of type {data_type!r}")
     return reader
 
 
@@ -151,12 +151,12 @@ def _integers(bits: int, column: list[str]) -> list[int]:
     except ValueError:
         numbers = []
     if len(numbers) < len(column) or (numbers and (max(numbers) >= limit or min(numbers) < -limit)):
-        return list(map(texts.integer(bits), column))  # says which it is
+        return list(map(texts.integer(bits), column))  # raises an error that names the value
     return numbers if "_" not in "".join(column) else list(map(texts.integer(bits), column))
 
 
 def _doubles(column: list[str]) -> list[float]:
-    if _PLAIN_NUMBERS(",".join(column)):  # of these Python makes the same as Java
+    if _PLAIN_NUMBERS(",".join(column)):  # Python and Java parse these alike
         try:
             return list(map(float, column))
         except ValueError:
@@ -165,7 +165,7 @@ def _doubles(column: list[str]) -> list[float]:
 
 
 def _decimal(precision: int, scale: int, text: str) -> Decimal | None:
-    """Round to the scale; what has more digits than the type becomes None, as in Flink."""
+    """Round to the scale; a number with too many digits becomes None, as in Flink."""
     number = texts.decimal(text)
     sign, digits, exponent = number.as_tuple()
     if isinstance(exponent, int) and exponent != -scale:
@@ -179,15 +179,15 @@ def _arrays(elements: Callable[[list[str]], list[Any]], separator: str, column: 
 
 
 class CsvBulkWriters:
-    """Makes the writers of files of separated values, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of CSV files, for ``FileSink.for_bulk_format``."""
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:
-        """Write rows (or tuples) of a schema, each file with the header if the schema has one.
+        """Write rows (or tuples) of a schema, with a header in each file if the schema has one.
 
         Raises:
-            TypeError: It is no ``CsvSchema``.
-            PlanError: It has no columns, or one of a type that cannot be written.
+            TypeError: ``schema`` is not a ``CsvSchema``.
+            PlanError: It has no columns, or a column of an unsupported type.
         """
         return _CsvRows(schema, _checked(schema, "CsvBulkWriters"))
 

@@ -1,4 +1,4 @@
-"""Schemas of messages that are separated values."""
+"""Schemas for CSV messages."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LINE_DELIMITERS = ("\n", "\r", "\r\n", "")
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{what} must be a text, got {value!r}")
+        raise TypeError(f"{what} must be a str, but got {value!r}")
     return value
 
 
 class _DialectBuilder:
-    """The settings that reading and writing have in common."""
+    """Settings shared by reading and writing."""
 
     def __init__(self) -> None:
         self._dialect = CsvDialect()
@@ -37,11 +37,11 @@ class _DialectBuilder:
         return self
 
     def set_array_element_delimiter(self, delimiter: str) -> Self:
-        """Set what is between the elements of arrays and the fields of rows in a column; ``;`` by default."""
-        return self._spell(array_delimiter=_text(delimiter, "the delimiter of elements"))
+        """Set the separator of array elements and nested fields within a column; ``;`` by default."""
+        return self._spell(array_delimiter=_text(delimiter, "the element delimiter"))
 
     def set_quote_character(self, c: str) -> Self:
-        """Set the character around values that contain special characters; a double quote by default."""
+        """Set the character around values with special characters; a double quote by default."""
         return self._spell(quote=one_character(c, "the quote character"))
 
 
@@ -64,11 +64,11 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
         return CsvReader(type(self).__name__, self._type_info, self._dialect, ignores_errors=self._ignores_errors).read
 
     class Builder(_DialectBuilder):
-        """Makes a :class:`CsvRowDeserializationSchema`.
+        """Builds a :class:`CsvRowDeserializationSchema`.
 
         Raises:
-            TypeError: There is no type.
-            PlanError: It is no type of rows, or one of its columns cannot be read from a text.
+            TypeError: ``type_info`` is None.
+            PlanError: It is not a row type, or a column has an unsupported type.
         """
 
         def __init__(self, type_info: TypeInformation) -> None:
@@ -77,23 +77,23 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
             self._ignore_parse_errors = False
 
         def set_field_delimiter(self, delimiter: str) -> Self:
-            """Set what is between columns, one character; ``,`` by default."""
-            return self._spell(delimiter=one_character(delimiter, "the delimiter of fields"))
+            """Set the separator of columns, a single character; ``,`` by default."""
+            return self._spell(delimiter=one_character(delimiter, "the field delimiter"))
 
         def set_allow_comments(self, allow_comments: bool) -> Self:
-            """Say whether lines that begin with ``#``, and those that are blank, are passed over."""
+            """Set whether to skip blank lines and lines that start with ``#``."""
             return self._spell(allow_comments=check_bool(allow_comments, "allow_comments"))
 
         def set_escape_character(self, c: str) -> Self:
-            """Set the character that has the next one taken as it is; there is none by default."""
+            """Set the character that makes the next one literal; none by default."""
             return self._spell(escape=one_character(c, "the escape character"))
 
         def set_null_literal(self, null_literal: str) -> Self:
-            """Set what stands for None; by default nothing does, so that an empty column is an empty text."""
-            return self._spell(null_literal=_text(null_literal, "the literal of None"))
+            """Set the text that represents None. By default, there is none, and an empty column is an empty text."""
+            return self._spell(null_literal=_text(null_literal, "the null literal"))
 
         def set_ignore_parse_errors(self, ignore_parse_errors: bool) -> Self:
-            """Say whether a column that cannot be read is None, and a message that cannot be split skipped."""
+            """Set whether to read an invalid column as None, and to skip a message that cannot be split."""
             self._ignore_parse_errors = check_bool(ignore_parse_errors, "ignore_parse_errors")
             return self
 
@@ -121,11 +121,11 @@ class CsvRowSerializationSchema(RowSerializationSchema):
         return CsvWriter(type(self).__name__, self._type_info, self._dialect).write
 
     class Builder(_DialectBuilder):
-        """Makes a :class:`CsvRowSerializationSchema`.
+        """Builds a :class:`CsvRowSerializationSchema`.
 
         Raises:
-            TypeError: There is no type.
-            PlanError: It is no type of rows, or one of its columns cannot be written as a text.
+            TypeError: ``type_info`` is None.
+            PlanError: It is not a row type, or a column has an unsupported type.
         """
 
         def __init__(self, type_info: TypeInformation) -> None:
@@ -133,30 +133,30 @@ class CsvRowSerializationSchema(RowSerializationSchema):
             self._type_info = _checked(type_info, "CsvRowSerializationSchema")
 
         def set_field_delimiter(self, c: str) -> Self:
-            """Set what is between columns, one character; ``,`` by default."""
-            return self._spell(delimiter=one_character(c, "the delimiter of fields"))
+            """Set the separator of columns, a single character; ``,`` by default."""
+            return self._spell(delimiter=one_character(c, "the field delimiter"))
 
         def set_line_delimiter(self, delimiter: str) -> Self:
-            r"""Set what ends the line: ``\n``, which is the default, ``\r``, ``\r\n`` or nothing.
+            r"""Set the end of a line: ``\n`` (the default), ``\r``, ``\r\n`` or nothing.
 
             Raises:
-                PlanError: It is another text.
+                PlanError: It is any other text.
             """
             if delimiter not in LINE_DELIMITERS:
-                raise PlanError(f"the delimiter of lines must be '\\n', '\\r', '\\r\\n' or empty, got {delimiter!r}")
+                raise PlanError(f"the line delimiter must be '\\n', '\\r', '\\r\\n' or empty, but got {delimiter!r}")
             return self._spell(line_delimiter=delimiter)
 
         def disable_quote_character(self) -> Self:
-            """Quote nothing, even what cannot be read again then."""
+            """Never quote, even if the result cannot be read back."""
             return self._spell(quote=None)
 
         def set_escape_character(self, c: str) -> Self:
-            """Set the character that the reader takes for an escape: it is doubled within quotes."""
+            """Set the escape character of the reader; it is doubled within quotes."""
             return self._spell(escape=one_character(c, "the escape character"))
 
         def set_null_literal(self, s: str) -> Self:
-            """Set what None is written as; nothing by default."""
-            return self._spell(null_literal=_text(s, "the literal of None"))
+            """Set the text for None; empty by default."""
+            return self._spell(null_literal=_text(s, "the null literal"))
 
         def build(self) -> CsvRowSerializationSchema:
             """Return the schema."""

@@ -1,4 +1,4 @@
-"""The columns of a file of separated values."""
+"""Schemas of CSV files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CsvColumn:
-    """A column: its name, its type, and what is between the elements if they are arrays; empty for the schema's."""
+    """A column: its name, its type, and its array separator; empty for the schema's separator."""
 
     name: str
     data_type: DataType
@@ -25,7 +25,7 @@ class CsvColumn:
 
     @property
     def kind(self) -> str:
-        """The kind of the column, as the text of a schema has it."""
+        """The kind of the column, as it appears in the text of a schema."""
         if isinstance(self.data_type, ArrayType):
             return "ARRAY"
         if isinstance(self.data_type, NumericType):
@@ -44,7 +44,7 @@ class _Settings:
 
 
 class CsvSchema:
-    """The columns of a file of separated values, and how they are written.
+    """The columns of a CSV file and its dialect.
 
     >>> CsvSchema.builder().add_number_column("id").add_string_column("name").set_use_header().build()
     [CsvSchema: columns=["id"/NUMBER,"name"/STRING], header? true, skipFirst? false, comments? false,
@@ -53,12 +53,12 @@ class CsvSchema:
 
     def __init__(self, settings: Any) -> None:
         if not isinstance(settings, _Settings):
-            raise TypeError("a CsvSchema is made by CsvSchema.builder()")
+            raise TypeError("create a CsvSchema with CsvSchema.builder()")
         self._settings = settings
 
     @staticmethod
     def builder() -> CsvSchemaBuilder:
-        """Return a builder of a schema without columns."""
+        """Return a builder for a schema without columns."""
         return CsvSchemaBuilder()
 
     @property
@@ -78,31 +78,31 @@ class CsvSchema:
 
     @property
     def skip_first_data_row(self) -> bool:
-        """Whether the first line, or the first after the header, is passed over."""
+        """Whether to skip the first line, or the first after the header."""
         return self._settings.skip_first_data_row
 
     @property
     def strict_headers(self) -> bool:
-        """Whether the header must name these columns in this order."""
+        """Whether the header must name exactly these columns in this order."""
         return self._settings.strict_headers
 
     @property
     def any_property_name(self) -> str | None:
-        """The name of values beyond the last column."""
+        """The name for values beyond the last column."""
         return self._settings.any_property_name
 
     @property
     def row_type(self) -> RowType:
-        """The columns as a type of tables."""
+        """The columns as a table type."""
         return DataTypes.ROW([DataTypes.FIELD(column.name, column.data_type) for column in self.columns])
 
     @property
     def type_info(self) -> TypeInformation:
-        """The type of the rows of a stream."""
+        """The type of the rows in a stream."""
         return to_type_info(self.row_type)
 
     def separators(self) -> list[str]:
-        """Return what is between the elements of an array, for each column."""
+        """Return the array separator of each column."""
         return [column.separator or self.dialect.array_delimiter for column in self.columns]
 
     def size(self) -> int:
@@ -130,7 +130,7 @@ class CsvSchema:
 
 
 class CsvSchemaBuilder:
-    """Makes a :class:`CsvSchema`. Columns are added in the order in which the file has them."""
+    """Builds a :class:`CsvSchema`. Add columns in the order of the file."""
 
     def __init__(self) -> None:
         self._settings = _Settings()
@@ -144,38 +144,38 @@ class CsvSchemaBuilder:
 
     def _add(self, name: str, data_type: DataType, separator: str = "") -> Self:
         if not isinstance(name, str):
-            raise TypeError(f"the name of a column must be a text, got {name!r}")
+            raise TypeError(f"a column name must be a str, but got {name!r}")
         return self._change(columns=(*self._settings.columns, CsvColumn(name, data_type, separator)))
 
     def build(self) -> CsvSchema:
         """Return the schema.
 
         Raises:
-            PlanError: Two columns have one name.
+            PlanError: Several columns have the same name.
         """
         names = [column.name for column in self._settings.columns]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise PlanError(f"columns of a CsvSchema need names of their own; there are several {sorted(twice)}")
+            raise PlanError(f"the column names of a CsvSchema must be unique, but these repeat: {sorted(twice)}")
         return CsvSchema(self._settings)
 
     def add_array_column(self, name: str, separator: str = ";", element_type: DataType | None = None) -> Self:
-        """Add a column of arrays, texts unless ``element_type`` says otherwise, with ``separator`` between elements."""
+        """Add an array column with ``separator`` between elements of ``element_type``, strings by default."""
         return self._add(name, DataTypes.ARRAY(element_type or DataTypes.STRING()), _text(separator, "the separator"))
 
     def add_boolean_column(self, name: str) -> Self:
-        """Add a column of booleans."""
+        """Add a boolean column."""
         return self._add(name, DataTypes.BOOLEAN())
 
     def add_number_column(self, name: str, number_type: NumericType | None = None) -> Self:
-        """Add a column of numbers, ``BIGINT`` unless ``number_type`` says otherwise."""
+        """Add a column of numbers of ``number_type``, ``BIGINT`` by default."""
         chosen = number_type or DataTypes.BIGINT()
         if not isinstance(chosen, NumericType):
-            raise TypeError(f"column '{name}' must have a type of numbers, such as DataTypes.INT(), not {chosen!r}")
+            raise TypeError(f"column '{name}' must have a numeric type, such as DataTypes.INT(), but got {chosen!r}")
         return self._add(name, chosen)
 
     def add_string_column(self, name: str) -> Self:
-        """Add a column of texts."""
+        """Add a string column."""
         return self._add(name, DataTypes.STRING())
 
     def add_columns_from(self, schema: CsvSchema) -> Self:
@@ -187,65 +187,65 @@ class CsvSchemaBuilder:
         return self._change(columns=())
 
     def set_allow_comments(self, allow: bool = True) -> Self:
-        """Say whether lines that begin with ``#`` are passed over."""
+        """Set whether to skip lines that start with ``#``."""
         return self._spell(allow_comments=check_bool(allow, "allow"))
 
     def set_any_property_name(self, name: str) -> Self:
-        """Give values beyond the last column a name."""
+        """Name the values beyond the last column."""
         return self._change(any_property_name=_text(name, "the name"))
 
     def disable_array_element_separator(self) -> Self:
-        """Have no separator for columns of arrays that have none of their own."""
+        """Use no separator for array columns without their own separator."""
         return self._spell(array_delimiter="")
 
     def remove_array_element_separator(self, index: int) -> Self:
-        """Take its own separator from the column at ``index``; that of the schema counts then."""
+        """Remove the separator of the column at ``index``, which then uses the schema's."""
         columns = list(self._settings.columns)
         columns[index] = replace(columns[index], separator="")
         return self._change(columns=tuple(columns))
 
     def set_array_element_separator(self, separator: str) -> Self:
-        """Set the separator of columns of arrays that have none of their own; ``;`` by default."""
+        """Set the separator for array columns without their own separator; ``;`` by default."""
         return self._spell(array_delimiter=_text(separator, "the separator"))
 
     def set_column_separator(self, char: str) -> Self:
-        """Set what is between columns, one character; ``,`` by default."""
-        return self._spell(delimiter=one_character(char, "the separator of columns"))
+        """Set the separator of columns, a single character; ``,`` by default."""
+        return self._spell(delimiter=one_character(char, "the column separator"))
 
     def disable_escape_char(self) -> Self:
-        """Have no escape character, as by default."""
+        """Use no escape character, which is the default."""
         return self._spell(escape=None)
 
     def set_escape_char(self, char: str) -> Self:
-        """Set the character that has the next one taken as it is."""
+        """Set the character that makes the next one literal."""
         return self._spell(escape=one_character(char, "the escape character"))
 
     def set_line_separator(self, separator: str) -> Self:
-        r"""Set what ends a line that is written, ``\n`` by default; when reading, ``\n``, ``\r`` and ``\r\n`` do."""
-        return self._spell(line_delimiter=_text(separator, "the separator of lines"))
+        r"""Set the line ending for writing, ``\n`` by default. Reading accepts ``\n``, ``\r`` and ``\r\n``."""
+        return self._spell(line_delimiter=_text(separator, "the line separator"))
 
     def set_null_value(self, null_value: str) -> Self:
-        """Set what stands for None; by default nothing does, and None is written as an empty text."""
-        return self._spell(null_literal=_text(null_value, "the literal of None"))
+        """Set the text that represents None. By default, none does on reading, and None is written as an empty text."""
+        return self._spell(null_literal=_text(null_value, "the null literal"))
 
     def disable_quote_char(self) -> Self:
-        """Quote nothing."""
+        """Never quote."""
         return self._spell(quote=None)
 
     def set_quote_char(self, char: str) -> Self:
-        """Set the character around values that contain special characters; a double quote by default."""
+        """Set the character around values with special characters; a double quote by default."""
         return self._spell(quote=one_character(char, "the quote character"))
 
     def set_skip_first_data_row(self, skip: bool = True) -> Self:
-        """Say whether the first line, or the first after the header, is passed over."""
+        """Set whether to skip the first line, or the first after the header."""
         return self._change(skip_first_data_row=check_bool(skip, "skip"))
 
     def set_strict_headers(self, strict: bool = True) -> Self:
-        """Say whether the header must name the columns as the schema does, in its order."""
+        """Set whether the header must name exactly these columns in this order."""
         return self._change(strict_headers=check_bool(strict, "strict"))
 
     def set_use_header(self, use: bool = True) -> Self:
-        """Say whether the first line names the columns."""
+        """Set whether the first line names the columns."""
         return self._change(use_header=check_bool(use, "use"))
 
     def size(self) -> int:
@@ -258,5 +258,5 @@ class CsvSchemaBuilder:
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{what} must be a text, got {value!r}")
+        raise TypeError(f"{what} must be a str, but got {value!r}")
     return value

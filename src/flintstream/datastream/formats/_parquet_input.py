@@ -1,4 +1,4 @@
-"""Reads Parquet files, row group by row group."""
+"""Reader of Parquet files, by row group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ParquetInput"]
 
 
 class ParquetInput(Opened):
-    """A Parquet file that is open."""
+    """An open Parquet file."""
 
     def __init__(self, path: str, columns: Columns, batch_size: int) -> None:
         parquet = importlib.import_module("pyarrow.parquet")
@@ -37,6 +37,6 @@ class ParquetInput(Opened):
 
 
 def _without_columns(rows: int, batch_size: int) -> Iterator[Any]:
-    """Yield batches of as many rows as there are, although none of their columns is wanted."""
+    """Yield batches without columns, with the right number of rows."""
     for start in range(0, rows, batch_size):
         yield arrow().RecordBatch.from_arrays([arrow().nulls(min(batch_size, rows - start))], names=[""])

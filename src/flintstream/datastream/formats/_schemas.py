@@ -1,4 +1,4 @@
-"""What the schemas of rows have in common."""
+"""Common base of the schemas for rows."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def checked_row_type(type_info: Any, schema: str) -> RowTypeInfo:
-    """Return ``type_info`` if it is a type of rows, all of whose parts can be read and written.
+    """Return ``type_info`` if it is a row type whose parts can be read and written.
 
     Raises:
-        TypeError: It is no type at all.
-        PlanError: It is another type.
+        TypeError: It is None.
+        PlanError: It is not a row type, or contains an unsupported type.
     """
     if type_info is None:
-        raise TypeError(f"{schema} needs a type of rows, such as Types.ROW_NAMED(['id'], [Types.INT()])")
+        raise TypeError(f"{schema} needs a row type, such as Types.ROW_NAMED(['id'], [Types.INT()])")
     if not isinstance(type_info, RowTypeInfo):
-        raise PlanError(f"{schema} is for rows: give it a Types.ROW_NAMED or Types.ROW, not {type_info!r}")
+        raise PlanError(f"{schema} needs a row type (Types.ROW_NAMED or Types.ROW), but got {type_info!r}")
     odd = unsupported(type_info)
     if odd is not None:
         raise PlanError(f"{schema} cannot read or write values of type {odd!r}")
@@ -33,7 +33,7 @@ def checked_row_type(type_info: Any, schema: str) -> RowTypeInfo:
 
 
 class RowDeserializationSchema(DeserializationSchema):
-    """Reads messages as rows; what does so is compiled when the first message is read in a process."""
+    """Reads messages as rows. Compiles the reader on the first message in a process."""
 
     _read: Callable[[bytes], Any]
 
@@ -60,12 +60,12 @@ class RowDeserializationSchema(DeserializationSchema):
         return self._type_info
 
     def __getstate__(self) -> dict[str, Any]:
-        # generated functions cannot be pickled, and need not be
+        # Generated functions cannot be pickled; the next process compiles them again.
         return {name: value for name, value in self.__dict__.items() if name != "_read"}
 
 
 class RowSerializationSchema(SerializationSchema):
-    """Writes rows as messages; what does so is compiled when the first row is written in a process."""
+    """Writes rows as messages. Compiles the writer on the first row in a process."""
 
     _write: Callable[[Any], bytes]
 
@@ -73,10 +73,10 @@ class RowSerializationSchema(SerializationSchema):
         raise NotImplementedError
 
     def serialize(self, element: Any) -> bytes:
-        """Return the message for a row, or for what a row can be made of: a tuple, a list or a dict.
+        """Return the message for a row, or for a tuple, list or dict that represents one.
 
         Raises:
-            FormatError: It does not fit the type of the schema.
+            FormatError: The value does not fit the type of the schema.
         """
         try:
             write = self._write

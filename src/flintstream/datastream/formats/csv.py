@@ -1,4 +1,4 @@
-"""Separated values; mirrors ``pyflink.datastream.formats.csv``."""
+"""CSV; mirrors ``pyflink.datastream.formats.csv``."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
 
 class JsonRowDeserializationSchema(RowDeserializationSchema):
-    """Reads a JSON object as a row; fields that the type does not name are passed over.
+    """Reads a JSON object as a row; ignores fields that the type does not name.
 
     >>> from flintstream.common import Types
     >>> orders = Types.ROW_NAMED(["id", "price"], [Types.INT(), Types.BIG_DEC()])
@@ -37,7 +37,7 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
     ) -> None:
         super().__init__(checked_row_type(type_info, type(self).__name__))
         if fail_on_missing_field and ignore_parse_errors:
-            raise PlanError("fail_on_missing_field and ignore_parse_errors contradict one another")
+            raise PlanError("fail_on_missing_field and ignore_parse_errors cannot be combined: choose one")
         self._fails_on_missing = fail_on_missing_field
         self._ignores_errors = ignore_parse_errors
 
@@ -55,7 +55,7 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
         ).read
 
     class Builder:
-        """Makes a :class:`JsonRowDeserializationSchema`."""
+        """Builds a :class:`JsonRowDeserializationSchema`."""
 
         def __init__(self) -> None:
             self._type_info: TypeInformation | None = None
@@ -63,17 +63,17 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
             self._ignore_parse_errors = False
 
         def type_info(self, type_info: TypeInformation) -> Self:
-            """Set the type of the rows, whose field names are those of the objects."""
+            """Set the type of the rows. Its field names are those of the JSON objects."""
             self._type_info = type_info
             return self
 
         def json_schema(self, json_schema: str) -> Self:
-            """Set the type of the rows by a JSON schema.
+            """Set the type of the rows from a JSON schema.
 
-            Numbers become ``BIG_DEC``, texts with the format ``date``, ``time`` or ``date-time`` the SQL types.
+            Numbers become ``BIG_DEC``; texts with the format ``date``, ``time`` or ``date-time`` become SQL types.
 
             Raises:
-                PlanError: It is no schema, or none of those that Flink takes.
+                PlanError: The text is not a JSON schema, or uses features that Flink does not support.
             """
             if json_schema is None:
                 raise TypeError("the JSON schema must be a text, not None")
@@ -81,12 +81,12 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
             return self
 
         def fail_on_missing_field(self) -> Self:
-            """Take a field that is missing for an error; by default it is None."""
+            """Treat a missing field as an error; by default it is None."""
             self._fail_on_missing_field = True
             return self
 
         def ignore_parse_errors(self) -> Self:
-            """Have None for a field that cannot be read, and skip a message that is no JSON object."""
+            """Read an invalid field as None, and skip messages that are not JSON objects."""
             self._ignore_parse_errors = True
             return self
 
@@ -94,8 +94,8 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
             """Return the schema.
 
             Raises:
-                TypeError: There is no type.
-                PlanError: It is no type of rows, or the settings contradict one another.
+                TypeError: No type is set.
+                PlanError: The type is not a row type, or the settings conflict.
             """
             return JsonRowDeserializationSchema(
                 checked_row_type(self._type_info, "JsonRowDeserializationSchema"),
@@ -125,13 +125,13 @@ class JsonRowSerializationSchema(RowSerializationSchema):
         return JsonWriter(type(self).__name__, self._type_info).write
 
     class Builder:
-        """Makes a :class:`JsonRowSerializationSchema`."""
+        """Builds a :class:`JsonRowSerializationSchema`."""
 
         def __init__(self) -> None:
             self._type_info: TypeInformation | None = None
 
         def with_type_info(self, type_info: TypeInformation) -> Self:
-            """Set the type of the rows, whose field names are those of the objects."""
+            """Set the type of the rows. Its field names are those of the JSON objects."""
             self._type_info = type_info
             return self
 
@@ -139,7 +139,7 @@ class JsonRowSerializationSchema(RowSerializationSchema):
             """Return the schema.
 
             Raises:
-                TypeError: There is no type.
-                PlanError: It is no type of rows.
+                TypeError: No type is set.
+                PlanError: The type is not a row type.
             """
             return JsonRowSerializationSchema(checked_row_type(self._type_info, "JsonRowSerializationSchema"))

@@ -28,20 +28,20 @@ _CODECS = {"none": "uncompressed", "zlib": "zlib", "snappy": "snappy", "lz4": "l
 
 
 class OrcColumnarRowInputFormat(ColumnarFormat):
-    """Reads rows from ORC files, only the columns that are asked for; for ``FileSource.for_bulk_file_format``.
+    """Reads the requested columns of ORC files as rows, for ``FileSource.for_bulk_file_format``.
 
-    PyFlink has a writer of ORC files only; the arguments are those of ``ParquetColumnarRowInputFormat``.
+    PyFlink can only write ORC files; the arguments here match those of ``ParquetColumnarRowInputFormat``.
 
     Raises:
-        TypeError: ``row_type`` is no row type.
-        PlanError: ORC has no such type, or the batch size is not positive.
+        TypeError: ``row_type`` is not a row type.
+        PlanError: ORC does not support a type, or the batch size is not positive.
         MissingDependencyError: pyarrow is not installed.
     """
 
     def __init__(self, row_type: RowType, batch_size: int = 2048, is_case_sensitive: bool = True) -> None:
         pyarrow("orc", "reading ORC files")
         if batch_size < 1:
-            raise PlanError(f"the batch size of OrcColumnarRowInputFormat must be positive, not {batch_size}")
+            raise PlanError(f"the batch size of OrcColumnarRowInputFormat must be positive, but got {batch_size}")
         schema = arrow_schema(row_type, "OrcColumnarRowInputFormat", without=[TimeType])
         super().__init__(row_type, schema, batch_size=batch_size, utc=True, case_sensitive=is_case_sensitive)
 
@@ -61,14 +61,14 @@ class _OrcInput(Opened):
         return self.adapt(self._read(group))
 
     def _read(self, stripe: int) -> Iterator[Any]:
-        # Without a column there is no telling how many rows a stripe has.
+        # Reading at least one column reveals how many rows the stripe has.
         batch = self.file.read_stripe(stripe, columns=self.wanted or self.file.schema.names[:1])
         for start in range(0, len(batch), self._batch_size):
             yield batch.slice(start, self._batch_size)
 
 
 class OrcBulkWriters:
-    """Makes the writers of ORC files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of ORC files, for ``FileSink.for_bulk_format``."""
 
     @staticmethod
     def for_row_type(
@@ -79,14 +79,14 @@ class OrcBulkWriters:
         """Write rows (or tuples) of a type.
 
         Args:
-            row_type: The type of the rows, of ``DataTypes.ROW``.
-            writer_properties: ``orc.compress`` (zlib by default; snappy, zstd, lz4, none) and ``orc.stripe.size``
-                (bytes, 64 MB by default) have an effect, other keys have none.
-            hadoop_config: As ``writer_properties``, which are stronger.
+            row_type: The type of the rows, from ``DataTypes.ROW``.
+            writer_properties: Supports ``orc.compress`` (zlib by default; snappy, zstd, lz4, none) and
+                ``orc.stripe.size`` (bytes, 64 MB by default); other keys have no effect.
+            hadoop_config: Same keys as ``writer_properties``, which takes precedence.
 
         Raises:
-            TypeError: ``row_type`` is no row type.
-            PlanError: ORC has no such type (of those of ``DataTypes`` it is ``TIME``), or a setting has no such value.
+            TypeError: ``row_type`` is not a row type.
+            PlanError: ORC does not support a type (``TIME``), or a setting has an invalid value.
             MissingDependencyError: pyarrow is not installed.
         """
         pyarrow("orc", "writing ORC files")
@@ -102,5 +102,5 @@ class OrcBulkWriters:
 
 def _orc_writer(stream: BinaryIO, schema: Any, **options: Any) -> Any:
     writer = importlib.import_module("pyarrow.orc").ORCWriter(stream, **options)
-    writer.write(arrow().Table.from_batches([], schema))  # a file without rows has columns, too
+    writer.write(arrow().Table.from_batches([], schema))  # gives a file without rows its columns
     return writer

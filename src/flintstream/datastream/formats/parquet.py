@@ -35,20 +35,20 @@ _FLAGS = {"true": "true", "false": ""}
 
 
 class ParquetColumnarRowInputFormat(ColumnarFormat):
-    """Reads rows from Parquet files, only the columns that are asked for; for ``FileSource.for_bulk_file_format``.
+    """Reads the requested columns of Parquet files as rows, for ``FileSource.for_bulk_file_format``.
 
-    A column that a file does not have is None in all its rows. Unlike in PyFlink, columns may be arrays, maps and rows.
+    Columns that a file lacks are None in all rows. Unlike in PyFlink, columns may be arrays, maps and rows.
 
     Args:
-        row_type: The columns, of ``DataTypes.ROW``.
-        hadoop_config: Taken and not used: files are read by pyarrow.
-        batch_size: How many rows to decode at once.
-        is_utc_timestamp: Whether a ``TIMESTAMP`` is the time in UTC that the file has; else it is shown in local time.
-        is_case_sensitive: Whether names must have the same case as in the file.
+        row_type: The columns, from ``DataTypes.ROW``.
+        hadoop_config: Ignored: pyarrow reads the files.
+        batch_size: Number of rows to decode at once.
+        is_utc_timestamp: Whether to return ``TIMESTAMP`` values in UTC, as stored; otherwise in local time.
+        is_case_sensitive: Whether column names must match those in the file by case.
 
     Raises:
-        TypeError: ``row_type`` is no row type.
-        PlanError: Parquet has no such type, or the batch size is not positive.
+        TypeError: ``row_type`` is not a row type.
+        PlanError: Parquet does not support a type, or the batch size is not positive.
         MissingDependencyError: pyarrow is not installed.
     """
 
@@ -62,7 +62,7 @@ class ParquetColumnarRowInputFormat(ColumnarFormat):
     ) -> None:
         pyarrow("parquet", "reading Parquet files")
         if batch_size < 1:
-            raise PlanError(f"the batch size of ParquetColumnarRowInputFormat must be positive, not {batch_size}")
+            raise PlanError(f"the batch size of ParquetColumnarRowInputFormat must be positive, but got {batch_size}")
         schema = arrow_schema(row_type, "ParquetColumnarRowInputFormat")
         super().__init__(
             row_type, schema, batch_size=batch_size, utc=is_utc_timestamp, case_sensitive=is_case_sensitive
@@ -74,7 +74,7 @@ class ParquetColumnarRowInputFormat(ColumnarFormat):
 
 
 class ParquetBulkWriters:
-    """Makes the writers of Parquet files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of Parquet files, for ``FileSink.for_bulk_format``."""
 
     @staticmethod
     def for_row_type(
@@ -83,16 +83,16 @@ class ParquetBulkWriters:
         """Write rows (or tuples) of a type.
 
         Args:
-            row_type: The type of the rows, of ``DataTypes.ROW``.
-            hadoop_config: ``parquet.compression`` (snappy by default; gzip, zstd, lz4, brotli, uncompressed) and
-                ``parquet.write.int64.timestamp`` (false by default, as Flink writes timestamps of 96 bits) have an
-                effect, other keys have none.
-            utc_timestamp: Whether a ``TIMESTAMP`` is written as it is; else it is taken for local time, and what UTC
-                has then is written.
+            row_type: The type of the rows, from ``DataTypes.ROW``.
+            hadoop_config: Supports ``parquet.compression`` (snappy by default; gzip, zstd, lz4, brotli, uncompressed)
+                and ``parquet.write.int64.timestamp`` (false by default: Flink writes 96-bit timestamps); other keys
+                have no effect.
+            utc_timestamp: Whether ``TIMESTAMP`` values are UTC, and written unchanged; otherwise they are local time,
+                and converted to UTC.
 
         Raises:
-            TypeError: ``row_type`` is no row type.
-            PlanError: Parquet has no such type, or a setting has no such value.
+            TypeError: ``row_type`` is not a row type.
+            PlanError: Parquet does not support a type, or a setting has an invalid value.
             MissingDependencyError: pyarrow is not installed.
         """
         pyarrow("parquet", "writing Parquet files")
