@@ -1,8 +1,7 @@
 """The exceptions of flintstream.
 
-All of them derive from :class:`FlintstreamError`, so that one ``except`` clause can tell the project's own complaints
-from the errors of user code. Where PyFlink raises a built-in exception for the same mistake, ours is of that built-in
-type too.
+All of them derive from :class:`FlintstreamError`, so that one ``except`` clause can distinguish them from errors of
+user code. If PyFlink raises a built-in exception for the same mistake, the exception here also derives from it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ __all__ = [
 
 
 def shorten(value: object, limit: int = 120) -> str:
-    """Return ``repr(value)`` cut to at most ``limit`` characters; never raises, whatever the value's ``__repr__`` does.
+    """Return ``repr(value)`` cut to ``limit`` characters. Never raises, even if the value's ``__repr__`` does.
 
     >>> shorten("abc")
     "'abc'"
@@ -52,10 +51,10 @@ def shorten(value: object, limit: int = 120) -> str:
 
 
 def as_exception(error: BaseException) -> Exception:
-    """Return what a failure of user code is raised as, with the original as its ``__cause__`` if that is another.
+    """Return an exception to raise for a failure of user code, with the original as its ``__cause__`` if it differs.
 
-    An exception that is no ``Exception`` would pass for something else where the job was started: for Ctrl-C, for the
-    end of the program or of an iteration, for a cancelled task.
+    An exception that is not an ``Exception`` would be misread where the job was started: as Ctrl-C, as the end of the
+    program or of an iteration, or as a cancelled task.
 
     >>> as_exception(KeyboardInterrupt()), as_exception(ValueError("x"))
     (RuntimeError('the function raised KeyboardInterrupt'), ValueError('x'))
@@ -77,37 +76,37 @@ _process = {"interruptible": True}
 
 
 def expect_no_interrupt() -> None:
-    """Say that no Ctrl-C ever reaches this process, as it is a worker: what looks like one comes from user code."""
+    """Declare that this process is a worker, which Ctrl-C never reaches: any KeyboardInterrupt is from user code."""
     _process["interruptible"] = False
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Tell whether an exception is Ctrl-C, which comes to the main thread, rather than a failure of user code."""
+    """Tell whether an exception is Ctrl-C, which reaches the main thread, and not a failure of user code."""
     main = threading.current_thread() is threading.main_thread()
     return isinstance(error, KeyboardInterrupt) and main and _process["interruptible"]
 
 
 class FlintstreamError(Exception):
-    """Base of everything flintstream raises on its own account."""
+    """Base class of all errors that flintstream raises itself."""
 
 
 class PlanError(FlintstreamError, ValueError):
-    """The program asks for something that cannot be built; raised while the program is built, before anything runs."""
+    """The program cannot be built as requested. Raised before anything runs."""
 
 
 class UnpicklableError(PlanError, TypeError):
-    """A function holds something that cannot be sent to the tasks; PyFlink raises a TypeError, too."""
+    """A function refers to something that cannot be sent to the tasks. PyFlink also raises a TypeError."""
 
 
 class UnsupportedByDesignError(FlintstreamError, NotImplementedError):
-    """The feature needs what flintstream deliberately does without (a JVM class, a Flink cluster).
+    """The feature needs something that flintstream deliberately lacks (a JVM class, a Flink cluster).
 
-    Says what to use instead.
+    The message names an alternative.
     """
 
 
 class AbsentNameError(UnsupportedByDesignError, AttributeError):
-    """A name that PyFlink or Java has was used, and nothing here stands behind it."""
+    """The program uses a PyFlink or Java name that flintstream does not implement."""
 
 
 class MissingDependencyError(FlintstreamError, ImportError):
@@ -125,10 +124,10 @@ class MissingDependencyError(FlintstreamError, ImportError):
 
 
 def optional_module(name: str, *, extra: str, purpose: str, package: str | None = None) -> ModuleType:
-    """Return a module that an extra of flintstream installs, as ``package`` if that is not its name.
+    """Return a module that an extra of flintstream installs; ``package`` is its distribution name if different.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: The module is not installed.
 
     >>> optional_module("json", extra="none", purpose="this example").dumps([1])
     '[1]'
@@ -140,41 +139,41 @@ def optional_module(name: str, *, extra: str, purpose: str, package: str | None 
 
 
 class StateMigrationError(FlintstreamError):
-    """Saved state is not what the program declares now; raised when the state is first used."""
+    """Saved state does not match the program's declaration. Raised on first use of the state."""
 
 
 class CheckpointError(FlintstreamError):
-    """A checkpoint or savepoint could not be taken, or cannot be started from."""
+    """A checkpoint or savepoint could not be taken or restored."""
 
 
 class CorruptCheckpointError(CheckpointError):
-    """A file of a checkpoint or savepoint is damaged, incomplete, or none at all. Nothing has been deleted."""
+    """A checkpoint or savepoint file is damaged, incomplete, or not such a file. Nothing has been deleted."""
 
     def __init__(self, path: str, what: str) -> None:
-        """Name the file and say what is wrong with it."""
+        """Name the file and what is wrong with it."""
         super().__init__(f"{path}: {what}")
         self.path = path
         self.what = what
 
     def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        """Pickle what it was made of."""
+        """Pickle by constructor arguments."""
         return type(self), (self.path, self.what)
 
 
 class CorruptDataError(CheckpointError, ValueError):
-    """Bytes that are not what the codec of state writes, or that need a class which cannot be imported."""
+    """Bytes that the state codec did not write, or that need a class which cannot be imported."""
 
 
 class CommitError(FlintstreamError):
-    """A sink's output could not be made visible. The checkpoint keeps what is to be committed."""
+    """A sink's output could not be committed. The checkpoint keeps the pending output."""
 
 
 class UserCodeError(FlintstreamError):
-    """A user function raised; the original exception is the ``__cause__`` where it could be brought along.
+    """A user function raised an exception, which is the ``__cause__`` if it could be transferred.
 
     Attributes:
-        operator: name of the operator whose function raised.
-        record: the record it was given, shortened; None where no record was involved (``open``, a timer).
+        operator: Name of the operator whose function raised.
+        record: The record being processed, shortened; None outside of records (``open``, a timer).
     """
 
     def __init__(self, operator: str, message: str, record: str | None = None) -> None:
@@ -185,7 +184,7 @@ class UserCodeError(FlintstreamError):
         super().__init__(f"operator '{operator}' failed{where}: {message}")
 
     def __reduce__(self) -> tuple[type[UserCodeError], tuple[str, str, str | None]]:
-        # the default would call the constructor with the finished text alone
+        # The default would call the constructor with only the final text.
         return UserCodeError, (self.operator, self.message, self.record)
 
     @classmethod
@@ -199,8 +198,8 @@ class UserCodeError(FlintstreamError):
 
 
 class JobFailedError(FlintstreamError):
-    """The job failed for good: its restart strategy gave up, or the failure is of a kind that no restart mends."""
+    """The job failed permanently: its restart strategy gave up, or a restart cannot fix the failure."""
 
 
 class JobCancelledError(FlintstreamError):
-    """The job was cancelled before it finished; also what waiting for its result raises."""
+    """The job was cancelled before it finished. Also raised when waiting for its result."""

@@ -150,7 +150,7 @@ def test_a_value_that_fits_is_converted(type_info: TypeInformation, value: objec
         (Types.CHAR(), None, "Char"),
         (Types.BOOLEAN(), "x", "Boolean"),
         (Types.BOOLEAN(), [], "Boolean"),
-        (Types.BOOLEAN(), 0.5, "write the comparison that decides"),
+        (Types.BOOLEAN(), 0.5, "use an explicit comparison"),
         (Types.BOOLEAN(), math.nan, "Boolean"),
         (Types.DOUBLE(), "1", "Double"),
         (Types.FLOAT(), "1", "Float"),

@@ -34,9 +34,9 @@ def test_a_name_that_is_taken_by_another_kind_gives_a_metric_that_is_not_reporte
     group.counter("g").inc(9)
     assert group.values() == {"x": 1, "g": 1}
     assert [record.message for record in caplog.records] == [
-        "the name 'x' belongs to a Counter: the Meter of that name is not reported",
-        "the name 'x' belongs to a Counter: the Gauge of that name is not reported",
-        "the name 'g' belongs to a Gauge: the Counter of that name is not reported",
+        "the metric name 'x' belongs to a Counter: the Meter with that name is not reported",
+        "the metric name 'x' belongs to a Counter: the Gauge with that name is not reported",
+        "the metric name 'g' belongs to a Gauge: the Counter with that name is not reported",
     ]
 
 
@@ -70,7 +70,7 @@ def test_a_gauge_that_returns_anything_else_says_so():
     reported = group.take()["g"]
     assert isinstance(reported, Gauged)
     assert reported.by_subtask == [None]
-    assert "must return a number or a text, but returned <unlocked" in reported.error
+    assert "must return a number or a str, but returned <unlocked" in reported.error
 
 
 def test_a_gauge_must_be_callable():

@@ -1,4 +1,4 @@
-"""What all parts of a program share: types, rows, times, watermarks, configuration. Mirrors ``pyflink.common``."""
+"""Types, rows, times, watermarks and configuration. Mirrors ``pyflink.common``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ __all__ = [
     "WatermarkStrategy",
 ]
 
-# PyFlink offers the row formats here too; they are loaded on first use, because they lie in a higher layer.
+# PyFlink also exports the row formats here. They belong to a higher layer, so they are loaded on first use.
 _FORMATS = {
     f"{name}Row{kind}Schema": f"flintstream.datastream.formats.{name.lower()}"
     for name in ("Json", "Csv", "Avro")

@@ -1,4 +1,4 @@
-"""Types of single values: numbers, texts, booleans, dates and times."""
+"""Types of single values: numbers, strings, booleans, dates and times."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class BasicType(Enum):
-    """The basic types; the value is the name Flink prints."""
+    """The basic types. Each value is the name that Flink prints."""
 
     STRING = "String"
     BYTE = "Byte"
@@ -64,24 +64,24 @@ _NULLABLE = {BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicType.I
 
 
 def _number(type_info: TypeInformation, value: Any) -> Any:
-    """Return ``value`` if it is a number in the eyes of Python (NumPy's included), never a text."""
-    is_text = isinstance(value, (str, bytes))  # those of NumPy have the methods
+    """Return ``value`` if Python (or NumPy) considers it a number, never a string."""
+    is_text = isinstance(value, (str, bytes))  # NumPy's strings have number methods
     if not is_text and (hasattr(type(value), "__float__") or hasattr(type(value), "__index__")):
         return value
     raise mismatch(type_info, value)
 
 
 def _whole(type_info: TypeInformation, value: Any) -> int:
-    """Return a number without its fraction."""
+    """Return a number without its fractional part."""
     try:
         return int(_number(type_info, value))
-    except (TypeError, ValueError, OverflowError):  # no number at all, nan or infinite
+    except (TypeError, ValueError, OverflowError):  # not a number, NaN or infinite
         raise mismatch(type_info, value) from None
 
 
 def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
     number = _whole(type_info, value)
-    bits = _INTEGER_BITS[type_info._basic_type]  # noqa: SLF001 - own kind
+    bits = _INTEGER_BITS[type_info._basic_type]  # noqa: SLF001 - same module
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise OverflowError(f"{number} does not fit the declared type {type_info} ({bits} bits)")
     return number
@@ -90,7 +90,7 @@ def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
 def _to_double(type_info: BasicTypeInfo, value: Any) -> float:
     try:
         return float(_number(type_info, value))
-    except (TypeError, ValueError, OverflowError):  # no number, or a whole one that is too large
+    except (TypeError, ValueError, OverflowError):  # not a number, or an integer that is too large
         raise mismatch(type_info, value) from None
 
 
@@ -100,8 +100,8 @@ def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
 
 def _to_boolean(type_info: BasicTypeInfo, value: Any) -> bool:
     truth = _whole(type_info, value) != 0
-    if truth is not bool(value):  # 0.5 is true in Python, and 0 as a whole number
-        raise mismatch(type_info, value, "write the comparison that decides")
+    if truth is not bool(value):  # 0.5 is truthy in Python, but 0 as an integer
+        raise mismatch(type_info, value, "use an explicit comparison")
     return truth
 
 
@@ -117,7 +117,7 @@ def _to_decimal(type_info: BasicTypeInfo, value: Any) -> Decimal:
         return value
     if isinstance(value, str):
         text = plain_text(value)
-    elif isinstance(value, (int, float)):  # members of an IntEnum have a text of their own
+    elif isinstance(value, (int, float)):  # IntEnum members have a different str()
         text = repr(int(value) if isinstance(value, int) else float(value))
     else:
         text = str(_number(type_info, value))
@@ -130,7 +130,7 @@ def _to_decimal(type_info: BasicTypeInfo, value: Any) -> Decimal:
 def _to_text(type_info: BasicTypeInfo, value: Any) -> str:
     if isinstance(value, str):
         return plain_text(value)
-    raise mismatch(type_info, value, "make a text of it with str(...)")
+    raise mismatch(type_info, value, "convert it with str(...)")
 
 
 def _to_character(type_info: BasicTypeInfo, value: Any) -> str:
@@ -162,7 +162,7 @@ _SLOW: dict[BasicType, Callable[[BasicTypeInfo, Any], Any]] = {
 
 
 class BasicTypeInfo(TypeInformation[T_co]):
-    """The type of numbers, booleans, texts and instants."""
+    """The type of numbers, booleans, strings and instants."""
 
     def __init__(self, basic_type: BasicType) -> None:
         self._basic_type = basic_type
@@ -187,7 +187,7 @@ class BasicTypeInfo(TypeInformation[T_co]):
         if value is None:
             if self._basic_type in _NULLABLE:
                 return None
-            raise mismatch(self, value, "only STRING, BIG_INT, BIG_DEC, INSTANT and the SQL types take None")
+            raise mismatch(self, value, "only STRING, BIG_INT, BIG_DEC, INSTANT and the SQL types allow None")
         return _SLOW[self._basic_type](self, value)
 
     def is_plain_text(self) -> bool:
@@ -212,7 +212,7 @@ class BasicTypeInfo(TypeInformation[T_co]):
 
     @staticmethod
     def STRING_TYPE_INFO() -> BasicTypeInfo[str]:
-        """The type of texts."""
+        """The type of strings."""
         return _BASIC[BasicType.STRING]
 
     @staticmethod
@@ -288,7 +288,7 @@ _BASIC: dict[BasicType, BasicTypeInfo] = {
 
 
 class SqlTimeTypeInfo(TypeInformation[T_co]):
-    """Gives access to the types of dates and times."""
+    """Factory for the types of dates and times."""
 
     @staticmethod
     def DATE() -> DateTypeInfo:
@@ -314,7 +314,7 @@ class SqlTimeTypeInfo(TypeInformation[T_co]):
 
 
 class DateTypeInfo(SqlTimeTypeInfo[dt.date]):
-    """The type of :class:`datetime.date`; a datetime is cut to its date."""
+    """The type of :class:`datetime.date`. Truncates a datetime to its date."""
 
     EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
 
@@ -330,7 +330,7 @@ class DateTypeInfo(SqlTimeTypeInfo[dt.date]):
 
 
 class TimeTypeInfo(SqlTimeTypeInfo[dt.time]):
-    """The type of :class:`datetime.time`, to the millisecond and without time zone."""
+    """The type of :class:`datetime.time` without time zone, with millisecond precision."""
 
     EPOCH_ORDINAL = 0
 
@@ -347,12 +347,12 @@ class TimeTypeInfo(SqlTimeTypeInfo[dt.time]):
         return value.replace(microsecond=value.microsecond // 1000 * 1000, tzinfo=None)
 
     def stringify(self, value: Any) -> str:
-        """See :meth:`TypeInformation.stringify`; java.sql.Time shows whole seconds."""
+        """See :meth:`TypeInformation.stringify`; java.sql.Time prints whole seconds."""
         return f"{value:%H:%M:%S}" if isinstance(value, dt.time) else super().stringify(value)
 
 
 class TimestampTypeInfo(SqlTimeTypeInfo[dt.datetime]):
-    """The type of :class:`datetime.datetime`; one with a time zone becomes UTC."""
+    """The type of :class:`datetime.datetime`. Converts values with a time zone to UTC."""
 
     def __repr__(self) -> str:
         return "TimestampTypeInfo"
@@ -373,10 +373,10 @@ _DATE, _TIME, _TIMESTAMP = DateTypeInfo(), TimeTypeInfo(), TimestampTypeInfo()
 
 
 class LocalTimeTypeInfo(TypeInformation[dt.date | dt.time]):
-    """The type of a date, time or datetime as ``java.time`` has them: no time zone, to the microsecond."""
+    """The type of ``java.time`` dates, times or datetimes: without time zone, with microsecond precision."""
 
     class TimeType(Enum):
-        """Which of the three."""
+        """Date, time or datetime."""
 
         LOCAL_DATE = 0
         LOCAL_TIME = 1

@@ -1,9 +1,9 @@
-"""Pickles what another process cannot look up by its name: whatever the user's script defines.
+"""Pickler for objects that another process cannot import by name, such as those defined in the user's script.
 
-cloudpickle takes functions and classes along. Some objects are pickled as a mere name: a cached function, a
-``NewType``, a sentinel whose ``__reduce__`` returns its name. Where the name leads nowhere, because it is local, or
-belongs to a class that is on its way itself, they travel by value, too, and are one object in each process that they
-reach. Where it leads to ``__main__``, workers have it (:mod:`flintstream.runtime.main_module`).
+cloudpickle pickles functions and classes by value. Other objects pickle as a mere name: a cached function, a
+``NewType``, a sentinel whose ``__reduce__`` returns its name. If that name is local, or belongs to a class that is
+itself being pickled, this module pickles them by value as well, and keeps them unique in each process that receives
+them. Names in ``__main__`` stay names, because workers have that module (:mod:`flintstream.runtime.main_module`).
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ __all__ = ["Limited", "Pickler", "TooLargeError", "dumps", "reduces_itself"]
 
 PROTOCOL = 5
 
-_make_class = cloudpickle.cloudpickle._make_skeleton_class  # noqa: SLF001 - what classes are pickled as
+_make_class = cloudpickle.cloudpickle._make_skeleton_class  # noqa: SLF001 - how cloudpickle rebuilds classes
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _OWN_OF_CACHED = ("__wrapped__", "cache_parameters")
 
 _names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 _objects: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-"""What came or went by value: an object that comes again is the one that is here."""
+"""Objects pickled or unpickled by value. Unpickling the same object again returns the one here."""
 
 
 class TooLargeError(Exception):
-    """A pickle grew larger than its limit."""
+    """A pickle exceeds its size limit."""
 
 
 def dumps(value: object, limit: int | None = None, *, names: bool = True) -> bytes:
-    """Pickle a value for processes that have the same packages.
+    """Pickle a value for processes with the same packages.
 
     Args:
         value: Any object.
-        limit: The most bytes that the pickle may have.
-        names: Whether those processes have the program's ``__main__``, too; without it, nothing is left to be found
-            there.
+        limit: Maximum size of the pickle in bytes.
+        names: Whether those processes also have the program's ``__main__``. If not, nothing is pickled as a name in
+            it.
 
     Raises:
-        TooLargeError: The limit is reached.
-        Exception: Whatever an object raises that cannot be pickled.
+        TooLargeError: The pickle exceeds the limit.
+        Exception: The value cannot be pickled; its objects may raise anything.
 
     >>> pickle.loads(dumps(lambda: 1))()
     1
@@ -61,8 +61,8 @@ def dumps(value: object, limit: int | None = None, *, names: bool = True) -> byt
     return buffer.getvalue()
 
 
-class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # has no types
-    """A cloudpickle that knows what goes by a name."""
+class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # untyped
+    """A cloudpickle pickler that knows which names the other process can import."""
 
     def __init__(self, file: Any, *, names: bool = True) -> None:
         """Write to ``file``; for ``names`` see :func:`dumps`."""
@@ -70,7 +70,7 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # has no types
         self.names = names
 
     def reducer_override(self, obj: Any) -> Any:
-        """Return how an object is made again, ``NotImplemented`` to leave it to pickle."""
+        """Return the reduced form of an object, or ``NotImplemented`` to leave it to pickle."""
         kind: Any = type(obj)
         if isinstance(obj, type) and (home := _home_of(obj)) is not None:
             return _attribute, (home, obj.__qualname__)
@@ -90,10 +90,10 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # has no types
         return reduced
 
     def _is_found(self, obj: Any, name: str) -> bool:
-        """Tell whether the other process finds an object that goes by a name."""
-        module = pickle.whichmodule(obj, name)  # type: ignore[attr-defined]  # undocumented, but what pickle asks
+        """Tell whether the other process can import an object by name."""
+        module = pickle.whichmodule(obj, name)  # type: ignore[attr-defined]  # undocumented; pickle itself uses it
         if module == "__main__" and (not self.names or "." in name):
-            return False  # a part of a class is asked for while the class is made
+            return False  # the class of this member is still being created
         try:
             return functools.reduce(getattr, name.split("."), sys.modules[module]) is obj
         except (AttributeError, KeyError):
@@ -101,12 +101,12 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # has no types
 
 
 def reduces_itself(kind: Any) -> bool:
-    """Tell whether a class says how its objects are pickled."""
+    """Tell whether a class defines how its instances are pickled."""
     return kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__
 
 
 def _with_qualname(kind: type, reduced: Any) -> Any:
-    """Have a class made with the name by which plain pickles find it within another one."""
+    """Rebuild a class with its qualified name, by which plain pickles find nested classes."""
     if isinstance(reduced, tuple) and reduced[0] is _make_class and "." in kind.__qualname__:
         constructor, name, bases, attributes, *others = reduced[1]
         attributes = {**attributes, "__qualname__": kind.__qualname__}
@@ -115,11 +115,11 @@ def _with_qualname(kind: type, reduced: Any) -> Any:
 
 
 def _home_of(kind: type) -> str | None:
-    """Return the module of a class of compiled code that knows the last part of its name alone: ``cimpl.Producer``."""
+    """Return the real module of a compiled class that knows only its last part, like ``cimpl.Producer``."""
     module = kind.__module__
     if not isinstance(module, str) or module in sys.modules:
         return None
-    if module.startswith("flintstream."):  # the public module of the class, which this process has not needed yet
+    if module.startswith("flintstream."):  # the public module of the class, not imported yet
         importlib.import_module(module)
         return None
     for name, loaded in list(sys.modules.items()):
@@ -133,21 +133,21 @@ def _attribute(module: str, name: str) -> Any:
 
 
 class Limited(io.BytesIO):
-    """A buffer that refuses to grow beyond a limit."""
+    """A buffer that raises an error beyond a size limit."""
 
     def __init__(self, limit: int) -> None:
-        """Take at most ``limit`` bytes."""
+        """Accept at most ``limit`` bytes."""
         super().__init__()
         self.limit = limit
 
     def write(self, data: Any) -> int:
-        """Write as any buffer does.
+        """Write like any buffer.
 
         Raises:
-            TooLargeError: The limit is reached.
+            TooLargeError: The limit is exceeded.
         """
         if self.tell() + memoryview(data).nbytes > self.limit:
-            raise TooLargeError(f"it takes more than {self.limit >> 20} MB")
+            raise TooLargeError(f"the pickle takes more than {self.limit >> 20} MB")
         return super().write(data)
 
 
@@ -160,16 +160,16 @@ def _by_value(obj: Any) -> Any:
         make, parts = _cached, (obj.__wrapped__, given["maxsize"], given["typed"], attributes)
     elif isinstance(obj, enum.Enum):
         return type(obj), (obj.value,)
-    elif type(obj).__module__ == "typing" and hasattr(obj, "__value__"):  # type X = ..., which is Python 3.12
+    elif type(obj).__module__ == "typing" and hasattr(obj, "__value__"):  # type X = ... (Python 3.12)
         make, parts = type(obj), (obj.__name__, obj.__value__)
-    elif type(obj).__module__ == "typing" and not hasattr(obj, "__supertype__"):  # a ParamSpec and the like
+    elif type(obj).__module__ == "typing" and not hasattr(obj, "__supertype__"):  # ParamSpec, TypeVarTuple, ...
         make, parts = type(obj), (obj.__name__,)
     else:
         make, parts = _remade, (type(obj), obj.__getstate__())
     try:
         name = _names.setdefault(obj, uuid.uuid4().hex)
         _objects.setdefault(name, obj)
-    except TypeError:  # it has no weak references, or no hash
+    except TypeError:  # not weakly referenceable, or not hashable
         return make, parts
     return _once, (name, make, *parts)
 
@@ -178,7 +178,7 @@ def _once(name: str, make: Callable[..., Any], *parts: Any) -> Any:
     found = _objects.get(name)
     if found is None:
         found = make(*parts)
-        # Another thread may have been faster.
+        # Another thread may have created it in the meantime.
         found = _objects.setdefault(name, found)
         _names[found] = name
     return found
@@ -192,7 +192,7 @@ def _cached(function: Any, maxsize: int | None, typed: bool, attributes: dict[st
 
 
 def _remade(kind: Any, state: Any) -> Any:
-    """Make an object and give it its state, as unpickling does."""
+    """Create an object and set its state, like unpickling."""
     made = kind.__new__(kind)
     if hasattr(made, "__setstate__"):
         made.__setstate__(state)
@@ -204,7 +204,7 @@ def _remade(kind: Any, state: Any) -> Any:
 
 
 def _cached_property(obj: Any) -> Any:
-    """Leave out the lock that it has in Python 3.11."""
+    """Drop the lock that it has in Python 3.11."""
     return _property_of, (obj.func, obj.attrname)
 
 
@@ -216,5 +216,5 @@ def _property_of(function: Any, name: str | None) -> Any:
 
 _REDUCERS: dict[type, Callable[[Any], Any]] = {
     functools.cached_property: _cached_property,
-    weakref.WeakKeyDictionary: lambda obj: (weakref.WeakKeyDictionary, (dict(obj),)),  # singledispatch has one
+    weakref.WeakKeyDictionary: lambda obj: (weakref.WeakKeyDictionary, (dict(obj),)),  # used by singledispatch
 }

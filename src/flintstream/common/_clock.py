@@ -1,4 +1,4 @@
-"""The clock of processing time."""
+"""The processing-time clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def wall_clock() -> int:
 
 @contextmanager
 def another_clock(clock: Callable[[], int]) -> Iterator[None]:
-    """Let ``clock`` tell this thread the time (ms since the epoch).
+    """Use ``clock`` as the wall clock (ms since the epoch) of this thread.
 
     >>> with another_clock(lambda: 42):
     ...     wall_clock()

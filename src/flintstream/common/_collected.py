@@ -1,4 +1,4 @@
-"""What ``from_collection`` makes of elements: texts of numbers, where a text is declared."""
+"""Conversion of elements in ``from_collection``: numbers become strings where the type is STRING."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _TextOfNumbers(BasicTypeInfo):
-    """As STRING, which also takes numbers and booleans, and writes them as Java does."""
+    """STRING that also accepts numbers and booleans, formatted as in Java."""
 
     def _convert(self, value: Any) -> Any:
         if isinstance(value, bool):
@@ -36,7 +36,7 @@ _TEXT = _TextOfNumbers(BasicType.STRING)
 
 
 def collected(type_info: TypeInformation) -> TypeInformation:
-    """Return the type that converts elements of a collection as PyFlink does for a stream of ``type_info``.
+    """Return the type that converts elements as PyFlink does for a collection of ``type_info``.
 
     >>> from flintstream.common import Types
     >>> collected(Types.MAP(Types.STRING(), Types.STRING())).converter()({"a": 1, "b": True})
@@ -49,10 +49,10 @@ def collected(type_info: TypeInformation) -> TypeInformation:
     if isinstance(type_info, TupleTypeInfo):
         return TupleTypeInfo([collected(part) for part in type_info.get_field_types()])
     if isinstance(type_info, _SequenceTypeInfo):
-        return type(type_info)(collected(type_info._element_type))  # noqa: SLF001 - own kind
+        return type(type_info)(collected(type_info._element_type))  # noqa: SLF001 - same package
     if isinstance(type_info, MapTypeInfo):
-        key, value = type_info._key_type_info, type_info._value_type_info  # noqa: SLF001 - own kind
+        key, value = type_info._key_type_info, type_info._value_type_info  # noqa: SLF001 - same package
         return MapTypeInfo(collected(key), collected(value))
     if isinstance(type_info, ExternalTypeInfo):
-        return ExternalTypeInfo(collected(type_info._type_info))  # noqa: SLF001 - own kind
+        return ExternalTypeInfo(collected(type_info._type_info))  # noqa: SLF001 - same package
     return type_info

@@ -1,4 +1,4 @@
-"""Types of values made of values: rows, tuples, lists, arrays and maps; and the type of anything at all."""
+"""Composite types: rows, tuples, lists, arrays and maps. Also the type of arbitrary Python objects."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ _MAX_TUPLE_ARITY = 25
 def _checked(types: Sequence[TypeInformation], owner: str) -> tuple[TypeInformation, ...]:
     for index, field_type in enumerate(types):
         if not isinstance(field_type, TypeInformation):
-            raise TypeError(
-                f"field {index} of {owner} is {field_type!r}, which is no type; use Types.INT() and the like"
-            )
+            raise TypeError(f"field {index} of {owner} is {field_type!r}: use a type, such as Types.INT()")
     return tuple(types)
 
 
@@ -47,10 +45,10 @@ def _nullable(type_info: TypeInformation) -> Converter | None:
 
 
 def _converted_elements(type_info: TypeInformation, value: Any) -> Any:
-    """Convert the list of what an array, a set, a generator and the like consist of."""
+    """Convert the elements of an array, a set, a generator or another iterable as a list."""
     if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
         raise mismatch(type_info, value)
-    elements = value.tolist() if hasattr(value, "tolist") else value  # NumPy's scalars have it, too
+    elements = value.tolist() if hasattr(value, "tolist") else value  # NumPy scalars have it as well
     if not isinstance(elements, Iterable):
         raise mismatch(type_info, value)
     try:
@@ -62,14 +60,14 @@ def _converted_elements(type_info: TypeInformation, value: Any) -> Any:
 
 
 def _attributes(value: Any) -> Mapping[str, Any] | None:
-    """Return the attributes of an object that has them as its contents, None for one that is a value itself."""
+    """Return an object's attributes if they are its contents; None for a value."""
     if isinstance(value, (type, str, bytes, int, float, Collection)):
         return None
     return getattr(value, "__dict__", None)
 
 
 class PickledBytesTypeInfo(TypeInformation[Any]):
-    """The type of any Python object; what a stream has when no type is declared."""
+    """The type of any Python object. Streams without a declared type have it."""
 
     def _signature(self) -> tuple[object, ...]:
         return ()
@@ -81,16 +79,16 @@ class PickledBytesTypeInfo(TypeInformation[Any]):
         return None
 
     def stringify(self, value: Any) -> str:
-        """Return the text that PyFlink prints of an untyped stream."""
+        """Return the text that PyFlink prints for an untyped stream."""
         return untyped_text(value)
 
 
 class RowTypeInfo(TypeInformation[Row]):
-    """The type of rows; every field may be None.
+    """The type of rows. Every field may be None.
 
-    Accepts a ``Row``, a tuple, a list, a dict or an object with attributes, and makes a ``Row`` of it that has this
-    type's field names (``f0``, ``f1``, ... if none were given). As in PyFlink, two row types are equal when their field
-    types are, whatever the names.
+    Converts a ``Row``, a tuple, a list, a dict or an object with attributes to a ``Row`` with this type's field names
+    (``f0``, ``f1``, ... by default). As in PyFlink, row types are equal if their field types are, regardless of field
+    names.
 
     >>> from flintstream.common import Types
     >>> Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()]).converter()((1, "a"))
@@ -105,18 +103,18 @@ class RowTypeInfo(TypeInformation[Row]):
                 f"{len(field_names)} field names for {len(self._field_types)} field types: {list(field_names)}"
             )
         if field_names and len(set(field_names)) != len(field_names):
-            raise ValueError(f"a field name is used twice: {list(field_names)}")
+            raise ValueError(f"duplicate field names: {list(field_names)}")
         self._field_names = tuple(field_names) if field_names else tuple(f"f{i}" for i in range(len(self._field_types)))
 
     def get_field_names(self) -> list[str]:
-        """Return the field names, ``f0``, ``f1``, ... if none were given."""
+        """Return the field names; ``f0``, ``f1``, ... by default."""
         return list(self._field_names)
 
     def get_field_index(self, field_name: str) -> int:
-        """Return the position of a field; -1 if no names were given.
+        """Return the position of a field; -1 if the type has no field names.
 
         Raises:
-            ValueError: names were given, but not this one.
+            ValueError: The type has field names, but not this one.
         """
         return self._field_names.index(field_name) if self._named else -1
 
@@ -157,7 +155,7 @@ class RowTypeInfo(TypeInformation[Row]):
             own = value._fields
             if own is None:
                 return list(value)
-            if not set(own) & set(names):  # names of its own, so that only their order can be meant
+            if not set(own) & set(names):  # unrelated names, so match by position
                 return list(value)
             if sorted(own) != sorted(names):
                 raise mismatch(self, value, f"its fields must be named {', '.join(names)}")
@@ -186,13 +184,13 @@ class RowTypeInfo(TypeInformation[Row]):
 
 
 class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
-    """The type of tuples of up to 25 fields; accepts a tuple, a list, a ``Row`` or anything else with an order."""
+    """The type of tuples with up to 25 fields. Accepts tuples, lists, rows and other ordered iterables."""
 
     def __init__(self, field_types: Sequence[TypeInformation]) -> None:
         self._field_types = _checked(field_types, "a TUPLE")
         if len(self._field_types) > _MAX_TUPLE_ARITY:
             raise ValueError(
-                f"a TUPLE has at most {_MAX_TUPLE_ARITY} fields, not {len(self._field_types)}; use Types.ROW"
+                f"a TUPLE has at most {_MAX_TUPLE_ARITY} fields, but got {len(self._field_types)}: use Types.ROW"
             )
         self._plain_text = all(t.is_plain_text() for t in self._field_types)
 
@@ -237,7 +235,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
 
 
 class _SequenceTypeInfo(TypeInformation[T_co]):
-    """What lists and arrays have in common."""
+    """Base class of lists and arrays."""
 
     _name: str
     _elements_may_be_none = False
@@ -270,7 +268,7 @@ class _SequenceTypeInfo(TypeInformation[T_co]):
 
 
 class ListTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
-    """The type of lists; accepts a list, a tuple, an array, a set, a generator and the like."""
+    """The type of lists. Accepts lists, tuples, arrays, sets, generators and other iterables."""
 
     _name = "ListTypeInfo"
 
@@ -284,7 +282,7 @@ class ListTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
 
 
 class PrimitiveArrayTypeInfo(_SequenceTypeInfo[Any]):
-    """The type of arrays of numbers or booleans, a list in Python; of ``BYTE``, it is ``bytes``."""
+    """The type of primitive arrays: a list of numbers or booleans in Python, or ``bytes`` for ``BYTE``."""
 
     _name = "PrimitiveArrayTypeInfo"
 
@@ -292,7 +290,7 @@ class PrimitiveArrayTypeInfo(_SequenceTypeInfo[Any]):
         super().__init__(element_type)
         basic = element_type._basic_type if isinstance(element_type, BasicTypeInfo) else None  # noqa: SLF001 - own kind
         if basic is None or basic in _NOT_PRIMITIVE:
-            raise TypeError(f"no primitive array has elements of type {element_type}; use Types.OBJECT_ARRAY")
+            raise TypeError(f"a primitive array cannot have elements of type {element_type}: use Types.OBJECT_ARRAY")
         self._is_bytes = basic is BasicType.BYTE
 
     def _compile(self) -> Converter:
@@ -308,7 +306,7 @@ class PrimitiveArrayTypeInfo(_SequenceTypeInfo[Any]):
         raise mismatch(self, value, "an array of BYTE is bytes in Python")
 
     def stringify(self, value: Any) -> str:
-        """See :meth:`TypeInformation.stringify`; Java's bytes are signed."""
+        """See :meth:`TypeInformation.stringify`; bytes are signed in Java."""
         if self._is_bytes and value is not None:
             return f"[{', '.join(str(byte - 256 if byte > 127 else byte) for byte in value)}]"
         return super().stringify(value)
@@ -318,7 +316,7 @@ _NOT_PRIMITIVE = {BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicT
 
 
 class BasicArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
-    """The type of arrays of basic values, a list in Python; elements may be None."""
+    """The type of arrays of basic values: a list in Python. Elements may be None."""
 
     _name = "BasicArrayTypeInfo"
     _elements_may_be_none = True
@@ -326,11 +324,11 @@ class BasicArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
     def __init__(self, element_type: TypeInformation[T]) -> None:
         super().__init__(element_type)
         if not isinstance(element_type, BasicTypeInfo):
-            raise TypeError(f"no basic array has elements of type {element_type}; use Types.OBJECT_ARRAY")
+            raise TypeError(f"a basic array cannot have elements of type {element_type}: use Types.OBJECT_ARRAY")
 
 
 class ObjectArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
-    """The type of arrays of anything, a list in Python; elements may be None."""
+    """The type of arrays of any type: a list in Python. Elements may be None."""
 
     _name = "ObjectArrayTypeInfo"
     _elements_may_be_none = True
@@ -340,7 +338,7 @@ class ObjectArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
 
 
 class MapTypeInfo(TypeInformation[dict[K, V]], Generic[K, V]):
-    """The type of dicts; accepts a mapping or an object with attributes. Values may be None."""
+    """The type of dicts. Accepts a mapping or an object with attributes. Values may be None."""
 
     def __init__(self, key_type_info: TypeInformation[K], value_type_info: TypeInformation[V]) -> None:
         self._key_type_info, self._value_type_info = _checked([key_type_info, value_type_info], "a MAP")
@@ -388,7 +386,7 @@ class MapTypeInfo(TypeInformation[dict[K, V]], Generic[K, V]):
 
 
 class ExternalTypeInfo(TypeInformation[T_co]):
-    """A type as the Table API wraps it; behaves as the wrapped one."""
+    """A type wrapped by the Table API. Behaves like the wrapped type."""
 
     def __init__(self, type_info: TypeInformation[T_co]) -> None:
         (self._type_info,) = _checked([type_info], "an ExternalTypeInfo")

@@ -1,7 +1,7 @@
-"""Compiles, for a type, the function that gives a value the form it has after crossing a serializer of that type.
+"""Compiler of converters: functions that give a value the form it has after crossing a serializer of its type.
 
-Conversion is on the path of every record, so the test "is it right already?" is generated as one straight piece of
-Python per type; only a value that fails it goes through the general, slow code that converts or explains.
+Every record is converted. Therefore, the check for values that need no change is one generated piece of straight-line
+Python per type. Only values that fail it go through the general, slow code, which converts them or raises an error.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Converter: TypeAlias = Callable[[Any], Any]
 
 
 class ConsumedError(TypeError):
-    """An element of an iterator does not fit: the iterator cannot be read a second time, to say more about it."""
+    """An element of an iterator does not fit. The iterator is consumed, so the error cannot be more specific."""
 
 
 GENERATED = "<flintstream"
-"""What the file names of code begin with that is compiled at run time."""
+"""Prefix of the file names of code that is compiled at run time."""
 
 
 _NAMES = {"Row": Row, "make_row": _make_row, "narrow": narrow, "ConsumedError": ConsumedError}
@@ -34,7 +34,7 @@ _NAMES = {"Row": Row, "make_row": _make_row, "narrow": narrow, "ConsumedError": 
 
 @dataclass
 class Scope:
-    """The names that generated code may use."""
+    """The names available to generated code."""
 
     names: dict[str, Any] = field(default_factory=lambda: dict(_NAMES))
 
@@ -45,18 +45,18 @@ class Scope:
         return name
 
     def function(self, source: str) -> Converter:
-        """Compile ``source``, which defines ``convert``, and ``fits`` if it likes."""
+        """Compile ``source``, which defines ``convert`` and optionally ``fits``."""
         names = dict(self.names)
-        exec(compile(source, f"{GENERATED} converter>", "exec"), names)  # noqa: S102 - built here from types alone
+        exec(compile(source, f"{GENERATED} converter>", "exec"), names)  # noqa: S102 - generated from types only
         convert: Any = names["convert"]
         convert.fits = names.get("fits")
         return convert  # type: ignore[no-any-return]
 
 
 def convert_block(convert: Converter, values: list[Any], cursor: Iterator[Any]) -> list[Any]:
-    """Convert all values of a block, over which ``cursor`` runs; the block itself comes back if all are right already.
+    """Convert the values of a block with ``cursor``, its iterator; return the block itself if no value changes.
 
-    Most are, and to see that takes no call per value.
+    Most blocks do not change, and finding that out needs no call per value.
     """
     fits = getattr(convert, "fits", None)
     if fits is None:
@@ -72,9 +72,9 @@ class Inline:
     """Generated code for one field held in a local variable.
 
     Attributes:
-        test: condition under which ``build`` may be used; empty for "always".
-        build: expression of the converted value.
-        keeps: whether ``build`` is the variable itself.
+        test: Condition for using ``build``; empty for "always".
+        build: Expression for the converted value.
+        keeps: Whether ``build`` is the variable itself.
     """
 
     test: str
@@ -83,12 +83,12 @@ class Inline:
 
     @staticmethod
     def keep(test: str) -> Inline:
-        """A field that stays as it is when ``test`` holds."""
+        """A field that stays unchanged if ``test`` holds."""
         return Inline(test, "{x}", keeps=True)
 
     @staticmethod
     def call(scope: Scope, converter: Converter | None) -> Inline:
-        """A field that is converted by a call, or not at all."""
+        """A field that a call converts; unchanged without a converter."""
         return (
             Inline("", "{x}", keeps=True)
             if converter is None
@@ -96,7 +96,7 @@ class Inline:
         )
 
     def nullable(self) -> Inline:
-        """The same, but None stays None."""
+        """The same field, with None allowed."""
         test = f"({{x}} is None or {self.test})" if self.test else ""
         build = self.build if self.keeps else f"(None if {{x}} is None else {self.build})"
         return Inline(test, build, keeps=self.keeps)
@@ -112,7 +112,7 @@ def _unpack(variables: list[str], source: str) -> str:
 
 
 def leaf(inline: Inline, scope: Scope, slow: Converter) -> Converter:
-    """Return a converter of values for which the test of ``inline`` holds; the others are given to ``slow``."""
+    """Return a converter that tests values with ``inline``, and passes those that fail to ``slow``."""
     slow_name = scope.add(slow)
     test, build = inline.test.format(x="v"), inline.build.format(x="v")
     convert = f"def convert(v):\n    if {test}:\n        return {build}\n    return {slow_name}(v)\n"
@@ -120,7 +120,7 @@ def leaf(inline: Inline, scope: Scope, slow: Converter) -> Converter:
 
 
 def _fits(lines: list[str]) -> str:
-    """Return the function that tells whether all values, in ``v``, come to a ``continue`` in these lines."""
+    """Return a function that tells whether each value ``v`` reaches a ``continue`` in these lines."""
     body = "".join(f"        {line}\n" for line in lines)
     return f"def fits(cursor):\n    for v in cursor:\n{body}        return False\n    return True\n"
 
@@ -148,7 +148,7 @@ def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Con
         f"            except ConsumedError:\n"
         f"                raise\n"
         f"            except (TypeError, ValueError, OverflowError):\n"
-        f"                pass  # the slow path fails again and says where\n"
+        f"                pass  # the slow path raises a better error\n"
         f"    return {slow_name}(v)\n" + (_fits(checks) if keeps else "")
     )
 
@@ -170,7 +170,7 @@ def row_converter(inlines: list[Inline], names: tuple[str, ...], scope: Scope, s
         f"            except ConsumedError:\n"
         f"                raise\n"
         f"            except (TypeError, ValueError, OverflowError):\n"
-        f"                pass  # the slow path fails again and says where\n"
+        f"                pass  # the slow path raises a better error\n"
         f"    return {slow_name}(v)\n"
     )
 
@@ -214,7 +214,7 @@ def mismatch(expected: object, value: object, hint: str = "") -> TypeError:
 
 
 def convert_part(converter: Converter | None, value: object, where: str) -> Any:
-    """Convert a part of a record; an error says which part it was."""
+    """Convert a part of a record; an error names the part."""
     if converter is None:
         return value
     try:

@@ -1,10 +1,10 @@
-"""Generic classes for type checkers, which cost programs nothing.
+"""Generic classes for type checkers, without a cost at run time.
 
-A program may write ``class Length(MapFunction[str, int])`` and ``DataStream[int]``. A type checker takes these for
-generic classes whose parameters are ``Any`` unless given. When the program runs, a subscript gives the class itself:
-bases, method order, pickles and ``isinstance`` are those of a program without subscripts. ``typing.Generic`` would
-refuse ``class Mine(Generic[T], MapFunction)``, which PyFlink allows, and each object that ``OutputTag[str]("late")``
-makes would get an attribute ``__orig_class__``, which is pickled with it.
+A program may write ``class Length(MapFunction[str, int])`` and ``DataStream[int]``. Type checkers see generic classes
+whose parameters default to ``Any``. At run time, a subscript returns the class itself, so bases, method order, pickles
+and ``isinstance`` are the same as without subscripts. ``typing.Generic`` would reject
+``class Mine(Generic[T], MapFunction)``, which PyFlink allows, and would add an attribute ``__orig_class__`` to each
+object that ``OutputTag[str]("late")`` creates, which would be pickled with it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 else:
 
     class Generic:
-        """Takes subscripts, and ignores them.
+        """Accepts subscripts and ignores them.
 
         >>> class Box(Generic[T]): ...
         >>> Box[int] is Box
@@ -56,7 +56,7 @@ else:
             return cls
 
     def TypeVar(name: str, **_: object) -> typing.TypeVar:  # noqa: N802 - in place of the class
-        """Return a type variable; before Python 3.13 those of ``typing`` know no defaults."""
+        """Return a type variable; those of ``typing`` accept no defaults before Python 3.13."""
         return typing.TypeVar(name)
 
 

@@ -1,7 +1,7 @@
-"""Objects of flintstream as PyFlink's Java objects: the same methods, by their names in Java.
+"""Views of flintstream objects with the Java method names of PyFlink's objects.
 
-PyFlink's objects wrap Java ones, which programs reach through attributes such as ``_j_configuration`` in order to set
-options. A :class:`JavaView` stands for the Java object and passes each call on to the Python object behind it.
+PyFlink's objects wrap Java objects. Programs reach those through attributes such as ``_j_configuration`` to set
+options. A :class:`JavaView` replaces the Java object and passes each call on to a Python object.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["NO_JVM", "JavaOption", "JavaOptional", "JavaView", "Wrapper", "behin
 
 T = TypeVar("T")
 
-NO_JVM = "there is no JVM of Flink behind flintstream"
+NO_JVM = "flintstream has no Flink JVM"
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OTHERWISE = {
@@ -35,13 +35,13 @@ _OTHERWISE = {
     "set_long": "set_integer",
     "to_map": "to_dict",
 }
-"""Methods whose names differ by more than their spelling."""
+"""Methods whose Java and Python names differ in more than spelling."""
 
 _JAVA_DEFAULTS = {"get_string": "", "get_integer": 0, "get_float": 0.0, "get_boolean": False, "get_bytearray": b""}
 
 
 class Wrapper(ABCMeta):
-    """The class of those whose objects wrap Java's in PyFlink: given a view, they return what stands behind it.
+    """Metaclass of classes that wrap Java objects in PyFlink. Called with a view, such a class returns its target.
 
     >>> class Encoder(metaclass=Wrapper): ...
     >>> encoder = Encoder()
@@ -50,7 +50,7 @@ class Wrapper(ABCMeta):
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make an object, or return the one behind the only argument."""
+        """Create an object, or return the target of a view that is the only argument."""
         given = (*args, *kwargs.values())
         if len(given) == 1 and isinstance(given[0], JavaView) and isinstance(behind(given[0]), cls):
             return behind(given[0])
@@ -58,7 +58,7 @@ class Wrapper(ABCMeta):
 
 
 class JavaOption:
-    """A ``ConfigOption`` as Java has it.
+    """A ``ConfigOption`` with Java's methods.
 
     >>> JavaOption("parallelism.default").key()
     'parallelism.default'
@@ -73,37 +73,37 @@ class JavaOption:
 
 
 class JavaOptional(Generic[T]):
-    """What Java calls an ``Optional``.
+    """An ``Optional`` with Java's methods.
 
     >>> JavaOptional("a").orElse("b"), JavaOptional(None).orElse("b")
     ('a', 'b')
     """
 
     def __init__(self, value: T | None) -> None:
-        """Hold ``value``; None stands for no value."""
+        """Hold ``value``; None means empty."""
         self._value = value
 
     def isPresent(self) -> bool:  # noqa: N802 - Java's name
-        """Return whether there is a value."""
+        """Tell whether there is a value."""
         return self._value is not None
 
     def get(self) -> T:
         """Return the value.
 
         Raises:
-            ValueError: There is none.
+            ValueError: It is empty.
         """
         if self._value is None:
             raise ValueError("No value present")
         return self._value
 
     def orElse(self, other: T) -> T:  # noqa: N802 - Java's name
-        """Return the value, or ``other`` where there is none."""
+        """Return the value, or ``other`` if empty."""
         return other if self._value is None else self._value
 
 
 class JavaView:
-    """The object ``target`` with the names of Java's methods.
+    """A view of ``target`` with Java's method names.
 
     >>> from flintstream.common import Configuration
     >>> configuration = Configuration()
@@ -112,8 +112,8 @@ class JavaView:
     {'pipeline.name': 'words'}
     >>> JavaView(configuration).freeze()
     Traceback (most recent call last):
-    flintstream.errors.AbsentNameError: Configuration.freeze: there is no JVM of Flink behind flintstream,
-    and Configuration has no method freeze() here
+    flintstream.errors.AbsentNameError: Configuration.freeze: flintstream has no Flink JVM, and Configuration has
+    no method freeze()
     """
 
     def __init__(self, target: object) -> None:
@@ -131,7 +131,7 @@ class JavaView:
         method = getattr(self._target, python_name, None)
         if not callable(method):
             owner = type(self._target).__name__
-            raise AbsentNameError(f"{owner}.{name}: {NO_JVM}, and {owner} has no method {python_name}() here")
+            raise AbsentNameError(f"{owner}.{name}: {NO_JVM}, and {owner} has no method {python_name}()")
 
         def call(*arguments: Any) -> Any:
             given = [_plain(argument) for argument in arguments]
@@ -144,15 +144,15 @@ class JavaView:
         return call
 
     def equals(self, other: object) -> bool:
-        """Compare what stands behind the views."""
+        """Compare the targets of two views."""
         return isinstance(other, JavaView) and bool(self._target == behind(other))
 
     def hashCode(self) -> int:  # noqa: N802 - Java's name
-        """Return the hash of what stands behind."""
+        """Return the hash of the target."""
         return hash(self._target)
 
     def toString(self) -> str:  # noqa: N802 - Java's name
-        """Return its text."""
+        """Return the text of the target."""
         return str(self._target)
 
     __eq__ = equals
@@ -164,7 +164,7 @@ class JavaView:
 
 
 def behind(value: Any) -> Any:
-    """Return the object behind a view, and anything else as it is.
+    """Return the target of a view, or any other value unchanged.
 
     >>> behind(JavaView("a")), behind("b")
     ('a', 'b')
@@ -200,4 +200,4 @@ _OF_CONFIGURATIONS: dict[str, Callable[..., Any]] = {
     "getValue": _get_value,
     "set": lambda configuration, option, value: JavaView(configuration.set(_plain(option), value)),
 }
-"""What a configuration has in Java and not in Python, or otherwise."""
+"""Configuration methods that Python lacks or that differ from Java."""

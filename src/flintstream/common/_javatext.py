@@ -1,4 +1,4 @@
-"""How Java writes values as text: what Flink's print and file sinks show."""
+"""Java's text form of values, as Flink's print and file sinks show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FLOAT32 = struct.Struct("f")
 
 
 def narrow(value: float) -> float:
-    """Return ``value`` as a 32-bit float holds it; too large ones become infinite, as a C cast does.
+    """Round ``value`` to a 32-bit float; values that are too large become infinite, as in C.
 
     >>> narrow(110.1)
     110.0999984741211
@@ -26,7 +26,7 @@ def narrow(value: float) -> float:
 
 
 def _java_notation(shortest: str) -> str:
-    """Rewrite Python's shortest text of a finite number: plain between 1e-3 and 1e7, else like ``1.5E10``."""
+    """Convert Python's shortest text of a finite number: plain from 1e-3 up to 1e7, otherwise like ``1.5E10``."""
     mantissa, _, exponent_text = shortest.partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")
@@ -45,18 +45,18 @@ def _java_notation(shortest: str) -> str:
 
 
 def double_text(value: float) -> str:
-    """Return what ``Double.toString`` gives.
+    """Format like ``Double.toString``.
 
     >>> double_text(1e10), double_text(100.0), double_text(0.0001), double_text(float("inf"))
     ('1.0E10', '100.0', '1.0E-4', 'Infinity')
     """
-    if value - value != 0:  # infinite or not a number
+    if value - value != 0:  # infinite or NaN
         return "NaN" if value != value else ("Infinity" if value > 0 else "-Infinity")  # noqa: PLR0124 - NaN
     return _java_notation(repr(float(value)))
 
 
 def float_text(value: float) -> str:
-    """Return what ``Float.toString`` gives: as few digits as tell the 32-bit float from its neighbours.
+    """Format like ``Float.toString``: with the fewest digits that identify the 32-bit float.
 
     >>> float_text(110.0999984741211)
     '110.1'
@@ -72,7 +72,7 @@ def float_text(value: float) -> str:
 
 
 def timestamp_text(value: datetime) -> str:
-    """Return what ``java.sql.Timestamp.toString`` gives: at least one digit after the point.
+    """Format like ``java.sql.Timestamp.toString``: with at least one fractional digit.
 
     >>> from datetime import datetime
     >>> timestamp_text(datetime(2020, 2, 3, 4, 5, 6, 7000))
@@ -83,7 +83,7 @@ def timestamp_text(value: datetime) -> str:
 
 
 def clock_text(value: time | datetime) -> str:
-    """Return what ``java.time.LocalTime.toString`` gives: seconds and 3 or 6 digits of a fraction if there are any.
+    """Format like ``java.time.LocalTime.toString``: without zero seconds, and with 0, 3 or 6 fractional digits.
 
     >>> from datetime import time
     >>> clock_text(time(1, 2)), clock_text(time(1, 2, 3)), clock_text(time(1, 2, 3, 4000))
@@ -96,7 +96,7 @@ def clock_text(value: time | datetime) -> str:
 
 
 def instant_text(value: Instant) -> str:
-    """Return what ``java.time.Instant.toString`` gives: no fraction, or 3, 6 or 9 digits of it.
+    """Format like ``java.time.Instant.toString``: with 0, 3, 6 or 9 fractional digits.
 
     >>> from flintstream.common.time import Instant
     >>> instant_text(Instant(1, 500_000_000)), instant_text(Instant(-1, 1))
@@ -114,8 +114,8 @@ def instant_text(value: Instant) -> str:
 
 
 def _civil_from_days(days: int) -> tuple[int, int, int]:
-    """Return the proleptic Gregorian date of a day since the epoch (datetime stops at the year 9999)."""
-    days += 719_468  # counted from 0000-03-01, so that the leap day ends the year
+    """Return the proleptic Gregorian date of a day since the epoch (datetime ends in the year 9999)."""
+    days += 719_468  # days since 0000-03-01, which puts the leap day at the end of the year
     era, day_of_era = divmod(days, 146_097)
     year_of_era = (day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
@@ -126,7 +126,7 @@ def _civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 def plain_text(value: str) -> str:
-    """Return the characters of a text as a plain ``str``; members of an enum that are texts print as something else.
+    """Return a string as a plain ``str``: members of a str enum would print differently.
 
     >>> from enum import Enum
     >>> plain_text(Enum("Color", {"RED": "red"}, type=str).RED)
@@ -136,7 +136,7 @@ def plain_text(value: str) -> str:
 
 
 def untyped_text(value: Any) -> str:
-    """Return the text of a record of an untyped stream: a text as it is, anything else as Python writes it.
+    """Return the text of a record of an untyped stream: strings unchanged, anything else as Python's ``str``.
 
     >>> untyped_text("a"), untyped_text(None), untyped_text(("a", 1))
     ('a', 'None', "('a', 1)")

@@ -1,4 +1,4 @@
-"""How values travel between the processes of a job."""
+"""Serialization of values between the processes of a job."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ __all__ = ["dumps"]
 
 
 def dumps(value: object) -> bytes:
-    """Pickle a value; lambdas and local classes need cloudpickle, which is many times slower.
+    """Pickle a value, with cloudpickle only if needed: for lambdas and local classes. It is many times slower.
 
     >>> pickle.loads(dumps(lambda: 1))()
     1
     """
     try:
         return pickle.dumps(value, 5)
-    except Exception:  # noqa: BLE001 - whatever it is, the other way says what cannot be pickled, too
-        from flintstream.common import _by_value  # noqa: PLC0415 - costs 20 ms, and is rarely needed
+    except Exception:  # noqa: BLE001 - cloudpickle reports the error if it fails as well
+        from flintstream.common import _by_value  # noqa: PLC0415 - takes 20 ms and is rarely needed
 
         return _by_value.dumps(value)

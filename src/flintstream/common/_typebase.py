@@ -1,4 +1,4 @@
-"""What all types have in common."""
+"""Base class of all types."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
 
 class TypeInformation(ABC, Generic[T_co]):
-    """The type of the records of a stream, of a key or of a state; ``TypeInformation[int]`` has values of ``int``."""
+    """The type of the records of a stream, a key or a state. Values of ``TypeInformation[int]`` are ``int``."""
 
     _converter: Converter | None
 
     @abstractmethod
     def _signature(self) -> tuple[object, ...]:
-        """What makes two types of one class equal."""
+        """Return what determines equality of types of one class."""
 
     @abstractmethod
     def __repr__(self) -> str: ...
 
     def _convert(self, value: Any) -> Any:
-        """Convert any value, or raise; the slow way that :meth:`converter` falls back to."""
+        """Convert any value, or raise an error: the slow path of :meth:`converter`."""
         return value
 
     def _inline(self, scope: Scope) -> Inline:
-        """How to convert a value of this type inside another one."""
+        """Return the code that converts a value of this type inside another one."""
         return Inline.call(scope, self.converter())
 
     def _compile(self) -> Converter | None:
         return self._convert
 
     def converter(self) -> Converter | None:
-        """Return the function that gives a value the form it has after crossing a serializer of this type.
+        """Return a function that gives a value the form it has after crossing a serializer of this type.
 
-        The function returns the value itself where nothing changes. It narrows what the type narrows (32-bit floats,
-        times to the millisecond, 2.7 to 2), makes a ``Row`` with the type's field names of whatever a ``ROW`` accepts,
-        and raises ``OverflowError`` for a number out of range and ``TypeError`` for everything else that does not fit.
-        None instead of a function means that any value is right. Compiled once per type object.
+        The function returns the value itself if nothing changes. It narrows values like the type (32-bit floats, times
+        to the millisecond, 2.7 to 2) and converts everything that a ``ROW`` accepts to a ``Row`` with the type's field
+        names. It raises ``OverflowError`` for a number out of range and ``TypeError`` for other values that do not fit.
+        None instead of a function means that all values are valid. Compiled once per type object.
 
         >>> from flintstream.common import Types
         >>> convert = Types.TUPLE([Types.STRING(), Types.FLOAT()]).converter()
@@ -59,40 +59,40 @@ class TypeInformation(ABC, Generic[T_co]):
             return self._converter
 
     def stringify(self, value: Any) -> str:
-        """Return the text that Java's ``toString`` and the file sink give: ``(hi,4)``, ``+I[be, 2]``, ``1.0E10``."""
+        """Return the text that Java's ``toString`` and the file sink produce: ``(hi,4)``, ``+I[be, 2]``, ``1.0E10``."""
         return "null" if value is None else str(value)
 
     def is_plain_text(self) -> bool:
-        """Return whether :meth:`stringify` is ``str`` for every value but None."""
+        """Tell whether :meth:`stringify` equals ``str`` for every value but None."""
         return False
 
     def to_text(self, value: Any) -> str:
-        """Return the text the print sink shows.
+        """Return the text that the print sink shows.
 
-        It is that of :meth:`stringify`, except that Python writes the fields of a row: ``+I[a,None]``.
+        Same as :meth:`stringify`, except that fields of a row are formatted by Python: ``+I[a,None]``.
         """
         return self.stringify(value)
 
     def need_conversion(self) -> bool:
-        """Return whether PyFlink keeps values of this type in another form internally."""
+        """Tell whether PyFlink keeps values of this type in a different internal form."""
         return False
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Return ``obj`` as the engine holds it: converted by :meth:`converter`, None unchanged."""
+        """Return ``obj`` in the engine's form: converted by :meth:`converter`, None unchanged."""
         converter = self.converter()
         return obj if obj is None or converter is None else converter(obj)
 
     def from_internal_type(self, obj: Any) -> Any:
-        """Return what a user function sees of the engine's ``obj``: the same object."""
+        """Return the engine's ``obj`` as user functions see it: the same object."""
         return obj
 
     def get_java_type_info(self) -> Any:
-        """Raise: there is no JVM behind a type.
+        """Raise an error: types have no JVM object.
 
         Raises:
-            UnsupportedByDesignError: always.
+            UnsupportedByDesignError: Always.
         """
-        raise UnsupportedByDesignError(f"{self} has no Java counterpart: types are pure Python here")
+        raise UnsupportedByDesignError(f"{self} has no Java counterpart: types are pure Python in flintstream")
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -105,5 +105,5 @@ class TypeInformation(ABC, Generic[T_co]):
         return hash((type(self), self._signature()))
 
     def __getstate__(self) -> dict[str, Any]:
-        # generated functions cannot be pickled, and need not be
+        # Generated functions cannot be pickled; the next process compiles them again.
         return {name: value for name, value in self.__dict__.items() if name != "_converter"}

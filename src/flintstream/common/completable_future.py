@@ -1,4 +1,4 @@
-"""The result of something that may still be going on."""
+"""Futures, as returned by asynchronous operations on a job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class CompletableFuture(Generic[T]):
-    """A result that is there now or later.
+    """A result that is available now or later.
 
     >>> CompletableFuture.completed(5).result()
     5
@@ -24,7 +24,7 @@ class CompletableFuture(Generic[T]):
 
     @staticmethod
     def completed(value: Any) -> CompletableFuture[Any]:
-        """Return a future that has its result already."""
+        """Return a future that already has its result."""
         result: CompletableFuture[Any] = CompletableFuture()
         result.set_result(value)
         return result
@@ -40,26 +40,26 @@ class CompletableFuture(Generic[T]):
             self._future.set_exception(error)
 
     def cancel(self) -> bool:
-        """Give up waiting; returns whether the future is now cancelled. The work behind it is not stopped by this."""
+        """Stop waiting; return whether the future is now cancelled. The work behind it continues."""
         return self._future.cancel()
 
     def cancelled(self) -> bool:
-        """Return whether it was cancelled before it completed."""
+        """Tell whether it was cancelled before it completed."""
         return self._future.cancelled()
 
     def done(self) -> bool:
-        """Return whether it completed: with a result, with an error or by cancelling."""
+        """Tell whether it completed: with a result, with an error or by cancellation."""
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> T:
         """Wait for the result and return it.
 
         Args:
-            timeout: how many seconds to wait at most; PyFlink has no such parameter.
+            timeout: Maximum time to wait, in seconds; PyFlink has no such parameter.
 
         Raises:
-            JobCancelledError: the future was cancelled.
-            TimeoutError: the time is up.
+            JobCancelledError: The future was cancelled.
+            TimeoutError: The result is not available in time.
         """
         try:
             return self._future.result(timeout)
@@ -67,7 +67,7 @@ class CompletableFuture(Generic[T]):
             raise JobCancelledError("the future was cancelled before it had a result") from error
 
     def exception(self) -> BaseException | None:
-        """Return the error it completed with; None if there is none, also while it is not complete."""
+        """Return the error it completed with; None without an error, or if it is not complete."""
         if not self._future.done() or self._future.cancelled():
             return None
         return self._future.exception()

@@ -8,7 +8,7 @@ __all__ = ["ExecutionMode"]
 
 
 class ExecutionMode(Enum):
-    """How a DataSet program exchanged data; here only so that programs written for Flink 1 still import it."""
+    """How a DataSet program exchanges data. Unused; kept so that programs for Flink 1 can import it."""
 
     PIPELINED = 0
     PIPELINED_FORCED = 1

@@ -1,4 +1,4 @@
-"""When a task may start, given its inputs."""
+"""Conditions on inputs for starting a task."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["InputDependencyConstraint"]
 
 
 class InputDependencyConstraint(Enum):
-    """Which inputs must have data before a task starts.
+    """Inputs that must have data before a task starts.
 
-    Spark decides that here; the enum is kept for programs that name it.
+    Spark schedules tasks here; the enum is kept for programs that refer to it.
     """
 
     ANY = 0

@@ -1,4 +1,4 @@
-"""Bounded inputs that are read part by part."""
+"""Bounded inputs that are read in splits."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["InputFormat"]
 
 
 class InputFormat(ABC, Generic[T_co]):
-    """What ``StreamExecutionEnvironment.create_input`` reads.
+    """An input for ``StreamExecutionEnvironment.create_input``.
 
-    In PyFlink it wraps a Java object; here a user may write one.
+    In PyFlink it wraps a Java object; here, users can implement it.
     """
 
     @abstractmethod
     def create_splits(self, min_num_splits: int) -> Sequence[Any]:
-        """Return parts that can be read independently (picklable), ``min_num_splits`` or more if that makes sense."""
+        """Return picklable splits that can be read independently, ``min_num_splits`` or more if possible."""
 
     @abstractmethod
     def read(self, split: Any) -> Iterator[T_co]:
-        """Return the records of a part."""
+        """Yield the records of a split."""
 
     def get_produced_type(self) -> TypeInformation[T_co] | None:
         """Return the type of the records; None for any Python object."""

@@ -1,4 +1,4 @@
-"""The handle on a job that runs."""
+"""Client of a running job."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 class JobHandle(Protocol):
-    """What a coordinator offers about its job.
+    """The operations that a coordinator offers on its job.
 
-    Every method may block; :class:`JobClient` calls them from threads of its own.
+    Every method may block; :class:`JobClient` calls them from its own threads.
     """
 
     @property
@@ -33,29 +33,29 @@ class JobHandle(Protocol):
         """The id of the job."""
 
     def status(self) -> JobStatus:
-        """Return what the job is doing."""
+        """Return the status of the job."""
 
     def cancel(self) -> None:
-        """Stop the job; returns when it has stopped."""
+        """Cancel the job; return when it has stopped."""
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> str:
-        """End the job in good order and return the path of the savepoint it left."""
+        """Stop the job gracefully and return the path of its savepoint."""
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
-        """Take a savepoint while the job goes on, and return its path."""
+        """Take a savepoint of the running job and return its path."""
 
     def accumulators(self) -> dict[str, Any]:
-        """Return the accumulators as they are now."""
+        """Return the current values of the accumulators."""
 
     def metrics(self) -> list[SubtaskMetrics]:
-        """Return what each subtask of each operator has reported so far."""
+        """Return the latest metrics of each subtask of each operator."""
 
     def result(self) -> JobExecutionResult:
-        """Wait until the job is over and return its result, or raise why it failed."""
+        """Wait for the job to end; return its result or raise the cause of its failure."""
 
 
 class JobClient:
-    """Asks, stops and awaits a job that ``execute_async`` started. Every method returns at once, with a future."""
+    """Client of a job that ``execute_async`` started. Every method returns a future immediately."""
 
     def __init__(self, handle: JobHandle) -> None:
         self._handle = handle
@@ -65,11 +65,11 @@ class JobClient:
         return self._handle.job_id
 
     def get_job_status(self) -> CompletableFuture[JobStatus]:
-        """Ask what the job is doing."""
+        """Request the status of the job."""
         return _start(self._handle.status)
 
     def cancel(self) -> CompletableFuture[None]:
-        """Stop the job without a savepoint."""
+        """Cancel the job without a savepoint."""
         return _start(self._handle.cancel)
 
     def stop_with_savepoint(
@@ -77,41 +77,41 @@ class JobClient:
         advance_to_end_of_event_time: bool,
         savepoint_directory: str | None = None,
     ) -> CompletableFuture[str]:
-        """End the job in good order; the future gives the path of the savepoint.
+        """Stop the job gracefully; the future returns the path of the savepoint.
 
         Args:
-            advance_to_end_of_event_time: whether to fire all event-time timers first, as at the end of the input.
-            savepoint_directory: where to write it; the configured directory by default.
+            advance_to_end_of_event_time: Whether to fire all event-time timers first, as at the end of the input.
+            savepoint_directory: Where to write the savepoint; the configured directory by default.
         """
         return _start(lambda: self._handle.stop_with_savepoint(advance_to_end_of_event_time, savepoint_directory))
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
-        """Take a savepoint while the job goes on; the future gives its path."""
+        """Take a savepoint of the running job; the future returns its path."""
         return _start(lambda: self._handle.trigger_savepoint(savepoint_directory))
 
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
-        """Ask for the accumulators as they are now."""
+        """Request the current values of the accumulators."""
         return _start(self._handle.accumulators)
 
     def get_metrics(self) -> CompletableFuture[list[SubtaskMetrics]]:
-        """Ask what each subtask of each operator has reported so far. PyFlink has no such method."""
+        """Request the latest metrics of each subtask of each operator. PyFlink has no such method."""
         return _start(self._handle.metrics)
 
     def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
-        """Await the end of the job; the future gives its result, or raises why it failed."""
+        """Wait for the job to end; the future returns its result or raises the cause of its failure."""
         return _start(self._handle.result)
 
 
 def _start(call: Callable[[], T]) -> CompletableFuture[T]:
-    """Run ``call`` in a thread that does not keep the program from ending."""
+    """Run ``call`` in a daemon thread, which does not keep the program alive."""
     future: Future[T] = Future()
 
     def run() -> None:
-        # Whoever cancels the future meanwhile has completed it: what comes after that is of no interest.
+        # A cancelled future is complete and ignores the result.
         with suppress(InvalidStateError):
             try:
                 result = call()
-            except BaseException as error:  # noqa: BLE001 - it is raised again where the future is asked
+            except BaseException as error:  # noqa: BLE001 - the future re-raises it
                 future.set_exception(error)
             else:
                 future.set_result(result)

@@ -1,4 +1,4 @@
-"""What is left of a job when it is over."""
+"""Result of a finished job."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JobExecutionResult:
         return self._net_runtime_ms
 
     def get_accumulator_result(self, accumulator_name: str) -> Any:
-        """Return the value of an accumulator; None if there is none of that name."""
+        """Return the value of an accumulator; None if it does not exist."""
         return self._accumulators.get(accumulator_name)
 
     def get_all_accumulator_results(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class JobExecutionResult:
         return dict(self._accumulators)
 
     def get_metrics(self) -> list[SubtaskMetrics]:
-        """Return what each subtask of each operator has reported. PyFlink has no such method."""
+        """Return the final metrics of each subtask of each operator. PyFlink has no such method."""
         return list(self._metrics)
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ class JobID:
     def __init__(self, hex_digits: str | None = None) -> None:
         self._hex = uuid.uuid4().hex if hex_digits is None else hex_digits.lower()
         if len(self._hex) != 32 or set(self._hex) - set("0123456789abcdef"):
-            raise ValueError(f"a job id has 32 hexadecimal digits, got {hex_digits!r}")
+            raise ValueError(f"a job id must have 32 hexadecimal digits, but got {hex_digits!r}")
 
     def __eq__(self, other: object) -> bool:
         return self._hex == other._hex if isinstance(other, JobID) else NotImplemented

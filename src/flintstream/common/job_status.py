@@ -8,7 +8,7 @@ __all__ = ["JobStatus"]
 
 
 class JobStatus(Enum):
-    """What a submitted job is doing.
+    """The status of a submitted job.
 
     >>> JobStatus.FINISHED.is_globally_terminal_state(), JobStatus.RESTARTING.is_terminal_state()
     (True, False)
@@ -26,11 +26,11 @@ class JobStatus(Enum):
     RECONCILING = 9
 
     def is_globally_terminal_state(self) -> bool:
-        """Return whether the job is over for good: failed, cancelled or finished."""
+        """Tell whether the job has ended permanently: failed, cancelled or finished."""
         return self in _OVER
 
     def is_terminal_state(self) -> bool:
-        """Return whether this driver has done with the job; a suspended one could go on elsewhere."""
+        """Tell whether this driver is done with the job. A suspended job could continue elsewhere."""
         return self in _OVER or self is JobStatus.SUSPENDED
 
 

@@ -1,4 +1,4 @@
-"""From records to bytes and back, for sources and sinks."""
+"""Schemas and encoders that convert between records and bytes, for sources and sinks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class SerializationSchema(ABC, Generic[T_contra], metaclass=Wrapper):
-    """Turns a record into the bytes of a message. In PyFlink it wraps a Java object; here a user may write one."""
+    """Converts records to messages. In PyFlink it wraps a Java object; here, users can implement it."""
 
     @abstractmethod
     def serialize(self, element: T_contra) -> bytes | None:
@@ -39,14 +39,14 @@ class SerializationSchema(ABC, Generic[T_contra], metaclass=Wrapper):
 
 
 class DeserializationSchema(ABC, Generic[T_co], metaclass=Wrapper):
-    """Turns the bytes of a message into a record. In PyFlink it wraps a Java object; here a user may write one."""
+    """Converts messages to records. In PyFlink it wraps a Java object; here, users can implement it."""
 
     @abstractmethod
     def deserialize(self, message: bytes) -> T_co | None:
         """Return the record in ``message``; None to skip the message."""
 
     def is_end_of_stream(self, element: Any) -> bool:  # noqa: ARG002 - the contract
-        """Return whether ``element`` says that nothing follows."""
+        """Tell whether ``element`` ends the stream."""
         return False
 
     def get_produced_type(self) -> TypeInformation[T_co] | None:
@@ -55,24 +55,24 @@ class DeserializationSchema(ABC, Generic[T_co], metaclass=Wrapper):
 
 
 class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
-    """Messages are texts.
+    """Messages of text.
 
     >>> SimpleStringSchema().deserialize(SimpleStringSchema().serialize("naïve"))
     'naïve'
     """
 
     def __init__(self, charset: str = "UTF-8") -> None:
-        codecs.lookup(charset)  # an unknown name shall fail here
+        codecs.lookup(charset)  # fails early for unknown names
         self._charset = charset
 
     def serialize(self, element: Any) -> bytes:
         """Return the encoded text.
 
         Raises:
-            TypeError: ``element`` is no text.
+            TypeError: ``element`` is not a str.
         """
         if not isinstance(element, str):
-            raise TypeError(f"SimpleStringSchema takes texts, got {shorten(element)}; map the stream to Types.STRING()")
+            raise TypeError(f"SimpleStringSchema needs str, but got {shorten(element)}: map to Types.STRING() first")
         return element.encode(self._charset)
 
     def deserialize(self, message: bytes) -> str:
@@ -85,7 +85,7 @@ class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
 
 
 class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
-    """Messages are the bytes themselves."""
+    """Messages of raw bytes."""
 
     def serialize(self, element: Any) -> bytes:
         """Return the bytes.
@@ -94,7 +94,7 @@ class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
             TypeError: ``element`` is not bytes.
         """
         if not isinstance(element, (bytes, bytearray, memoryview)):
-            raise TypeError(f"ByteArraySchema takes bytes, got {shorten(element)}")
+            raise TypeError(f"ByteArraySchema needs bytes, but got {shorten(element)}")
         return bytes(element)
 
     def deserialize(self, message: bytes) -> bytes:
@@ -107,7 +107,7 @@ class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
 
 
 class RowFieldExtractorSchema(SerializationSchema):
-    """The message is one field of a row, which must be bytes; used for message keys.
+    """Uses one field of a row, which must be bytes, as the message; for message keys.
 
     >>> RowFieldExtractorSchema(0).serialize((b"key", b"value"))
     b'key'
@@ -119,11 +119,11 @@ class RowFieldExtractorSchema(SerializationSchema):
         self._field_index = field_index
 
     def serialize(self, element: Any) -> bytes | None:
-        """Return the field; None stays None.
+        """Return the field, which may be None.
 
         Raises:
-            TypeError: the field is not bytes.
-            IndexError: there are not so many fields.
+            TypeError: The field is not bytes.
+            IndexError: The row has fewer fields.
         """
         value = element[self._field_index]
         if value is None or isinstance(value, bytes):
@@ -134,24 +134,24 @@ class RowFieldExtractorSchema(SerializationSchema):
 
 
 class Encoder(ABC, Generic[T_contra], metaclass=Wrapper):
-    """Writes records into a file of a row-format file sink, one after the other."""
+    """Encodes records for the files of a row-format file sink."""
 
     @abstractmethod
     def encode(self, value: T_contra, type_info: TypeInformation | None) -> bytes:
-        """Return what to write for ``value``.
+        """Return the bytes to write for ``value``.
 
         Args:
-            value: the record.
-            type_info: the type of the stream; None if it has none.
+            value: The record.
+            type_info: The type of the stream; None for an untyped stream.
         """
 
     def encode_all(self, values: Sequence[T_contra], type_info: TypeInformation | None) -> bytes:
-        """Return what to write for several records; by default each is encoded by itself."""
+        """Return the bytes to write for several records; by default each is encoded separately."""
         return b"".join([self.encode(value, type_info) for value in values])
 
     @staticmethod
     def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:
-        r"""Return the encoder of one line of text per record, as Java's ``toString`` has it.
+        r"""Return an encoder that writes one line of text per record, formatted like Java's ``toString``.
 
         >>> from flintstream.common import Types
         >>> Encoder.simple_string_encoder().encode(("hi", 1.0), Types.TUPLE([Types.STRING(), Types.DOUBLE()]))
@@ -161,12 +161,12 @@ class Encoder(ABC, Generic[T_contra], metaclass=Wrapper):
 
 
 _STATELESS = {"utf-8", "ascii", "iso8859-1"}
-"""Charsets in which texts one after the other are what they are together: no marks of order, nothing to shift."""
+"""Charsets in which joined texts encode the same as separate ones: without byte order marks or shift states."""
 
 
 class _SimpleStringEncoder(Encoder[Any]):
     def __init__(self, charset_name: str) -> None:
-        known = codecs.lookup(charset_name)  # an unknown name shall fail here
+        known = codecs.lookup(charset_name)  # fails early for unknown names
         self._charset = charset_name
         self._together = known.name in _STATELESS
 
@@ -185,43 +185,43 @@ class _SimpleStringEncoder(Encoder[Any]):
 
 
 class BulkWriter(ABC, Generic[T_contra]):
-    """Writes records into one file that is only readable as a whole (Parquet, ORC, Avro)."""
+    """Writes records to one file that is only readable as a whole (Parquet, ORC, Avro)."""
 
     @abstractmethod
     def add_element(self, element: T_contra) -> None:
         """Write one record."""
 
     def add_elements(self, elements: Sequence[T_contra]) -> None:
-        """Write several records; by default one after the other."""
+        """Write several records; by default one at a time."""
         for element in elements:
             self.add_element(element)
 
     @abstractmethod
     def flush(self) -> None:
-        """Hand what is buffered to the stream, as far as the format allows."""
+        """Write buffered data to the stream, to the extent that the format allows."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what the format needs at the end; the caller closes the stream."""
+        """Write the end of the file; the caller closes the stream."""
 
 
 class BulkWriterFactory(ABC, Generic[T_contra]):
-    """Makes the writers of a bulk-format file sink."""
+    """Factory for the writers of a bulk-format file sink."""
 
     can_be_concatenated: bool = True
-    """Whether files one after the other are a file of the format."""
+    """Whether concatenated files are a valid file of the format."""
 
     @abstractmethod
     def create(self, stream: BinaryIO) -> BulkWriter[T_contra]:
-        """Return a writer of a new file."""
+        """Return a writer for a new file."""
 
 
 class RowDataBulkWriterFactory(BulkWriterFactory[Any]):
-    """Makes writers of rows of a known type."""
+    """Factory for writers of rows of a known type."""
 
     def __init__(self, row_type: Any) -> None:
         self._row_type = row_type
 
     def get_row_type(self) -> Any:
-        """Return the type of the rows, one of ``DataTypes``."""
+        """Return the type of the rows, one of the ``DataTypes``."""
         return self._row_type

@@ -1,4 +1,4 @@
-"""Serializers that a user writes, for the namespaces of windows and for state."""
+"""Serializers for window namespaces and state, which users can implement."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["TypeSerializer", "VoidNamespaceSerializer", "void"]
 
 void = b""
-"""The namespace of state that belongs to no window."""
+"""The namespace of state that does not belong to a window."""
 
 
 class TypeSerializer(ABC, Generic[T]):
-    """Turns values into bytes and back. Serializers with the same attributes are equal."""
+    """Converts values to bytes and back. Serializers with equal attributes are equal."""
 
     @abstractmethod
     def serialize(self, element: T, stream: BytesIO) -> None:
@@ -40,7 +40,7 @@ class TypeSerializer(ABC, Generic[T]):
 
 
 class VoidNamespaceSerializer(TypeSerializer[bytes]):
-    """Serializes the one value :data:`void`, to nothing."""
+    """Serializes :data:`void`, its only value, as nothing."""
 
     def serialize(self, element: bytes, stream: BytesIO) -> None:
         """Write nothing."""

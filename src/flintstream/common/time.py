@@ -1,4 +1,4 @@
-"""Spans and points of time. Everything that is a plain number elsewhere in the API is in milliseconds."""
+"""Durations and points in time. Plain numbers elsewhere in the API are in milliseconds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ class Duration:
 
     def __post_init__(self) -> None:
         if isinstance(self.nanos, bool) or not isinstance(self.nanos, int):
-            raise TypeError(
-                f"a Duration counts whole units, got {self.nanos!r}; use Duration.of_millis(...) or a smaller unit"
-            )
+            raise TypeError(f"a Duration needs a whole number of units, but got {self.nanos!r}: use a smaller unit")
 
     @staticmethod
     def of_days(days: int) -> Duration:
@@ -63,7 +61,7 @@ class Duration:
 
     @staticmethod
     def of(value: Duration | Time | timedelta | int | str) -> Duration:
-        """Return the duration ``value`` stands for: a number is milliseconds, a text is read by :meth:`parse`.
+        """Convert ``value`` to a duration: a number is in milliseconds, a string is parsed by :meth:`parse`.
 
         >>> Duration.of("10 s") == Duration.of(10_000) == Duration.of(timedelta(seconds=10))
         True
@@ -80,10 +78,10 @@ class Duration:
 
     @staticmethod
     def parse(text: str) -> Duration:
-        """Read a duration as Flink's configuration writes it: ``10 s``, ``5min``, ``250`` (ms), or ISO ``PT1M30S``.
+        """Parse a duration in Flink's configuration syntax: ``10 s``, ``5min``, ``250`` (ms), or ISO ``PT1M30S``.
 
         Raises:
-            ValueError: the text is neither.
+            ValueError: The text is not a duration.
 
         >>> Duration.parse("1 min"), Duration.parse("250"), Duration.parse("PT1.5S")
         (Duration('60000 ms'), Duration('250 ms'), Duration('1500 ms'))
@@ -99,7 +97,7 @@ class Duration:
         return self.nanos
 
     def to_timedelta(self) -> timedelta:
-        """Return the same span as a :class:`datetime.timedelta`, to the microsecond, rounded down."""
+        """Return a :class:`datetime.timedelta`, rounded down to microseconds."""
         return timedelta(microseconds=self.nanos // 1_000)
 
     def __add__(self, other: object) -> Duration:
@@ -121,9 +119,9 @@ class Duration:
 
 
 class Instant:
-    """A point on the time line: seconds since the epoch (1970-01-01T00:00:00Z) and nanoseconds within that second.
+    """A point in time: seconds since the epoch (1970-01-01T00:00:00Z) and nanoseconds within that second.
 
-    Unlike PyFlink's, instants are hashable and ordered, and :meth:`to_epoch_milli` is right before 1970 as well.
+    Unlike PyFlink's, instants are hashable and ordered, and :meth:`to_epoch_milli` is correct before 1970 as well.
 
     >>> Instant.of_epoch_milli(1500)
     Instant<1, 500000000>

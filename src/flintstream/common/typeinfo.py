@@ -1,8 +1,8 @@
-"""Types of records: what ``output_type``, ``key_type`` and the state descriptors take.
+"""Types of records, for ``output_type``, ``key_type`` and state descriptors.
 
-A type says what a value is worth after it crossed a serializer (:meth:`TypeInformation.converter`), and how Flink
-writes it as text (:meth:`TypeInformation.to_text`, :meth:`TypeInformation.stringify`). Types are immutable, hashable
-and picklable.
+A type defines the form of a value after it has crossed a serializer (:meth:`TypeInformation.converter`), and its text
+in Flink (:meth:`TypeInformation.to_text`, :meth:`TypeInformation.stringify`). Types are immutable, hashable and
+picklable.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _PICKLED = PickledBytesTypeInfo()
 
 
 class Types:
-    """Makes the types.
+    """Factory for types.
 
     >>> Types.TUPLE([Types.STRING(), Types.LONG()])
     TupleTypeInfo(String, Long)
@@ -74,12 +74,12 @@ class Types:
 
     @staticmethod
     def STRING() -> TypeInformation[str]:
-        """Texts (``str``) or None."""
+        """Strings (``str``) or None."""
         return BasicTypeInfo.STRING_TYPE_INFO()
 
     @staticmethod
     def BYTE() -> TypeInformation[int]:
-        """Integers of 8 bits, signed."""
+        """Signed 8-bit integers."""
         return BasicTypeInfo.BYTE_TYPE_INFO()
 
     @staticmethod
@@ -89,32 +89,32 @@ class Types:
 
     @staticmethod
     def SHORT() -> TypeInformation[int]:
-        """Integers of 16 bits, signed."""
+        """Signed 16-bit integers."""
         return BasicTypeInfo.SHORT_TYPE_INFO()
 
     @staticmethod
     def INT() -> TypeInformation[int]:
-        """Integers of 32 bits, signed."""
+        """Signed 32-bit integers."""
         return BasicTypeInfo.INT_TYPE_INFO()
 
     @staticmethod
     def LONG() -> TypeInformation[int]:
-        """Integers of 64 bits, signed."""
+        """Signed 64-bit integers."""
         return BasicTypeInfo.LONG_TYPE_INFO()
 
     @staticmethod
     def FLOAT() -> TypeInformation[float]:
-        """Floating point numbers of 32 bits: 110.1 becomes 110.0999984741211."""
+        """32-bit floating point numbers: 110.1 becomes 110.0999984741211."""
         return BasicTypeInfo.FLOAT_TYPE_INFO()
 
     @staticmethod
     def DOUBLE() -> TypeInformation[float]:
-        """Floating point numbers of 64 bits, which is Python's ``float``."""
+        """64-bit floating point numbers, like Python's ``float``."""
         return BasicTypeInfo.DOUBLE_TYPE_INFO()
 
     @staticmethod
     def CHAR() -> TypeInformation[str]:
-        """Texts of one character."""
+        """Strings of one character."""
         return BasicTypeInfo.CHAR_TYPE_INFO()
 
     @staticmethod
@@ -139,7 +139,7 @@ class Types:
 
     @staticmethod
     def SQL_TIME() -> TypeInformation[dt.time]:
-        """``datetime.time``, to the millisecond, or None."""
+        """``datetime.time`` with millisecond precision, or None."""
         return SqlTimeTypeInfo.TIME()
 
     @staticmethod
@@ -149,20 +149,20 @@ class Types:
 
     @staticmethod
     def PICKLED_BYTE_ARRAY() -> TypeInformation[Any]:
-        """Any Python object that can be pickled; what a stream without a declared type has."""
+        """Any picklable Python object. Streams without a declared type have this type."""
         return _PICKLED
 
     @staticmethod
     def ROW(field_types: Sequence[TypeInformation]) -> RowTypeInfo:
-        """Rows of the given field types, named ``f0``, ``f1``, and so on."""
+        """Rows of the given field types, named ``f0``, ``f1``, ..."""
         return RowTypeInfo(field_types)
 
     @staticmethod
     def ROW_NAMED(field_names: Sequence[str], field_types: Sequence[TypeInformation]) -> RowTypeInfo:
-        """Rows of the given field names and types.
+        """Rows with the given field names and types.
 
         Raises:
-            ValueError: not as many names as types, or a name twice.
+            ValueError: The numbers of names and types differ, or a name is duplicated.
         """
         return RowTypeInfo(field_types, field_names)
 
@@ -173,17 +173,17 @@ class Types:
 
     @staticmethod
     def PRIMITIVE_ARRAY(element_type: TypeInformation) -> TypeInformation[Any]:
-        """Lists of numbers or booleans without None; of ``BYTE``, ``bytes``."""
+        """Lists of numbers or booleans without None; ``bytes`` for ``BYTE``."""
         return PrimitiveArrayTypeInfo(element_type)
 
     @staticmethod
     def BASIC_ARRAY(element_type: TypeInformation[T]) -> TypeInformation[list[T]]:
-        """Lists of basic values or None."""
+        """Lists of basic values, with None allowed."""
         return BasicArrayTypeInfo(element_type)
 
     @staticmethod
     def OBJECT_ARRAY(element_type: TypeInformation[T]) -> TypeInformation[list[T]]:
-        """Lists of anything or None."""
+        """Lists of any type, with None allowed."""
         return ObjectArrayTypeInfo(element_type)
 
     @staticmethod

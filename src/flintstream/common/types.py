@@ -1,4 +1,4 @@
-"""Rows: fixed-length records whose fields may have names, and which say what kind of change they are."""
+"""Rows: records with a fixed number of fields, optional field names, and a kind of change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Row", "RowKind"]
 
 
 class RowKind(Enum):
-    """What change to a table a row describes; in a plain stream every row is an ``INSERT``."""
+    """The kind of change to a table that a row describes. In a plain stream, every row is an ``INSERT``."""
 
     INSERT = 0
     UPDATE_BEFORE = 1
@@ -25,12 +25,12 @@ class RowKind(Enum):
         return _KIND_TEXT[self]
 
     def to_j_row_kind(self) -> Any:
-        """Raise: there is no JVM behind a kind.
+        """Raise an error: row kinds have no JVM object.
 
         Raises:
-            UnsupportedByDesignError: always.
+            UnsupportedByDesignError: Always.
         """
-        raise UnsupportedByDesignError(f"{self.name} has no Java counterpart: rows are pure Python here")
+        raise UnsupportedByDesignError(f"{self.name} has no Java counterpart: rows are pure Python in flintstream")
 
 
 _INSERT = RowKind.INSERT
@@ -44,7 +44,7 @@ _KIND_TEXT = {
 
 
 class Row:
-    """A record with a fixed number of fields, made from values or from named values.
+    """A record with a fixed number of fields, created from positional or named values.
 
     >>> row = Row(name="Alice", age=11)
     >>> row.name, row["age"], row[0]
@@ -54,22 +54,22 @@ class Row:
     >>> row
     Row(name='Alice', age=11)
 
-    Without names, ``in`` looks at the values:
+    Without names, ``in`` searches the values:
 
     >>> 11 in Row("Alice", 11)
     True
 
-    A row of names makes rows that have these names:
+    A row of strings creates rows with these field names:
 
     >>> Person = Row("name", "age")
     >>> Person("Bob", 5).age
     5
 
-    A row never equals a tuple. Rows with the same names in another order are equal (and have the same hash, unlike in
-    PyFlink). Fields are set by index or name (``row["age"] = 12``), not as attributes.
+    A row never equals a tuple. Rows with the same names in a different order are equal (and have the same hash, unlike
+    in PyFlink). Set fields by index or name (``row["age"] = 12``), not as attributes.
     """
 
-    __slots__ = ("_fields", "_row_kind", "_values")  # and no others: assigning to a field's name is an error
+    __slots__ = ("_fields", "_row_kind", "_values")  # so that assigning to a field's name is an error
 
     _fields: tuple[str, ...] | None
     _row_kind: RowKind
@@ -78,7 +78,7 @@ class Row:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if kwargs:
             if args:
-                raise ValueError("a Row takes values or named values, not both")
+                raise ValueError("a Row takes either positional or named values, not both")
             self._fields = tuple(kwargs)
             self._values = list(kwargs.values())
         else:
@@ -98,16 +98,16 @@ class Row:
         return row
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Return the fields by name; with ``recursive``, rows inside become dicts too, also those in lists and dicts.
+        """Return the fields by name; ``recursive`` also converts nested rows, including those in lists and dicts.
 
         Raises:
-            TypeError: the row has no field names.
+            TypeError: The row has no field names.
 
         >>> Row(a=1, b=Row(c=2)).as_dict(recursive=True)
         {'a': 1, 'b': {'c': 2}}
         """
         if self._fields is None:
-            raise TypeError(f"{self!r} has no field names, so it cannot become a dict; see set_field_names")
+            raise TypeError(f"{self!r} has no field names, so it cannot become a dict: call set_field_names first")
         values = [_plain(value) for value in self._values] if recursive else self._values
         return dict(zip(self._fields, values, strict=False))
 
@@ -124,10 +124,10 @@ class Row:
         self._fields = tuple(field_names)
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
-        """Return the values of the named fields; of a row without names, all values.
+        """Return the values of the named fields; all values if the row has no names.
 
         Raises:
-            ValueError: there is no field of such a name.
+            ValueError: A field does not exist.
         """
         fields = self._fields
         if fields is None or tuple(names) == fields:
@@ -138,9 +138,9 @@ class Row:
         return [self._values[fields.index(name)] for name in names]
 
     def __call__(self, *args: Any) -> Row:
-        """Return a row whose field names are this row's values."""
+        """Return a row whose field names are the values of this row."""
         if len(args) > len(self._values):
-            raise ValueError(f"{self!r} names {len(self._values)} fields, got {len(args)} values: {args!r}")
+            raise ValueError(f"{self!r} names {len(self._values)} fields, but got {len(args)} values: {args!r}")
         return _make_row(tuple(self._values), list(args), self._row_kind)
 
     def __contains__(self, item: object) -> bool:
@@ -166,7 +166,7 @@ class Row:
             self._values[self._index(key)] = value
 
     def __getattr__(self, name: str) -> Any:
-        # only called when there is no real attribute of that name
+        # Only called if there is no real attribute of that name.
         if not name.startswith("_") and self._fields is not None and name in self._fields:
             index = self._fields.index(name)
             if index < len(self._values):
@@ -205,7 +205,7 @@ class Row:
         return f"Row({', '.join(f'{name}={value!r}' for name, value in pairs)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._row_kind is _INSERT:  # nearly always; an enum is the costliest part to pickle
+        if self._row_kind is _INSERT:  # the usual kind: pickling an enum would cost most
             return _make_row, (self._fields, self._values)
         return _make_row, (self._fields, self._values, self._row_kind)
 
@@ -217,7 +217,7 @@ _new = object.__new__
 
 
 def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind = _INSERT) -> Row:
-    """Return a row over ``values`` itself (no copy): for the engine's hot paths and for unpickling."""
+    """Return a row that shares ``values`` (no copy), for hot paths and unpickling."""
     row = _new(Row)
     row._fields = fields
     row._values = values  # noqa: SLF001
@@ -226,13 +226,13 @@ def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind =
 
 
 def _create_row(fields: Iterable[str] | None, values: Iterable[Any], row_kind: RowKind | None = None) -> Row:
-    """Return a row. It is what rows that PyFlink has pickled refer to."""
+    """Return a row. Rows pickled by PyFlink refer to this function."""
     kind = _INSERT if row_kind is None else row_kind
     return _make_row(None if fields is None else tuple(fields), list(values), kind)
 
 
 def _make_rows(fields: tuple[str, ...] | None, lists: list[list[Any]]) -> list[Row]:
-    """Return a row over each list of values, as :func:`_make_row` does, without a call for each."""
+    """Return a row for each list of values, like :func:`_make_row` but without a call for each."""
     new, cls, kind = _new, Row, _INSERT
     rows = []
     for values in lists:

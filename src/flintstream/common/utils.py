@@ -1,4 +1,4 @@
-"""What PyFlink's own wrappers derive from."""
+"""Base class of PyFlink's wrappers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["JavaObjectWrapper"]
 
 
 class JavaObjectWrapper:
-    """Holds an object of the JVM; kept for programs that name the class, nothing here derives from it."""
+    """Holds a JVM object. Unused; kept for programs that refer to the class."""
 
     def __init__(self, j_object: Any) -> None:
         self._j_object = j_object

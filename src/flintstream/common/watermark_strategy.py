@@ -1,7 +1,7 @@
-"""How a stream gets event time: which timestamp a record has, and when the watermark may advance.
+"""Watermark strategies: timestamps of records, and watermarks.
 
-All times are milliseconds. A strategy is a plain object that is pickled to the tasks; everything the runtime needs of
-it is in its public attributes and in :meth:`WatermarkStrategy.create_generator`.
+All times are in milliseconds. A strategy is a plain object that is pickled to the tasks. The runtime uses only its
+public attributes and :meth:`WatermarkStrategy.create_generator`.
 """
 
 from __future__ import annotations
@@ -32,50 +32,50 @@ __all__ = [
 
 
 class TimestampAssigner(ABC, Generic[T_contra]):
-    """Says when a record of type ``T_contra`` happened."""
+    """Assigns event times to records of type ``T_contra``."""
 
     @abstractmethod
     def extract_timestamp(self, value: T_contra, record_timestamp: int) -> int:
         """Return the event time of ``value`` in ms since the epoch.
 
         Args:
-            value: the record.
-            record_timestamp: the timestamp (ms) it has so far; the smallest 64-bit integer if it has none.
+            value: The record.
+            record_timestamp: The current timestamp (ms); the smallest 64-bit integer without one.
         """
 
 
 class WatermarkOutput(Protocol):
-    """Where a generator puts its watermarks."""
+    """Receives the watermarks of a generator."""
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Say that no record at or before ``timestamp`` (ms) is to be expected. Going back has no effect."""
+        """Declare that no record at or before ``timestamp`` (ms) will follow. A smaller value has no effect."""
 
     def mark_idle(self) -> None:
-        """Say that this stream shall not hold back event time until :meth:`mark_active` or the next watermark."""
+        """Stop this stream from holding back event time until :meth:`mark_active` or the next watermark."""
 
     def mark_active(self) -> None:
-        """Take back :meth:`mark_idle`."""
+        """Undo :meth:`mark_idle`."""
 
 
 class WatermarkGenerator(ABC, Generic[T_contra]):
-    """Decides about watermarks, from the records or as time goes by.
+    """Generates watermarks from records or periodically.
 
-    An instance holds the state of one subtask and must be picklable, for it outlives the process it runs in.
+    An instance holds the state of one subtask. It outlives its process, so it must be picklable.
     """
 
     @abstractmethod
     def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:
-        """See a record; may emit a watermark at once.
+        """Process a record; may emit a watermark.
 
         Args:
-            value: the record.
-            timestamp: its event time (ms), as the strategy's assigner gave it.
-            output: where watermarks go.
+            value: The record.
+            timestamp: Its event time (ms) from the strategy's assigner.
+            output: Receives the watermarks.
         """
 
     @abstractmethod
     def on_periodic_emit(self, output: WatermarkOutput) -> None:
-        """Emit a watermark if it is time to; called every ``pipeline.auto-watermark-interval`` (200 ms)."""
+        """Emit a watermark if it has advanced. Called every ``pipeline.auto-watermark-interval`` (200 ms)."""
 
 
 class NoWatermarksGenerator(WatermarkGenerator[T_contra]):
@@ -89,38 +89,38 @@ class NoWatermarksGenerator(WatermarkGenerator[T_contra]):
 
 
 class BoundedOutOfOrdernessWatermarks(WatermarkGenerator[T_contra]):
-    """Trails the largest timestamp seen by a fixed delay: emits ``max_timestamp - delay_ms - 1``.
+    """Lags a fixed delay behind the largest timestamp: emits ``max_timestamp - delay_ms - 1``.
 
-    The runtime knows this class and keeps ``max_timestamp`` itself where that is faster.
+    The runtime recognizes this class, and tracks ``max_timestamp`` itself where that is faster.
 
     Attributes:
-        delay_ms: how late a record may come (ms).
-        max_timestamp: the largest timestamp seen (ms), at first as small as the watermark allows.
+        delay_ms: Maximum delay of a record (ms).
+        max_timestamp: The largest timestamp so far (ms); initially the smallest that keeps the watermark in range.
     """
 
     def __init__(self, delay_ms: int) -> None:
         if delay_ms < 0:
-            raise ValueError(f"the bound of out-of-orderness cannot be negative, got {delay_ms} ms")
+            raise ValueError(f"the out-of-orderness must not be negative, but got {delay_ms} ms")
         self.delay_ms = delay_ms
         self.max_timestamp = MIN_LONG_VALUE + delay_ms + 1
 
     def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:  # noqa: ARG002 - the contract
-        """Remember the largest timestamp."""
+        """Track the largest timestamp."""
         self.max_timestamp = max(self.max_timestamp, timestamp)
 
     def on_periodic_emit(self, output: WatermarkOutput) -> None:
-        """Emit the watermark that the largest timestamp allows."""
+        """Emit the watermark for the largest timestamp."""
         output.emit_watermark(self.max_timestamp - self.delay_ms - 1)
 
 
 @dataclass(frozen=True)
 class WatermarkAlignment:
-    """Sources of one ``group`` wait for each other; so do the splits of one that keeps watermarks for each of them.
+    """Makes the sources of a ``group`` wait for each other, and the splits of a source with watermarks per split.
 
     Attributes:
-        group: its name; sources of any kind may be in it.
-        max_drift_ms: a source or split this far (ms) ahead of the slowest one pauses.
-        update_interval_ms: how often (ms) the sources compare.
+        group: Its name; any sources may share it.
+        max_drift_ms: A source or split pauses when it is this far (ms) ahead of the slowest one.
+        update_interval_ms: How often (ms) the sources compare their watermarks.
     """
 
     group: str
@@ -130,7 +130,7 @@ class WatermarkAlignment:
 
 @dataclass(frozen=True)
 class _Bounded:
-    """Makes the built-in generator; a class of its own because a lambda could not be pickled plainly."""
+    """Creates the built-in generator. A class, because plain pickle cannot handle lambdas."""
 
     delay_ms: int
 
@@ -139,7 +139,7 @@ class _Bounded:
 
 
 class WatermarkStrategy(Generic[T_contra]):
-    """A watermark generator, a timestamp assigner, and what to do about silent or hurrying sources.
+    """A watermark generator, a timestamp assigner, and settings for idle and fast sources.
 
     >>> from flintstream.common import Duration
     >>> class Second(TimestampAssigner):
@@ -153,13 +153,13 @@ class WatermarkStrategy(Generic[T_contra]):
     >>> strategy.timestamp_assigner.extract_timestamp(("a", 7), -1), strategy.idle_timeout_ms
     (7, 60000)
 
-    Deliberate difference: :meth:`with_idleness` and :meth:`with_watermark_alignment` keep the assigner that was set
-    before; PyFlink's forget it.
+    Deliberate difference: :meth:`with_idleness` and :meth:`with_watermark_alignment` keep an earlier assigner, which
+    PyFlink drops.
 
     Attributes:
-        timestamp_assigner: assigns the timestamps; None leaves them as they are.
-        idle_timeout_ms: after this long (ms) without a record the stream is idle; None for never.
-        alignment: see :class:`WatermarkAlignment`; None for none.
+        timestamp_assigner: Assigns timestamps; None keeps them unchanged.
+        idle_timeout_ms: The stream becomes idle after this long (ms) without a record; None for never.
+        alignment: See :class:`WatermarkAlignment`; None to disable it.
     """
 
     def __init__(
@@ -180,24 +180,24 @@ class WatermarkStrategy(Generic[T_contra]):
         return self._generator_factory()
 
     def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner[T]) -> WatermarkStrategy[T]:
-        """Set the assigner and return this same strategy, as PyFlink does.
+        """Set the assigner and return this strategy itself, as PyFlink does.
 
         As in PyFlink, nothing is checked here. ``assign_timestamps_and_watermarks`` needs an object with a method
-        ``extract_timestamp``. ``from_source`` also takes a function, and ignores what is neither, with a warning.
+        ``extract_timestamp``. ``from_source`` also accepts a function, and ignores anything else with a warning.
         """
         same = cast("WatermarkStrategy[T]", self)
         same.timestamp_assigner = timestamp_assigner
         return same
 
     def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy[T_contra]:
-        """Return a strategy whose stream counts as idle after ``idle_timeout`` without a record.
+        """Return a strategy whose stream becomes idle after ``idle_timeout`` without a record.
 
         Raises:
-            ValueError: the timeout is not positive.
+            ValueError: The timeout is not positive.
         """
         timeout_ms = _millis(idle_timeout, "with_idleness()")
         if timeout_ms <= 0:
-            raise ValueError(f"the idle timeout must be at least 1 ms, got {idle_timeout}")
+            raise ValueError(f"the idle timeout must be at least 1 ms, but got {idle_timeout}")
         return self._copy(idle_timeout_ms=timeout_ms)
 
     def with_watermark_alignment(
@@ -206,14 +206,14 @@ class WatermarkStrategy(Generic[T_contra]):
         max_allowed_watermark_drift: Duration,
         update_interval: Duration | None = None,
     ) -> WatermarkStrategy[T_contra]:
-        """Return a strategy whose source pauses when it is too far ahead of the others of its group.
+        """Return a strategy whose source pauses when it is too far ahead of the others in its group.
 
-        Where each split has watermarks of its own, as the partitions of Kafka have, single splits pause.
+        If each split has its own watermarks, like the partitions of Kafka, single splits pause.
 
         Args:
-            watermark_group: sources that name the same group wait for each other.
-            max_allowed_watermark_drift: how far ahead is too far.
-            update_interval: how often the sources compare; 1 s by default.
+            watermark_group: Sources with the same group wait for each other.
+            max_allowed_watermark_drift: Maximum lead over the slowest source.
+            update_interval: How often the sources compare their watermarks; 1 s by default.
         """
         interval = 1_000 if update_interval is None else _millis(update_interval, "with_watermark_alignment()")
         drift = _millis(max_allowed_watermark_drift, "with_watermark_alignment()")
@@ -231,28 +231,28 @@ class WatermarkStrategy(Generic[T_contra]):
 
     @staticmethod
     def for_monotonous_timestamps() -> WatermarkStrategy:
-        """Return the strategy for timestamps that never go back: the watermark is the largest timestamp minus 1 ms."""
+        """Return the strategy for ascending timestamps: the watermark is the largest timestamp minus 1 ms."""
         return WatermarkStrategy(_Bounded(0))
 
     @staticmethod
     def for_bounded_out_of_orderness(max_out_of_orderness: Duration) -> WatermarkStrategy:
-        """Return the strategy for records that come at most ``max_out_of_orderness`` late.
+        """Return the strategy for records that are at most ``max_out_of_orderness`` late.
 
         Raises:
-            ValueError: the bound is negative.
+            ValueError: The bound is negative.
         """
         delay_ms = _millis(max_out_of_orderness, "for_bounded_out_of_orderness()")
-        BoundedOutOfOrdernessWatermarks(delay_ms)  # refuses a negative bound here and not in a task
+        BoundedOutOfOrdernessWatermarks(delay_ms)  # rejects a negative bound here instead of in a task
         return WatermarkStrategy(_Bounded(delay_ms))
 
     @staticmethod
     def no_watermarks() -> WatermarkStrategy:
-        """Return the strategy for programs that use processing time alone."""
+        """Return the strategy for programs that only use processing time."""
         return WatermarkStrategy(NoWatermarksGenerator)
 
     @staticmethod
     def for_generator(factory: Callable[[], WatermarkGenerator[T]]) -> WatermarkStrategy[T]:
-        """Return a strategy with generators of your own (PyFlink has no such method).
+        """Return a strategy with custom generators (PyFlink has no such method).
 
         ``factory`` is called once per subtask.
 
@@ -267,12 +267,12 @@ class WatermarkStrategy(Generic[T_contra]):
         'Punctuated'
         """
         if not callable(factory):
-            raise TypeError(f"for_generator takes a class or function that makes a WatermarkGenerator, got {factory!r}")
+            raise TypeError(f"for_generator needs a class or function that returns a generator, but got {factory!r}")
         return WatermarkStrategy(factory)
 
 
 class AssignerWithPeriodicWatermarksWrapper:
-    """Exists because PyFlink exports it; there, it wraps a Java object. Use :meth:`WatermarkStrategy.for_generator`."""
+    """Kept because PyFlink exports it; there, it wraps a Java object. Use :meth:`WatermarkStrategy.for_generator`."""
 
     def __init__(self, j_assigner_with_periodic_watermarks: object) -> None:
         self._j_assigner_with_periodic_watermarks = j_assigner_with_periodic_watermarks

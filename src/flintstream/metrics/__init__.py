@@ -1,4 +1,4 @@
-"""Counts and measurements that user functions report. Mirrors ``pyflink.metrics``."""
+"""Metrics of user functions. Mirrors ``pyflink.metrics``."""
 
 from __future__ import annotations
 

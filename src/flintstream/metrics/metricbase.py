@@ -1,6 +1,6 @@
 """Metrics of one subtask, held in its process.
 
-Updating one costs an attribute and an addition; :meth:`MetricGroup.take` does the rest when an epoch is reported.
+An update costs one attribute access and one addition; :meth:`MetricGroup.take` does the rest at the end of an epoch.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ __all__ = ["Counter", "Distribution", "Meter", "Metric", "MetricGroup"]
 
 
 class Metric:
-    """Base of the metrics that are objects."""
+    """Base class of metric objects."""
 
     def values(self) -> dict[str, float]:
-        """Return the numbers now, by the suffix to the metric's name, empty for the name itself."""
+        """Return the current values by name suffix; empty for the metric's name itself."""
         return {}
 
     def take(self) -> Reported:
-        """Return what is to be reported: what has changed since the last time."""
+        """Return the report: the change since the last call."""
         raise NotImplementedError
 
 
 class Counter(Metric):
-    """A number that goes up and down.
+    """A number that can increase and decrease.
 
     >>> counter = MetricGroup().counter("bad_records")
     >>> counter.inc()
@@ -74,7 +74,7 @@ class Counter(Metric):
 
 
 class Meter(Metric):
-    """Counts events and, when asked, how many there were per second of late."""
+    """Counts events and measures their recent rate per second."""
 
     __slots__ = ("_clock", "_count", "_samples", "_span", "_taken")
 
@@ -92,18 +92,18 @@ class Meter(Metric):
         self._count += value
 
     def get_count(self) -> int:
-        """Return how many events there were in all."""
+        """Return the total number of events."""
         return self._count
 
     def get_rate(self) -> float:
-        """Return the events per second, averaged over the time span; over less at first. PyFlink has no such method."""
+        """Return the events per second, averaged over the time span, at first over less. PyFlink has no such method."""
         now = self._clock()
         samples = self._samples
-        # the last sample that is older than the span stays: it is where the span begins
+        # Keep the last sample that is older than the span: the span starts there.
         while len(samples) > 1 and samples[1][0] <= now - self._span:
             samples.popleft()
         since, count_then = samples[0]
-        if now - samples[-1][0] >= 1:  # bounds the samples, however often one asks
+        if now - samples[-1][0] >= 1:  # bounds the samples regardless of the number of calls
             samples.append((now, self._count))
         return (self._count - count_then) / (now - since) if now > since else 0.0
 
@@ -118,7 +118,7 @@ class Meter(Metric):
 
 
 class Distribution(Metric):
-    """Keeps count, sum, smallest and largest of the numbers it is given."""
+    """Tracks count, sum, minimum and maximum of the given numbers."""
 
     __slots__ = ("_count", "_max", "_min", "_sum", "_taken")
 
@@ -132,7 +132,7 @@ class Distribution(Metric):
         self._min = self._max = 0.0
 
     def update(self, value: float) -> None:
-        """Take in a number."""
+        """Add a number."""
         if self._count == 0:
             self._min = self._max = value
         elif value < self._min:
@@ -143,7 +143,7 @@ class Distribution(Metric):
         self._sum += value
 
     def values(self) -> dict[str, float]:
-        """See :meth:`Metric.values`; nothing but the count while there are no numbers."""
+        """See :meth:`Metric.values`; only the count if there are no numbers."""
         return self._taken.then(self._since()).values()
 
     def take(self) -> Reported:
@@ -158,7 +158,7 @@ class Distribution(Metric):
 
 
 class _Gauge(Metric):
-    """Asks a user's function each time."""
+    """Calls a user function on each report."""
 
     __slots__ = ("_read",)
 
@@ -172,11 +172,11 @@ class _Gauge(Metric):
     def take(self) -> Gauged:
         try:
             value = self._read()
-            value = value.item() if hasattr(value, "item") else value  # NumPy's scalars
+            value = value.item() if hasattr(value, "item") else value  # NumPy scalars
         except BaseException as error:  # noqa: BLE001 - a failing report must not fail the job
             return Gauged([None], f"{type(error).__name__}: {error}")
         if value is not None and not isinstance(value, bool | int | float | str):
-            return Gauged([None], f"it must return a number or a text, but returned {value!r:.100}")
+            return Gauged([None], f"it must return a number or a str, but returned {value!r:.100}")
         return Gauged([value])
 
 
@@ -184,10 +184,10 @@ M = TypeVar("M", bound=Metric)
 
 
 class MetricGroup:
-    """A named place for metrics and further groups.
+    """A named group of metrics and subgroups.
 
-    Asking again for a name gives the metric or group that has it. A metric of another kind under the same name works,
-    but is not reported; a line in the log says so.
+    A repeated name returns the existing metric or group. If the existing metric is of another kind, the new one works
+    but is not reported; a warning in the log says so.
 
     >>> group = MetricGroup()
     >>> group.add_group("parser").counter("errors").inc()
@@ -201,55 +201,55 @@ class MetricGroup:
         self._groups: dict[str, MetricGroup] = {}
 
     def add_group(self, name: str, extra: str | None = None) -> MetricGroup:
-        """Return the group of that name inside this one; with ``extra``, the group ``extra`` inside that."""
+        """Return the subgroup ``name``; with ``extra``, the group ``extra`` inside that subgroup."""
         group = self._groups.setdefault(name, MetricGroup())
         return group if extra is None else group.add_group(extra)
 
     def counter(self, name: str) -> Counter:
-        """Return the counter of that name."""
+        """Return the counter with this name."""
         return self._registered(name, Counter)
 
     def gauge(self, name: str, obj: Callable[[], float]) -> None:
-        """Report what ``obj()`` returns, asked at each report; replaces an earlier gauge of that name.
+        """Report the result of ``obj()``, called for each report; replaces an earlier gauge with this name.
 
-        A function that raises, or returns neither number nor text, is reported in the log, and as None.
+        A function that raises, or returns neither a number nor a str, is logged and reported as None.
         """
         if not callable(obj):
-            raise TypeError(f"gauge '{name}' takes a function without parameters, got {obj!r}")
+            raise TypeError(f"gauge '{name}' needs a function without parameters, but got {obj!r}")
         if self._is_free(name, _Gauge):
             self._metrics[name] = _Gauge(obj)
 
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
-        """Return the meter of that name, whose rate is an average over the given time span."""
+        """Return the meter with this name, which averages its rate over the given time span."""
         return self._registered(name, Meter, time_span_in_seconds)
 
     def distribution(self, name: str) -> Distribution:
-        """Return the distribution of that name."""
+        """Return the distribution with this name."""
         return self._registered(name, Distribution)
 
     def values(self) -> dict[str, float]:
-        """Return all numbers by full name, groups included: ``group.name``, ``group.name.count``, and so on.
+        """Return all values by full name, subgroups included: ``group.name``, ``group.name.count``, ...
 
-        A gauge whose function raises is left out.
+        Gauges whose function raises are omitted.
         """
         return {name + suffix: value for name, metric in self._walk("") for suffix, value in metric.values().items()}
 
     def take(self) -> dict[str, Reported]:
-        """Return what all metrics report, by full name: of what adds up, the change since the last time."""
+        """Return the reports of all metrics by full name; for additive metrics, the change since the last call."""
         return {name: metric.take() for name, metric in self._walk("")}
 
     def _walk(self, prefix: str) -> Iterator[tuple[str, Metric]]:
         for name, metric in self._metrics.items():
             yield prefix + name, metric
         for name, group in self._groups.items():
-            yield from group._walk(f"{prefix}{name}.")  # noqa: SLF001 - own kind
+            yield from group._walk(f"{prefix}{name}.")  # noqa: SLF001 - same class
 
     def _is_free(self, name: str, kind: type[Metric]) -> bool:
         other = self._metrics.get(name)
         if other is None or type(other) is kind:
             return True
         taken, wanted = type(other).__name__.lstrip("_"), kind.__name__.lstrip("_")
-        _log.warning("the name '%s' belongs to a %s: the %s of that name is not reported", name, taken, wanted)
+        _log.warning("the metric name '%s' belongs to a %s: the %s with that name is not reported", name, taken, wanted)
         return False
 
     def _registered(self, name: str, kind: type[M], *arguments: int) -> M:

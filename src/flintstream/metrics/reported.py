@@ -1,8 +1,8 @@
-"""What a subtask reports of its metrics at the end of an epoch, and how reports are put together.
+"""Reports of a subtask's metrics at the end of an epoch, and how they combine.
 
-Each kind of metric combines in two ways: ``a.then(b)`` is what one subtask reported in two epochs one after the other,
-``a.beside(b)`` what two subtasks reported. What adds up is reported as the difference to the previous report, so that
-an epoch that is repeated, or a subtask that goes on in another process, counts nothing twice and loses nothing.
+Each kind of metric combines in two ways: ``a.then(b)`` merges reports of one subtask from consecutive epochs,
+``a.beside(b)`` merges reports of two subtasks. Additive metrics report differences to the previous report, so a
+repeated epoch or a subtask that moves to another process neither counts twice nor loses anything.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ class Reported(Protocol):
     """A report of one metric."""
 
     def then(self, later: Any) -> Reported:
-        """Add what the same subtask reported later."""
+        """Merge a later report of the same subtask."""
 
     def beside(self, other: Any) -> Reported:
-        """Add what another subtask reported."""
+        """Merge a report of another subtask."""
 
     def values(self) -> dict[str, Any]:
-        """Return what is shown: values by the suffix to the metric's name, empty for the name itself."""
+        """Return the displayed values by name suffix; empty for the metric's name itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """By how much a counter changed; counters add up.
+    """The change of a counter. Counters add up.
 
     >>> Counted(2).then(Counted(3)).beside(Counted(10)).values()
     {'': 15}
@@ -47,7 +47,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """How many events a meter has seen, and its rate (per second) now; the rates of subtasks add up.
+    """The number of a meter's events, and its current rate (per second). The rates of subtasks add up.
 
     >>> Metered(2, 9.0).then(Metered(3, 4.0)).beside(Metered(10, 1.5)).values()
     {'.count': 15, '.rate': 5.5}
@@ -71,7 +71,7 @@ class Metered:
 
 @dataclass(frozen=True, slots=True)
 class Distributed:
-    """Count, sum, smallest and largest of the numbers a distribution was given.
+    """Count, sum, minimum and maximum of a distribution's numbers.
 
     >>> Distributed(2, 8.0, 3.0, 5.0).then(Distributed(1, 1.0, 1.0, 1.0)).values()
     {'.count': 3, '.sum': 9.0, '.min': 1.0, '.max': 5.0, '.mean': 3.0}
@@ -93,7 +93,7 @@ class Distributed:
     beside = then
 
     def values(self) -> dict[str, Any]:
-        """See :meth:`Reported.values`; nothing but the count while there are no numbers."""
+        """See :meth:`Reported.values`; only the count if there are no numbers."""
         if not self.count:
             return {".count": 0}
         mean = self.sum / self.count
@@ -102,7 +102,7 @@ class Distributed:
 
 @dataclass(frozen=True, slots=True)
 class Gauged:
-    """What a gauge showed last in each subtask; nobody but the user knows how such values combine.
+    """The latest value of a gauge in each subtask. Only the user knows how such values combine.
 
     >>> Gauged([3]).then(Gauged([4])).beside(Gauged([1])).values()
     {'': [4, 1]}
@@ -110,7 +110,7 @@ class Gauged:
 
     by_subtask: list[Any]
     error: str = ""
-    """Why a subtask's gauge could not be read; None stands in the place of its value."""
+    """Why a subtask's gauge could not be read; its value is None then."""
 
     def then(self, later: Gauged) -> Gauged:
         """See :meth:`Reported.then`."""

@@ -1,4 +1,4 @@
-"""Metrics of a job as its user reads them: by operator and subtask, as objects and as text for Prometheus."""
+"""Metrics of a job for its user: by operator and subtask, as objects and in Prometheus text format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["SubtaskMetrics", "prometheus_text"]
 
 @dataclass(frozen=True)
 class SubtaskMetrics:
-    """What one subtask of one operator has reported."""
+    """The reported metrics of one subtask of one operator."""
 
     operator: str
     """The operator's name."""
@@ -23,11 +23,11 @@ class SubtaskMetrics:
     subtask: int
     """The index of the subtask, from 0."""
     values: Mapping[str, Any]
-    """Values by full name, such as ``numRecordsIn`` or ``my_group.my_meter.rate``; of a gauge that raises, None."""
+    """Values by full name, such as ``numRecordsIn`` or ``my_group.my_meter.rate``; None for a gauge that raises."""
 
 
 def prometheus_text(job_name: str, metrics: Iterable[SubtaskMetrics]) -> str:
-    r"""Return metrics in the text format of Prometheus; values that are no numbers are left out.
+    r"""Return metrics in the Prometheus text format; omits values that are not numbers.
 
     >>> print(prometheus_text("words", [SubtaskMetrics("Map", 2, 0, {"bad.lines": 3})]), end="")
     # TYPE flintstream_operator_bad_lines untyped

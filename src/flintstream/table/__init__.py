@@ -9,6 +9,6 @@ __all__ = ["DataTypes", "Row", "RowKind"]
 
 
 def __getattr__(name: str) -> object:
-    if name[0].isupper():  # the name of a class, so that this tells more than "cannot import"
-        raise ImportError(f"{name}: of the Table API flintstream has DataTypes alone; use Spark SQL for tables")
+    if name[0].isupper():  # a class name: raise a more helpful error than "cannot import"
+        raise ImportError(f"{name}: flintstream supports only DataTypes of the Table API: use Spark SQL for tables")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

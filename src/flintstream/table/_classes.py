@@ -1,4 +1,4 @@
-"""The classes of the types that :class:`flintstream.table.types.DataTypes` makes."""
+"""Classes of the types that :class:`flintstream.table.types.DataTypes` creates."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_LENGTH = 0x7FFFFFFF
-"""What ``STRING`` and ``BYTES`` have."""
+"""The length of ``STRING`` and ``BYTES``."""
 
 MAX_PRECISION = {"TimeType": 9, "TimestampType": 9, "LocalZonedTimestampType": 9, "DecimalType": 38}
 
 
 class DataType:
-    """What values a column has.
+    """The type of the values in a column.
 
-    Two types are equal when all is: class, parameters, and whether values may be None.
+    Two types are equal if their class, parameters and nullability are equal.
     """
 
     def __init__(self, nullable: bool = True) -> None:
@@ -38,7 +38,7 @@ class DataType:
 
     def _with_nullable(self, *, nullable: bool) -> Self:
         other = copy.copy(self)
-        other._nullable = nullable  # noqa: SLF001 - own kind
+        other._nullable = nullable  # noqa: SLF001 - same class
         return other
 
     def _parameters(self) -> list[str]:
@@ -58,7 +58,7 @@ class DataType:
 
 
 class AtomicType(DataType):
-    """A type of values that have no parts."""
+    """A type of values without parts."""
 
 
 class NullType(AtomicType):
@@ -74,23 +74,23 @@ class IntegralType(NumericType):
 
 
 class FractionalType(NumericType):
-    """A type of numbers with a fraction."""
+    """A type of fractional numbers."""
 
 
 class _WithLength(AtomicType):
     def __init__(self, length: int = 1, nullable: bool = True) -> None:
         if not 1 <= length <= MAX_LENGTH:
-            raise ValueError(f"the length of {self.type_name()} must be from 1 to {MAX_LENGTH}, got {length!r}")
+            raise ValueError(f"the length of {self.type_name()} must be from 1 to {MAX_LENGTH}, but got {length!r}")
         super().__init__(nullable)
         self.length = length
 
 
 class CharType(_WithLength):
-    """Texts of a fixed length."""
+    """Strings of a fixed length."""
 
 
 class VarCharType(_WithLength):
-    """Texts."""
+    """Strings."""
 
 
 class BinaryType(_WithLength):
@@ -106,37 +106,37 @@ class BooleanType(AtomicType):
 
 
 class TinyIntType(IntegralType):
-    """Integers of 8 bits."""
+    """8-bit integers."""
 
 
 class SmallIntType(IntegralType):
-    """Integers of 16 bits."""
+    """16-bit integers."""
 
 
 class IntType(IntegralType):
-    """Integers of 32 bits."""
+    """32-bit integers."""
 
 
 class BigIntType(IntegralType):
-    """Integers of 64 bits."""
+    """64-bit integers."""
 
 
 class FloatType(FractionalType):
-    """Floating point numbers of 32 bits."""
+    """32-bit floating point numbers."""
 
 
 class DoubleType(FractionalType):
-    """Floating point numbers of 64 bits."""
+    """64-bit floating point numbers."""
 
 
 class DecimalType(FractionalType):
-    """Decimal numbers of ``precision`` digits, ``scale`` of which are behind the point."""
+    """Decimal numbers with ``precision`` digits, ``scale`` of them after the point."""
 
     def __init__(self, precision: int = 10, scale: int = 0, nullable: bool = True) -> None:
         if not 1 <= precision <= MAX_PRECISION["DecimalType"]:
-            raise ValueError(f"the precision of DECIMAL must be from 1 to 38, got {precision!r}")
+            raise ValueError(f"the precision of DECIMAL must be from 1 to 38, but got {precision!r}")
         if not 0 <= scale <= precision:
-            raise ValueError(f"the scale of DECIMAL must be from 0 to its precision {precision}, got {scale!r}")
+            raise ValueError(f"the scale of DECIMAL must be from 0 to its precision {precision}, but got {scale!r}")
         super().__init__(nullable)
         self.precision = precision
         self.scale = scale
@@ -150,24 +150,24 @@ class _WithPrecision(AtomicType):
     def __init__(self, precision: int = 6, nullable: bool = True) -> None:
         most = MAX_PRECISION[type(self).__name__]
         if not 0 <= precision <= most:
-            raise ValueError(f"the precision of {self.type_name()} must be from 0 to {most}, got {precision!r}")
+            raise ValueError(f"the precision of {self.type_name()} must be from 0 to {most}, but got {precision!r}")
         super().__init__(nullable)
         self.precision = precision
 
 
 class TimeType(_WithPrecision):
-    """Times of day with ``precision`` digits of a second."""
+    """Times of day with ``precision`` fractional digits of a second."""
 
     def __init__(self, precision: int = 0, nullable: bool = True) -> None:
         super().__init__(precision, nullable)
 
 
 class TimestampType(_WithPrecision):
-    """Dates with a time of day, with ``precision`` digits of a second."""
+    """Dates with a time of day, with ``precision`` fractional digits of a second."""
 
 
 class LocalZonedTimestampType(_WithPrecision):
-    """Points in time, with ``precision`` digits of a second."""
+    """Points in time, with ``precision`` fractional digits of a second."""
 
 
 class ArrayType(DataType):
@@ -179,7 +179,7 @@ class ArrayType(DataType):
 
 
 class MultisetType(DataType):
-    """Values with how often each of them is there."""
+    """Values with their number of occurrences."""
 
     def __init__(self, element_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
@@ -200,7 +200,7 @@ class RowField:
 
     def __init__(self, name: str, data_type: DataType, description: str | None = None) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"the name of a field must be a text, got {name!r}")
+            raise TypeError(f"a field name must be a str, but got {name!r}")
         self.name = name
         self.data_type = _checked(data_type, f"field '{name}'")
         self.description = "..." if description is None else description
@@ -219,7 +219,7 @@ class RowField:
 
 
 class RowType(DataType):
-    """Columns, which can be iterated, counted, and had by name or position.
+    """Columns: an iterable with a length, indexed by name or position.
 
     >>> RowType([RowField("id", IntType())])["id"]
     RowField(id, IntType(true), ...)
@@ -230,7 +230,7 @@ class RowType(DataType):
         self.fields = list(fields or ())
         for field in self.fields:
             if not isinstance(field, RowField):
-                raise TypeError(f"a ROW consists of fields, made by DataTypes.FIELD(name, type); got {field!r}")
+                raise TypeError(f"a ROW needs fields from DataTypes.FIELD(name, type), but got {field!r}")
 
     @property
     def names(self) -> list[str]:
@@ -238,7 +238,7 @@ class RowType(DataType):
         return [field.name for field in self.fields]
 
     def add(self, field: RowField | str, data_type: DataType | None = None) -> Self:
-        """Add a column, given as a field or by name and type, and return this type."""
+        """Add a column, given as a field or as name and type, and return this type."""
         if isinstance(field, str):
             if data_type is None:
                 raise ValueError(f"the field '{field}' needs a type")
@@ -274,5 +274,5 @@ class RowType(DataType):
 
 def _checked(data_type: Any, owner: str) -> DataType:
     if not isinstance(data_type, DataType):
-        raise TypeError(f"{owner} must have a type of DataTypes, such as DataTypes.INT(), not {data_type!r}")
+        raise TypeError(f"{owner} must have a type from DataTypes, such as DataTypes.INT(), but got {data_type!r}")
     return data_type

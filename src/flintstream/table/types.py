@@ -1,7 +1,7 @@
-"""Types as the Table API declares them; mirrors ``pyflink.table.types``.
+"""Types of the Table API; mirrors ``pyflink.table.types``.
 
-Streams of rows have the types of :mod:`flintstream.common.typeinfo`. A program meets those of this module where it says
-which columns a file has: ``CsvSchema``, and the formats of Parquet and ORC.
+Streams of rows have the types of :mod:`flintstream.common.typeinfo`. The types here declare the columns of files, in
+``CsvSchema`` and the Parquet and ORC formats.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ __all__ = [
 
 
 class DataTypes:
-    """Makes the types.
+    """Factory for types.
 
     >>> DataTypes.ARRAY(DataTypes.INT())
     ArrayType(IntType(true), true)
@@ -90,22 +90,22 @@ class DataTypes:
 
     @staticmethod
     def NULL() -> NullType:
-        """None alone."""
+        """Only None."""
         return NullType()
 
     @staticmethod
     def CHAR(length: int, nullable: bool = True) -> CharType:
-        """Texts of ``length`` characters."""
+        """Strings of ``length`` characters."""
         return CharType(length, nullable)
 
     @staticmethod
     def VARCHAR(length: int, nullable: bool = True) -> VarCharType:
-        """Texts of at most ``length`` characters."""
+        """Strings of at most ``length`` characters."""
         return VarCharType(length, nullable)
 
     @staticmethod
     def STRING(nullable: bool = True) -> VarCharType:
-        """Texts."""
+        """Strings."""
         return VarCharType(MAX_LENGTH, nullable)
 
     @staticmethod
@@ -130,37 +130,37 @@ class DataTypes:
 
     @staticmethod
     def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
-        """Decimal numbers of ``precision`` digits (1 to 38), ``scale`` of which are behind the point."""
+        """Decimal numbers with ``precision`` digits (1 to 38), ``scale`` of them after the point."""
         return DecimalType(precision, scale, nullable)
 
     @staticmethod
     def TINYINT(nullable: bool = True) -> TinyIntType:
-        """Integers of 8 bits."""
+        """8-bit integers."""
         return TinyIntType(nullable)
 
     @staticmethod
     def SMALLINT(nullable: bool = True) -> SmallIntType:
-        """Integers of 16 bits."""
+        """16-bit integers."""
         return SmallIntType(nullable)
 
     @staticmethod
     def INT(nullable: bool = True) -> IntType:
-        """Integers of 32 bits."""
+        """32-bit integers."""
         return IntType(nullable)
 
     @staticmethod
     def BIGINT(nullable: bool = True) -> BigIntType:
-        """Integers of 64 bits."""
+        """64-bit integers."""
         return BigIntType(nullable)
 
     @staticmethod
     def FLOAT(nullable: bool = True) -> FloatType:
-        """Floating point numbers of 32 bits."""
+        """32-bit floating point numbers."""
         return FloatType(nullable)
 
     @staticmethod
     def DOUBLE(nullable: bool = True) -> DoubleType:
-        """Floating point numbers of 64 bits."""
+        """64-bit floating point numbers."""
         return DoubleType(nullable)
 
     @staticmethod
@@ -170,22 +170,22 @@ class DataTypes:
 
     @staticmethod
     def TIME(precision: int = 0, nullable: bool = True) -> TimeType:
-        """Times of day with ``precision`` digits of a second (0 to 9)."""
+        """Times of day with ``precision`` fractional digits of a second (0 to 9)."""
         return TimeType(precision, nullable)
 
     @staticmethod
     def TIMESTAMP(precision: int = 6, nullable: bool = True) -> TimestampType:
-        """Dates with a time of day, with ``precision`` digits of a second (0 to 9)."""
+        """Dates with a time of day, with ``precision`` fractional digits of a second (0 to 9)."""
         return TimestampType(precision, nullable)
 
     @staticmethod
     def TIMESTAMP_WITH_LOCAL_TIME_ZONE(precision: int = 6, nullable: bool = True) -> LocalZonedTimestampType:
-        """Points in time, with ``precision`` digits of a second (0 to 9)."""
+        """Points in time, with ``precision`` fractional digits of a second (0 to 9)."""
         return LocalZonedTimestampType(precision, nullable)
 
     @staticmethod
     def TIMESTAMP_LTZ(precision: int = 6, nullable: bool = True) -> LocalZonedTimestampType:
-        """As :meth:`TIMESTAMP_WITH_LOCAL_TIME_ZONE`."""
+        """Same as :meth:`TIMESTAMP_WITH_LOCAL_TIME_ZONE`."""
         return LocalZonedTimestampType(precision, nullable)
 
     @staticmethod
@@ -200,12 +200,12 @@ class DataTypes:
 
     @staticmethod
     def MULTISET(element_type: DataType, nullable: bool = True) -> MultisetType:
-        """Values with how often each of them is there."""
+        """Values with their number of occurrences."""
         return MultisetType(element_type, nullable)
 
     @staticmethod
     def ROW(row_fields: Sequence[RowField] = (), nullable: bool = True) -> RowType:
-        """Columns."""
+        """Rows of columns."""
         return RowType(row_fields, nullable)
 
     @staticmethod
@@ -238,7 +238,7 @@ def to_type_info(data_type: DataType) -> TypeInformation:
     """Return the type of the records of a stream with such values.
 
     Raises:
-        ValueError: ``NULL`` and ``MULTISET`` have none.
+        ValueError: The type is ``NULL`` or ``MULTISET``, which streams do not support.
 
     >>> to_type_info(DataTypes.ROW([DataTypes.FIELD("tags", DataTypes.ARRAY(DataTypes.STRING()))]))
     RowTypeInfo(tags: ListTypeInfo<String>)
@@ -252,4 +252,4 @@ def to_type_info(data_type: DataType) -> TypeInformation:
         return Types.MAP(to_type_info(data_type.key_type), to_type_info(data_type.value_type))
     if isinstance(data_type, RowType):
         return Types.ROW_NAMED(data_type.names, [to_type_info(field) for field in data_type.field_types()])
-    raise ValueError(f"no stream has values of type {data_type!r}")
+    raise ValueError(f"streams do not support values of type {data_type!r}")

@@ -191,7 +191,7 @@ def test_a_schema_may_make_messages_without_a_value(broker, guarantee):
 def test_a_record_that_cannot_be_serialized_is_named(broker, guarantee):
     env = make_env()
     env.from_collection(["a", 5]).sink_to(sink(broker, broker.topic(), guarantee).build())
-    with pytest.raises(TypeError, match="SimpleStringSchema takes texts, got 5") as caught:
+    with pytest.raises(TypeError, match="SimpleStringSchema needs str, but got 5") as caught:
         env.execute()
     assert any("while serializing 5 for Kafka" in note for note in caught.value.__notes__)
 
