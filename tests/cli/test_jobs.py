@@ -217,7 +217,7 @@ def test_a_job_in_batch_mode_takes_no_savepoint(start):
 def test_cancelling_needs_a_job():
     result = CliRunner().invoke(main, ["cancel"])
     assert result.exit_code == 2
-    assert "which job?" in result.output
+    assert "specify a job" in result.output
 
 
 def test_a_job_that_waits_for_its_restart_says_so_and_can_be_cancelled(start, tmp_path):

@@ -193,15 +193,15 @@ def test_a_module_runs_too(script, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "which program?"),
-        (["nothing.py"], "there is no script nothing.py"),
+        ([], "specify a program"),
+        (["nothing.py"], "the script nothing.py does not exist"),
         (["-py", "a.py", "-pym", "b"], "not both"),
-        (["-D", "novalue", "x.py"], "write key=value, not 'novalue'"),
+        (["-D", "novalue", "x.py"], "must be key=value, but got 'novalue'"),
         (["-pyfs", "/does/not/exist", "x.py"], "/does/not/exist does not exist"),
         (["--unknown", "x.py"], "--unknown"),
         (["-p", "0", "x.py"], "0 is not in the range"),
         (["-p"], "requires an argument"),
-        (["-s", "savepoint", "--resume", __file__], "give --fromSavepoint or --resume, not both"),
+        (["-s", "savepoint", "--resume", __file__], "specify either --fromSavepoint or --resume, not both"),
     ],
 )
 def test_wrong_use_is_explained(arguments, message):

@@ -81,7 +81,7 @@ def test_entries_are_chosen_by_operator_state_and_key(options, shown, path):
     result = run("show", path, *options, "--format", "json")
     assert result.exit_code == 0
     assert [json.loads(line)["key"] for line in result.stdout.splitlines()] == shown
-    assert ("There is more than 1" in result.stderr) == ("--limit" in options)
+    assert ("There are more than 1" in result.stderr) == ("--limit" in options)
 
 
 def test_json_has_all_there_is_of_an_entry(path):
@@ -96,7 +96,7 @@ def test_json_has_all_there_is_of_an_entry(path):
     ("options", "message"),
     [
         (["--operator", "x"], "has no operator of uid 'x'; it has 'basket' (baskets), 'total' (total)"),
-        (["--state", "x"], "has no state 'x' there; it has price, seen, sum"),
+        (["--state", "x"], "has no state 'x'; its states are: price, seen, sum"),
     ],
 )
 def test_what_does_not_exist_is_answered_with_what_does(options, message, path):

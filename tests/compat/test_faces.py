@@ -183,7 +183,7 @@ def test_what_only_pyflink_has_can_be_named_and_refuses_use():
         with pytest.raises(UnsupportedByDesignError, match=r"examples/connectors/pulsar_source.py"):
             use()
     assert not hasattr(pulsar.PulsarSource, "builder")
-    with pytest.raises(UnsupportedByDesignError, match=r"InternalWindowFunction\(\): it is an internal of PyFlink"):
+    with pytest.raises(UnsupportedByDesignError, match=r"InternalWindowFunction\(\): it is internal to PyFlink"):
         load("pyflink.datastream.functions").InternalWindowFunction()
 
 

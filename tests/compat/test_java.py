@@ -61,7 +61,7 @@ def test_options_are_read_by_key_or_by_their_constant_in_java(env):
     assert config.getString("no.such.key", None) is None
     assert config.getString("no.such.key", "default") == "default"
     assert not config.containsKey("no.such.key")
-    with pytest.raises(UnsupportedByDesignError, match="give the key of the option as a text"):
+    with pytest.raises(UnsupportedByDesignError, match="use the option's key as a string"):
         _ = options.ExecutionOptions.NO_SUCH_OPTION
 
 
@@ -75,7 +75,7 @@ def test_settings_are_reached_through_the_objects_of_an_environment(env):
     assert env.get_checkpoint_config()._j_checkpoint_config.getCheckpointInterval() == 1000
     assert utils().get_field_value(j_env, "configuration") == j_env.getConfiguration()
     assert utils().invoke_method(j_env, "org.apache.flink.Some", "getParallelism") == 2
-    with pytest.raises(UnsupportedByDesignError, match=r"has no method get_stream_graph\(\) here"):
+    with pytest.raises(UnsupportedByDesignError, match=r"has no method get_stream_graph\(\)"):
         j_env.getStreamGraph(True)
 
 
@@ -94,10 +94,13 @@ def test_a_remote_environment_runs_here_with_a_warning():
     jars = gateway.new_array(gateway.jvm.java.lang.String, 1)
     jars[0] = "a.jar"
     java = gateway.jvm.org.apache.flink.streaming.api.environment
-    with pytest.warns(UserWarning, match=r"createRemoteEnvironment\('localhost', 8081\): there is no cluster of Flink"):
+    with pytest.warns(
+        UserWarning,
+        match=r"createRemoteEnvironment\('localhost', 8081\): flintstream does not connect",
+    ):
         made = java.StreamExecutionEnvironment.createRemoteEnvironment("localhost", 8081, jars)
     assert isinstance(StreamExecutionEnvironment(made), StreamExecutionEnvironment)
-    with pytest.warns(UserWarning, match="no cluster"):
+    with pytest.warns(UserWarning, match="does not connect"):
         java.RemoteStreamEnvironment("localhost", 8081, jars)
 
 
@@ -127,7 +130,7 @@ def test_spans_of_time_go_to_java_and_back():
 def test_a_stream_answers_in_the_names_of_java(env):
     stream = env.from_collection([1]).map(lambda n: n).name("same")
     assert stream._j_data_stream.getName() == "same"
-    with pytest.raises(UnsupportedByDesignError, match=r"DataStream.sinkInto: there is no JVM of Flink"):
+    with pytest.raises(UnsupportedByDesignError, match=r"DataStream.sinkInto: flintstream has no Flink JVM"):
         stream._j_data_stream.sinkInto(None)
     assert isinstance(stream, DataStream)
 
@@ -139,14 +142,12 @@ def test_a_stream_answers_in_the_names_of_java(env):
         ("org.apache.flink.table.api.Table", "use Spark SQL"),
         ("org.apache.flink.walkthrough.common.source.TransactionSource", "methods of PyFlink's Python API"),
         ("com.example.OwnFunction", "write the class in Python"),
-        ("java.util.Properties", "use what Python has for it"),
+        ("java.util.Properties", "use its Python equivalent"),
     ],
 )
 def test_classes_of_java_can_be_named_and_say_what_to_use_when_called(name, advice):
     found = utils().load_java_class(name)
-    with pytest.raises(
-        UnsupportedByDesignError, match=f"{name}: there is no JVM of Flink behind flintstream; .*{advice}"
-    ):
+    with pytest.raises(UnsupportedByDesignError, match=f"{name}: flintstream has no Flink JVM; .*{advice}"):
         found()
     with pytest.raises(UnsupportedByDesignError, match=advice):
         found.builder()

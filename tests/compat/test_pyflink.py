@@ -49,7 +49,7 @@ def test_the_version_is_that_of_the_api():
     ("name", "advice"),
     [
         ("pyflink.table.nonsense", "use Spark SQL"),
-        ("pyflink.pyflink_gateway_server", "no JVM of Flink"),
+        ("pyflink.pyflink_gateway_server", "no Flink JVM"),
         ("pyflink.testing.test_case_utils", "use flintstream.testing"),
         ("pyflink.datastream.connectors.nonsense", "this connector is not available"),
         ("pyflink.nonsense", "not part of flintstream"),
@@ -86,7 +86,7 @@ def test_installing_twice_is_installing_once():
 
 def test_real_pyflink_that_is_imported_already_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyflink", sys)
-    with pytest.raises(FlintstreamError, match="imported already"):
+    with pytest.raises(FlintstreamError, match="already imported"):
         compat.install()
     assert not compat.is_installed()
 

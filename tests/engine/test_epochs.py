@@ -263,7 +263,7 @@ def test_steps_without_a_uid_are_refused_where_none_shall_be_made(make_inline_en
     env.get_config().disable_auto_generated_uids()
     numbers = env.from_collection([1]).uid("numbers").map(lambda n: n)
     numbers.print().uid("out")
-    with pytest.raises(PlanError, match=r"^'Map' must have a uid, as disable_auto_generated_uids"):
+    with pytest.raises(PlanError, match=r"^'Map' must have a uid, because disable_auto_generated_uids"):
         env.execute()
     numbers.uid("map")
     env.execute()

@@ -144,7 +144,7 @@ def test_forward_between_unequal_parallelisms_is_refused(env):
 
 def test_parallelism_above_max_parallelism_is_refused(env):
     numbers(env).map(lambda x: x).set_max_parallelism(2).set_parallelism(3)
-    with pytest.raises(PlanError, match="'Map' has parallelism 3, more than its max parallelism 2"):
+    with pytest.raises(PlanError, match="'Map' has parallelism 3, which exceeds its max parallelism 2"):
         env._graph()
 
 

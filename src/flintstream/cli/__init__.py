@@ -1,4 +1,4 @@
-"""The command line: ``flintstream run``, commands for running jobs and for savepoints, ``doctor``."""
+"""Command line: ``flintstream run``, commands for running jobs and savepoints, and ``doctor``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["main"]
 
 
 class _Commands(click.Group):
-    """The commands; a program runs when click has done its part."""
+    """The commands. A program runs after click has finished."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Do what the command line says."""
+        """Run the command line."""
         try:
             return super().main(*args, **options)
         except ProgramReady as ready:

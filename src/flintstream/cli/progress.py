@@ -1,4 +1,4 @@
-"""A line on the terminal that tells how far a running job is."""
+"""Progress line of a running job on the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ END = 2**63 - 1
 
 
 def watermark_text(watermark_ms: int) -> str:
-    """Return a watermark (ms since the epoch) for a reader.
+    """Format a watermark (ms since the epoch).
 
     >>> watermark_text(0), watermark_text(-(2**63)), watermark_text(2**63 - 1)
     ('1970-01-01 00:00:00 UTC', 'none yet', 'end')
@@ -35,11 +35,11 @@ def watermark_text(watermark_ms: int) -> str:
 
 
 class ProgressLine:
-    """The last known progress; nothing is shown before the first."""
+    """Shows the latest progress; nothing before the first update."""
 
     def __init__(self, console: Console) -> None:
-        """Take the terminal."""
-        # Records that the program prints go above the line, unless they go somewhere else than to the terminal.
+        """Show progress on ``console``."""
+        # Records that the program prints to the terminal appear above the line.
         self._live = Live(
             console=console,
             transient=True,
@@ -62,7 +62,7 @@ class ProgressLine:
 
 @contextmanager
 def progress_line() -> Iterator[ProgressLine | None]:
-    """Give a progress line as long as the block runs, or None when standard error is no terminal."""
+    """Yield a progress line for the duration of the block; None if standard error is not a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None

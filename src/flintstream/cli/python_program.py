@@ -1,4 +1,4 @@
-"""Runs a program such that it finds what it would find under ``python script.py`` or ``python -m module``."""
+"""Runs a program with the same environment as ``python script.py`` or ``python -m module``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def run_script(script: str, arguments: Sequence[str], imports: Sequence[str]) -> None:
-    """Do what ``python script arguments...`` does; the script may be compiled, a zip archive or a directory, too.
+    """Run ``python script arguments...`` in this process; the script may be compiled, a zip archive or a directory.
 
-    ``imports`` are directories and archives to import from, which follow the script's own directory.
+    ``imports`` are directories and archives to import from, after the script's own directory.
     """
-    path = os.path.join(os.getcwd(), script)  # noqa: PTH109, PTH118 - Python keeps '..' and links as well
+    path = os.path.join(os.getcwd(), script)  # noqa: PTH109, PTH118 - like Python, keep '..' and links
     _forget_command()
     sys.argv = [script, *arguments]
     if pkgutil.get_importer(path) is not None:
@@ -37,17 +37,17 @@ def run_script(script: str, arguments: Sequence[str], imports: Sequence[str]) ->
         compiled = SourcelessFileLoader("__main__", path)
         main.__loader__ = compiled
         code = compiled.get_code("__main__")
-        assert code is not None  # noqa: S101 - or it has raised
+        assert code is not None  # noqa: S101 - otherwise it raises
     else:
         source = SourceFileLoader("__main__", path)
         main.__loader__ = source
-        # Not with the flags of this module: 'annotations' would make texts of the program's.
+        # Do not inherit this module's flags: 'annotations' would turn the program's annotations into strings.
         code = compile(source.get_data(path), path, "exec", dont_inherit=True)
-    exec(code, vars(main))  # noqa: S102 - to run the program is what the command is for
+    exec(code, vars(main))  # noqa: S102 - running the program is the purpose of the command
 
 
 def run_module(module: str, arguments: Sequence[str], imports: Sequence[str]) -> None:
-    """Do what ``python -m module arguments...`` does; ``imports`` follow the current directory."""
+    """Run ``python -m module arguments...`` in this process; ``imports`` follow the current directory."""
     _forget_command()
     own = [] if sys.flags.safe_path else [os.getcwd()]  # noqa: PTH109
     sys.path[:0] = [*own, *imports]
@@ -57,7 +57,7 @@ def run_module(module: str, arguments: Sequence[str], imports: Sequence[str]) ->
 
 
 def _forget_command() -> None:
-    """Take from the search path what Python has put there for the command: a directory of scripts, or the current."""
+    """Remove the entry that Python added to the search path for this command: its directory or the current one."""
     if sys.path and not sys.flags.safe_path:
         command = os.path.dirname(os.path.realpath(sys.argv[0]))  # noqa: PTH120
         if sys.path[0] in ("", os.getcwd(), command):  # noqa: PTH109
@@ -65,7 +65,7 @@ def _forget_command() -> None:
 
 
 def _new_main() -> ModuleType:
-    """Make the module ``__main__``; it stays, as pickled objects and child processes refer to it."""
+    """Create the module ``__main__``, permanently: pickled objects and child processes refer to it."""
     main = ModuleType("__main__")
     if sys.version_info < (3, 14):
         vars(main)["__annotations__"] = {}

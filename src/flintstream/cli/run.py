@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 LAST_SECONDS = 10
-"""How long Ctrl-C waits for jobs to end."""
+"""How long to wait for jobs to end after Ctrl-C."""
 
 
 class ProgramReady(BaseException):
-    """The command line is understood; the program runs outside of click, whose context it must not see."""
+    """The command line is parsed; run the program outside of click, so that it does not see click's context."""
 
     def __init__(self, start: Callable[[], NoReturn]) -> None:
-        """Take what runs the program, and ends as it does."""
+        """Hold a function that runs the program and exits with its result."""
         super().__init__()
         self.start = start
 
 
 class _ProgramCommand(click.Command):
-    """A command whose own options end where the program's arguments begin, as in ``flink run``."""
+    """A command whose own options end where the program's arguments start, like ``flink run``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Part the arguments before click looks at them: it would take the program's options for its own."""
+        """Split the arguments before click parses them, because it would parse the program's options as well."""
         border = self._end_of_own(args)
         rest = args[border:]
         if rest[:1] == ["--"]:
@@ -70,7 +70,7 @@ def _settings(context: click.Context, parameter: click.Parameter, values: tuple[
     for value in values:
         key, equals, text = value.partition("=")
         if not equals or not key.strip():
-            raise click.BadParameter(f"write key=value, not {value!r}", context, parameter)
+            raise click.BadParameter(f"must be key=value, but got {value!r}", context, parameter)
         settings[key.strip()] = text.strip()
     try:
         check_values(settings)
@@ -108,7 +108,7 @@ def _py_requirements(context: click.Context, parameter: click.Parameter, value: 
     "py_files",
     metavar="PATHS",
     callback=_py_files,
-    help="Python files, directories and zip archives to import from, separated by commas; they are sent to the tasks.",
+    help="Python files, directories and zip archives to import from, separated by commas; sent to the tasks.",
 )
 @click.option(
     "-pyarch",
@@ -124,24 +124,24 @@ def _py_requirements(context: click.Context, parameter: click.Parameter, value: 
     "py_requirements",
     metavar="FILE[#DIRECTORY]",
     callback=_py_requirements,
-    help="A requirements file to install and send to the tasks, and a directory to find the packages in.",
+    help="A requirements file to install and send to the tasks, and a directory that contains the packages.",
 )
-@click.option("-pyexec", "--pyExecutable", "py_executable", metavar="PATH", help="The interpreter of the tasks.")
+@click.option("-pyexec", "--pyExecutable", "py_executable", metavar="PATH", help="Python interpreter for the tasks.")
 @click.option("-s", "--fromSavepoint", "savepoint", metavar="PATH", help="A savepoint or checkpoint to start from.")
 @click.option(
     "-n",
     "--allowNonRestoredState",
     "allow_non_restored",
     is_flag=True,
-    help="Leave state in it behind that no operator of the program takes over.",
+    help="Skip its state that no operator of the program uses.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Start from the newest checkpoint of a job of the same name, if there is one in the directory of checkpoints.",
+    help="Start from the latest checkpoint of a job with the same name, if the checkpoint directory has one.",
 )
 @click.option("-py", "--python", "script_option", metavar="SCRIPT", help="The program, as in 'flink run'.")
-@click.option("-pym", "--pyModule", "module", metavar="MODULE", help="The program, as the name of a module.")
+@click.option("-pym", "--pyModule", "module", metavar="MODULE", help="The program, as a module name.")
 @click.option("-v", "--verbose", is_flag=True, help="Show whole tracebacks.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
 def run_command(
@@ -162,19 +162,19 @@ def run_command(
 ) -> NoReturn:
     """Run a PyFlink program.
 
-    Its own arguments follow the script and reach it untouched. What the program sets itself wins over the options.
+    The program's arguments follow the script and are passed unchanged. Settings in the program override the options.
     """
     if script_option is not None and module is not None:
-        raise click.UsageError("give a script or a module, not both")
+        raise click.UsageError("specify either a script or a module, not both")
     script = script_option
     if script is None and module is None:
         if not arguments:
-            raise click.UsageError("which program? Give a script, -py SCRIPT or -pym MODULE")
+            raise click.UsageError("specify a program: a script, -py SCRIPT or -pym MODULE")
         script, arguments = arguments[0], arguments[1:]
     if script is not None and not Path(script).exists():
-        raise click.UsageError(f"there is no script {script}")
+        raise click.UsageError(f"the script {script} does not exist")
     if savepoint and resume:
-        raise click.UsageError("give --fromSavepoint or --resume, not both")
+        raise click.UsageError("specify either --fromSavepoint or --resume, not both")
     settings |= {RESTORE_PATH.key: absolute(savepoint)} if savepoint else {}
     settings |= {IGNORE_UNCLAIMED.key: "true"} if allow_non_restored else {}
     settings |= {RESUME.key: "true"} if resume else {}
@@ -200,7 +200,7 @@ def run_command(
 def _run(
     script: str | None, module: str | None, arguments: Sequence[str], imports: Sequence[str], *, resume: bool
 ) -> BaseException:
-    """Run the program; return what it ends with."""
+    """Run the program; return the exception that ends it."""
     from flintstream.coordinator import program  # noqa: PLC0415
 
     if resume:
@@ -214,10 +214,10 @@ def _run(
     except KeyboardInterrupt:
         from flintstream.coordinator.client import cancel_all  # noqa: PLC0415
 
-        cancel_all(LAST_SECONDS)  # also those that the program did not wait for
+        cancel_all(LAST_SECONDS)  # including those that the program did not wait for
         click.echo("interrupted", err=True)
         end = SystemExit(INTERRUPTED)
-    except BaseException as error:  # noqa: BLE001 - whatever the program raises; it is raised again
+    except BaseException as error:  # noqa: BLE001 - programs may raise anything; re-raised later
         end = error
     program.end(well=isinstance(end, SystemExit) and not end.code)
     return end

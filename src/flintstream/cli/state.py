@@ -1,4 +1,4 @@
-"""``flintstream state``: what is in a savepoint or checkpoint."""
+"""``flintstream state``: contents of a savepoint or checkpoint."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _format_option = click.option(
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="For people, or one JSON object per line for scripts.",
+    help="A table, or one JSON object per line for scripts.",
 )
 
 
 @click.group("state", context_settings=SETTINGS)
 def state_command() -> None:
-    """Show what is in a savepoint or checkpoint; nothing is changed, and no job is needed."""
+    """Show the contents of a savepoint or checkpoint, read-only and without a job."""
 
 
 @state_command.command("list")
@@ -80,17 +80,17 @@ def _operator_json(operator: OperatorSummary) -> dict[str, Any]:
 
 @state_command.command("show")
 @click.argument("path")
-@click.option("--operator", metavar="UID|NAME", help="Only this operator, or the operators of this name.")
+@click.option("--operator", metavar="UID|NAME", help="Only this operator, or all operators with this name.")
 @click.option("--state", "name", metavar="NAME", help="Only this state.")
-@click.option("--key", metavar="KEY", help='Only this key: a text, or JSON such as 17 or ["a", 1].')
+@click.option("--key", metavar="KEY", help='Only this key: a string, or JSON such as 17 or ["a", 1].')
 @click.option("--timers", "what", flag_value="timers", help="Show timers, not state.")
 @click.option(
     "--values",
     "what",
     flag_value="values",
-    help="Show what is no keyed state: positions of sources, broadcast state, watermarks.",
+    help="Show non-keyed state: source positions, broadcast state, watermarks.",
 )
-@click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Stop after so many entries.")
+@click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Maximum number of entries.")
 @click.option("--pickle", "allow_pickle", is_flag=True, help="Unpickle objects; only if you trust the savepoint.")
 @_format_option
 def show_state_command(
@@ -105,7 +105,7 @@ def show_state_command(
 ) -> None:
     """Show the entries of keyed state in the savepoint or checkpoint at PATH."""
     if what is not None and name is not None:
-        raise click.UsageError(f"give --state or --{what}, not both")
+        raise click.UsageError(f"specify either --state or --{what}, not both")
     savepoint = _opened(lambda: Savepoint.load(path, allow_pickle=allow_pickle))
     uids = _opened(lambda: _uids(savepoint, operator))
     rows = _timers(savepoint, uids) if what == "timers" else _entries(savepoint, uids, name)
@@ -127,7 +127,7 @@ def show_state_command(
     else:
         click.echo("Nothing.")
     if more:
-        click.echo(f"There is more than {limit}: see --limit, --operator, --state and --key.", err=True)
+        click.echo(f"There are more than {limit} entries: see --limit, --operator, --state and --key.", err=True)
 
 
 def _uids(savepoint: Savepoint, operator: str | None) -> list[str]:
@@ -145,7 +145,7 @@ def _entries(savepoint: Savepoint, uids: Sequence[str], name: str | None) -> Ite
                 yield {"operator": uid, "state": state, **entry._asdict()}
     if name is not None and name not in found:
         known = ", ".join(sorted(found)) or "none"
-        raise CheckpointError(f"{savepoint.where} has no state '{name}' there; it has {known}")
+        raise CheckpointError(f"{savepoint.where} has no state '{name}'; its states are: {known}")
 
 
 def _timers(savepoint: Savepoint, uids: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -157,7 +157,7 @@ def _values(savepoint: Savepoint, uids: Sequence[str]) -> Iterator[dict[str, Any
 
 
 def _normal(key: str) -> str:
-    """Return JSON as :func:`to_json` writes it; what is no JSON as it is."""
+    """Normalize JSON to the format of :func:`to_json`; return other text unchanged."""
     try:
         return json.dumps(json.loads(key), ensure_ascii=False)
     except ValueError:
@@ -189,7 +189,7 @@ def _table(*columns: str) -> Table:
 
 
 def _print(table: Table) -> None:
-    """Print a table as wide as the terminal; into a pipe, wide enough for most."""
+    """Print a table in the width of the terminal; into a pipe, wide enough for most tables."""
     console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH

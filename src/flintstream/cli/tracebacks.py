@@ -1,4 +1,4 @@
-"""Shows a program's failure with the program's own lines only."""
+"""Tracebacks of failed programs, reduced to the program's own lines."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def _directories(*packages: str) -> tuple[str, ...]:
 
 
 class _Machinery:
-    """The code that a program's author did not write and need not see."""
+    """Code outside the program that its author does not need to see."""
 
     def __init__(self) -> None:
         self.own = (_OWN, "<frozen ", *_directories("pyspark", "py4j", "cloudpickle"))
-        # Where the program itself calls these, it is for its author to see.
+        # Calls by the program itself stay visible.
         self.helpers = _directories(concurrent.futures.__name__, importlib.__name__)
         self.hidden = False
 
     def without(self, trace: TracebackType | None) -> TracebackType | None:
-        """Return a traceback without it, and note whether anything is missing."""
+        """Return a traceback without it, and record whether anything was removed."""
         shown: list[TracebackType] = []
         before = False
         for step in _steps(trace):
@@ -63,17 +63,17 @@ def _traceback(steps: list[TracebackType]) -> TracebackType | None:
 
 
 def _of_program(trace: TracebackType | None) -> TracebackType | None:
-    """Return the part of a traceback that begins in the program: without this command and who started it."""
+    """Return the part of a traceback that starts in the program, without this command and its callers."""
     steps = list(_steps(trace))
     names = [step.tb_frame.f_code.co_filename for step in steps]
     begin = max((n + 1 for n, name in enumerate(names) if name.startswith(_COMMAND)), default=0)
-    while begin < len(names) and names[begin].startswith("<frozen "):  # of 'python -m'
+    while begin < len(names) and names[begin].startswith("<frozen "):  # from 'python -m'
         begin += 1
     return steps[begin] if begin < len(steps) else None
 
 
 def _only_of_program(error: BaseException) -> bool:
-    """Take from an exception, and from those it comes from, what is not the program's; tell whether that was much."""
+    """Reduce an exception and its causes to the program's lines; tell whether much was removed."""
     machinery = _Machinery()
     error.__traceback__ = _of_program(error.__traceback__)
     seen: set[int] = set()
@@ -90,9 +90,9 @@ def _only_of_program(error: BaseException) -> bool:
 
 
 def show_without_machinery(*, verbose: bool) -> None:
-    """Have the exception that ends this process shown as Python would show it if there were only the program.
+    """Show the exception that ends this process like Python, but only with the program's lines.
 
-    A hook of the program's own (``sys.excepthook``) is called as ever.
+    A hook of the program (``sys.excepthook``) is called as usual.
     """
     hook = sys.excepthook
 
@@ -102,7 +102,7 @@ def show_without_machinery(*, verbose: bool) -> None:
             hook(kind, error, error.__traceback__)
         elif verbose:
             hook(kind, error, trace)
-        elif isinstance(error, (CheckpointError, JobCancelledError)):  # no line of the program explains these
+        elif isinstance(error, (CheckpointError, JobCancelledError)):  # the program's lines do not explain these
             click.echo(f"Error: {error}", err=True)
         else:
             hidden = _only_of_program(error)

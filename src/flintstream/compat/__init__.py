@@ -1,1 +1,1 @@
-"""Running programs that were written for PyFlink as they are."""
+"""Support for running PyFlink programs unmodified."""

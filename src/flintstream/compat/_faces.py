@@ -1,7 +1,7 @@
-"""The modules of ``pyflink``: what flintstream's have, and what PyFlink's have besides.
+"""The modules of ``pyflink``: the names of flintstream's modules, and additional names of PyFlink's.
 
-A face has the names of the module of flintstream behind it, the very same objects, and lends it none of its own: what
-PyFlink's module imports from elsewhere, ``Duration`` in ``pyflink.common.watermark_strategy``, is found here alone.
+A face exports the same objects as the flintstream module behind it, and adds nothing to that module. Names that
+PyFlink's module imports from elsewhere, like ``Duration`` in ``pyflink.common.watermark_strategy``, are only here.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ HOME = "flintstream.compat.home"
 MODULE = "a module"
 STAND_IN = "nothing"
 TYPE_VARIABLE = "a type variable"
-"""What the table of names has for those that are not found in another module."""
+"""Markers in the table of names for those that are not found in another module."""
 
 
 def module_behind(name: str) -> str | None:
-    """Return the name of the module that stands behind one of PyFlink's; None if there is none.
+    """Return the name of the flintstream module behind a PyFlink module; None if there is none.
 
     >>> module_behind("pyflink.common.time"), module_behind("pyflink"), module_behind("pyflink.shell")
     ('flintstream.common.time', 'flintstream.compat.home', None)
@@ -38,18 +38,18 @@ def module_behind(name: str) -> str | None:
     candidate = f"{base}.{rest}" if rest else base
     try:
         return candidate if find_spec(candidate) is not None else None
-    except ModuleNotFoundError:  # of its parent
+    except ModuleNotFoundError:  # the parent is missing
         return None
 
 
 @cache
 def _origins(module: str) -> dict[str, str]:
-    """Return where each name comes from that the module behind does not have."""
+    """Return the origins of names that the module behind lacks."""
     return {name: origin for origin, names in NAMES.get(module, {}).items() for name in names.split()}
 
 
 def _fill(face: ModuleType, behind: ModuleType | None) -> None:
-    """Take over the names that a program may use, so that reading them costs what it costs in any module."""
+    """Copy the public names into the face, so that reading them is as fast as in any module."""
     mine = vars(face)
     origins = _origins(face.__name__)
     if behind is not None:
@@ -66,7 +66,7 @@ def _fill(face: ModuleType, behind: ModuleType | None) -> None:
 
 
 def _find(face: ModuleType, behind: ModuleType | None, name: str) -> Any:
-    """Return what a face has not been asked for yet."""
+    """Return a name that is not in the face yet."""
     origin = _origins(face.__name__).get(name)
     value = _from_behind(face, behind, name) if origin is None else _resolve(face.__name__, name, origin)
     if not _is_private(name):
@@ -105,14 +105,14 @@ def _resolve(module: str, name: str, origin: str) -> Any:
     if origin == STAND_IN:
         return stand_in(module, name)
     if origin == TYPE_VARIABLE:
-        variable = TypeVar(name)  # type: ignore[misc]  # its name is only known now
+        variable = TypeVar(name)  # type: ignore[misc]  # the name is dynamic
         variable.__module__ = module
         return variable
     return import_module(name) if origin == MODULE else getattr(import_module(origin), name)
 
 
 class _FaceLoader(SourceFileLoader):
-    """Makes a face. It reads files, sources and resources as the loader of the module behind does."""
+    """Creates a face. Reads files, sources and resources like the loader of the module behind."""
 
     def __init__(self, name: str, behind: str | None, path: str) -> None:
         super().__init__(name, path)
@@ -123,7 +123,7 @@ class _FaceLoader(SourceFileLoader):
 
 
 def face_spec(name: str) -> ModuleSpec | None:
-    """Return what the import system needs for a module of ``pyflink``; None if there is no such module."""
+    """Return the import spec of a ``pyflink`` module; None if there is no such module."""
     behind = module_behind(name)
     if behind is None:
         return ModuleSpec(name, _FaceLoader(name, None, ""), origin="flintstream") if name in NAMES else None

@@ -1,4 +1,4 @@
-"""What ``importlib.metadata`` tells of PyFlink where it is not installed."""
+"""Metadata of PyFlink for ``importlib.metadata``, for when PyFlink is not installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PyflinkDistribution(Distribution):
         self._name = name
 
     def read_text(self, filename: str) -> str | None:
-        """Return the content of a file of metadata, None if there is no such file."""
+        """Return the content of a metadata file; None if it does not exist."""
         if filename != "METADATA":
             return None
         return f"Metadata-Version: 2.1\nName: {self._name}\nVersion: {__version__}\n"

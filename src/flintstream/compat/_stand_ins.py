@@ -1,4 +1,4 @@
-"""Objects for names of PyFlink that nothing here stands behind: they can be imported, and say what to do when used."""
+"""Stand-ins for PyFlink names that flintstream does not implement: importable, with advice when used."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from flintstream.errors import AbsentNameError
 
 __all__ = ["advice", "stand_in"]
 
-_NO_JVM = "there is no JVM of Flink behind flintstream"
-_INTERNAL = "it is an internal of PyFlink"
+_NO_JVM = "flintstream has no Flink JVM"
+_INTERNAL = "it is internal to PyFlink"
 
 _MODULES = {
-    "pyflink.table": "the Table API is not part of flintstream; use Spark SQL, and read what it writes with a source",
-    "pyflink.dataset": "the DataSet API is gone since PyFlink 1.14; use pyflink.datastream in BATCH mode",
-    "pyflink.testing": "use flintstream.testing, whose CollectSink brings the records of a stream to a test",
+    "pyflink.table": "the Table API is not part of flintstream; use Spark SQL, and read its output with a source",
+    "pyflink.dataset": "PyFlink removed the DataSet API in 1.14; use pyflink.datastream in BATCH mode",
+    "pyflink.testing": "use flintstream.testing, whose CollectSink collects the records of a stream",
     "pyflink.java_gateway": _NO_JVM,
     "pyflink.pyflink_gateway_server": _NO_JVM,
     "pyflink.pyflink_callback_server": _NO_JVM,
@@ -26,7 +26,7 @@ _MODULES = {
     "pyflink.ml": "Flink ML is not part of flintstream",
     **{
         f"pyflink.datastream.connectors.{name}": "this connector is not available in this version of flintstream; "
-        f"examples/connectors/{example} is one to begin with, on the client for Python"
+        f"examples/connectors/{example} is a starting point, based on the Python client"
         for name, example in (
             ("cassandra", "cassandra_sink.py"),
             ("kinesis", "kinesis_sink.py"),
@@ -45,7 +45,7 @@ _OBJECTS = (
 
 
 def advice(module: str) -> str:
-    """Return what to do without a module of PyFlink that is not here."""
+    """Return advice for using flintstream without a PyFlink module."""
     found = [text for prefix, text in _MODULES.items() if module == prefix or module.startswith(prefix + ".")]
     return found[0] if found else "it is not part of flintstream"
 
@@ -59,7 +59,7 @@ def _advice_of(module: str, name: str) -> str:
 
 
 class _Absent(ABCMeta):
-    """The class of all stand-ins, which are classes themselves: annotations, subclasses and isinstance() take them."""
+    """Metaclass of all stand-ins. They are classes, so annotations, subclassing and isinstance() work."""
 
     _absent: str
 
@@ -80,7 +80,7 @@ class _Absent(ABCMeta):
 
 
 def stand_in(module: str, name: str) -> type:
-    """Return a class that can be named, subclassed and asked for instances, and refuses any other use.
+    """Return a class that can be named, subclassed and used in isinstance(), but rejects any other use.
 
     >>> PulsarSource = stand_in("pyflink.datastream.connectors.pulsar", "PulsarSource")
     >>> isinstance(1, PulsarSource)
@@ -88,7 +88,7 @@ def stand_in(module: str, name: str) -> type:
     >>> PulsarSource.builder()
     Traceback (most recent call last):
     flintstream.errors.AbsentNameError: pyflink.datastream.connectors.pulsar.PulsarSource.builder: this
-    connector is not available in this version of flintstream; examples/connectors/pulsar_source.py is one to begin
-    with, on the client for Python
+    connector is not available in this version of flintstream; examples/connectors/pulsar_source.py is a starting
+    point, based on the Python client
     """
     return _Absent(name, (), {"__module__": module, "_absent": f"{module}.{name} {_advice_of(module, name)}"})

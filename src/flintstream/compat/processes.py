@@ -1,6 +1,6 @@
-"""Serves ``import pyflink`` in the processes that ``multiprocessing`` starts afresh (``spawn``, ``forkserver``), too.
+"""Support for ``import pyflink`` in processes that ``multiprocessing`` starts with ``spawn`` or ``forkserver``.
 
-Such a process imports the program again, before any line of it could call ``install()``.
+Such a process imports the program again before it could call ``install()``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["enter", "serve_child_processes"]
 
-# It runs before the child has the search path of its parent, from which flintstream may have come.
+# Runs before the child has its parent's search path, from which flintstream may have been imported.
 _IN_CHILD = """
 import sys
 sys.path[:] = search_path
@@ -29,7 +29,7 @@ enter(*defaults)
 
 
 class _Entry:
-    """What makes a process a child of this one as soon as it unpickles it."""
+    """Sets up a process as a child of this one when it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = get_defaults()
@@ -38,12 +38,12 @@ class _Entry:
 
 
 def enter(config: dict[str, str], master: str | None, parallelism: int | None, py_files: list[str]) -> None:
-    """Make this process one that a program has started: what the command line says holds here as well."""
+    """Set up this process as one that a program has started, with the settings of the command line."""
     set_defaults(config, master, parallelism, py_files)
 
 
 def serve_child_processes(serves: Callable[[], bool]) -> None:
-    """Let processes that ``multiprocessing`` starts be like this one while ``serves()``; twice does no harm."""
+    """Make child processes of multiprocessing like this one while ``serves()``. Calling this twice has no effect."""
     spawn: Any = multiprocessing.spawn
     prepare = spawn.get_preparation_data
     if hasattr(prepare, "serves_pyflink"):
@@ -52,7 +52,7 @@ def serve_child_processes(serves: Callable[[], bool]) -> None:
     @functools.wraps(prepare)
     def get_preparation_data(name: str) -> dict[str, Any]:
         data: dict[str, Any] = prepare(name)
-        # First, as the rest may refer to modules; a name that multiprocessing does not know does no harm.
+        # First, because other entries may refer to modules; multiprocessing ignores unknown names.
         return {"flintstream": _Entry(), **data} if serves() else data
 
     get_preparation_data.serves_pyflink = True  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Serves ``import pyflink`` from flintstream, so that PyFlink programs run without a change.
+"""Support for ``import pyflink``, so that PyFlink programs run unmodified.
 
 >>> install()
 >>> from pyflink.common import Types
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 __all__ = ["PYFLINK_VERSION", "PyflinkModuleError", "install", "is_installed", "uninstall"]
 
 PYFLINK_VERSION = __version__
-"""The version of PyFlink whose API flintstream has."""
+"""The PyFlink version whose API flintstream implements."""
 
 
 class PyflinkModuleError(ModuleNotFoundError):
-    """A module of PyFlink that flintstream does not have; the message says what to use instead."""
+    """A PyFlink module that flintstream does not implement. The message names an alternative."""
 
 
 class _PyflinkFinder:
-    """Finds the modules of ``pyflink``, before any other. No base class: importing importlib.abc takes long."""
+    """Finds ``pyflink`` modules before any other finder. Has no base class: importing importlib.abc takes long."""
 
     installed_by = f"{__name__}:install"
-    """How the processes of a job's tasks get this finder."""
+    """Tells the processes of a job's tasks how to install this finder."""
 
     def find_spec(
         self,
@@ -57,7 +57,7 @@ class _PyflinkFinder:
 
 
 class _MetadataFinder:
-    """Tells ``importlib.metadata`` of ``apache-flink``, after any other finder: one that is installed goes first."""
+    """Finds ``apache-flink`` for ``importlib.metadata``, last, so that an installed distribution takes precedence."""
 
     def find_spec(self, *_: object) -> None:
         return None
@@ -68,7 +68,7 @@ class _MetadataFinder:
             "apache-flink-libraries",
         }:
             return []
-        from flintstream.compat._metadata import PyflinkDistribution  # noqa: PLC0415 - costly, and rarely asked for
+        from flintstream.compat._metadata import PyflinkDistribution  # noqa: PLC0415 - slow and rarely needed
 
         return [PyflinkDistribution(context.name)]
 
@@ -78,27 +78,27 @@ _metadata = _MetadataFinder()
 
 
 def is_installed() -> bool:
-    """Tell whether ``import pyflink`` is served from flintstream."""
+    """Tell whether flintstream serves ``import pyflink``."""
     return _finder in sys.meta_path
 
 
 def install() -> None:
-    """Serve ``import pyflink`` from flintstream from now on, even where PyFlink is installed; twice does no harm.
+    """Serve ``import pyflink`` from flintstream, even if PyFlink is installed. Calling this twice has no effect.
 
-    This holds for the processes that ``multiprocessing`` starts, too, by whatever method.
+    Processes that ``multiprocessing`` starts, by any method, do the same.
 
-    What ``pyflink.common``, ``pyflink.datastream`` and ``pyflink.metrics`` have is what flintstream's have, the very
-    same objects. Besides, every name that PyFlink's modules have had since 1.13 can be imported from them.
+    ``pyflink.common``, ``pyflink.datastream`` and ``pyflink.metrics`` export the same objects as flintstream's modules.
+    In addition, every name that PyFlink's modules have had since 1.13 can be imported.
 
     Raises:
-        FlintstreamError: PyFlink itself is imported already.
+        FlintstreamError: PyFlink itself is already imported.
     """
     if is_installed():
         return
     imported = sys.modules.get("pyflink")
     if imported is not None:
         raise FlintstreamError(
-            f"PyFlink itself is imported already (from {getattr(imported, '__file__', 'somewhere')}): call "
+            f"PyFlink itself is already imported (from {getattr(imported, '__file__', 'somewhere')}): call "
             "flintstream.compat.pyflink.install() before the first import of pyflink, or use 'flintstream run'"
         )
     sys.meta_path.insert(0, _finder)

@@ -1,1 +1,1 @@
-"""From a program to a job plan: pure functions over plain data, no Spark."""
+"""Translation of a program to a job plan, with pure functions over plain data and without Spark."""

@@ -1,7 +1,7 @@
-"""Functions as they are when a step is added to the program: what happens to their surroundings later changes nothing.
+"""Functions frozen when their step is added to the program, so that later changes to variables do not affect them.
 
-PyFlink pickles a function when its step is added, so that one that is made in a loop keeps the loop's variable of its
-round. Pickling it when the job is planned would give all of them that of the last.
+PyFlink pickles a function when its step is added. A function that is created in a loop therefore keeps the loop
+variable's value of its iteration. Pickling at planning time would give all of them the last value.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from flintstream.runtime.operators.adapters import PlainFunction
 
 
 def frozen(name: str, operator: Any) -> Frozen:
-    """Pickle an operator, or a function, for the tasks; one that is pickled already stays as it is.
+    """Pickle an operator or a function for the tasks; return one that is already pickled unchanged.
 
     Raises:
-        UnpicklableError: It holds something that cannot be pickled; the message says what.
+        UnpicklableError: It refers to something that cannot be pickled, which the message names.
     """
     if isinstance(operator, Frozen):
         return operator
@@ -37,10 +37,10 @@ def frozen(name: str, operator: Any) -> Frozen:
 
 
 def _described(function: Any) -> str:
-    """Name a function, or the class of an object."""
+    """Describe a function, or an object by its class."""
     if isinstance(function, PlainFunction):
         (function,) = vars(function).values()
-    function = getattr(function, "function", function)  # of an adapter
+    function = getattr(function, "function", function)  # unwrap adapters
     if isinstance(function, FunctionType):
         return f"the function {function.__qualname__}"
     return f"an object of the class {type(function).__qualname__}"
@@ -61,6 +61,6 @@ def _unpicklable_part(function: Any) -> str | None:
 def _picklable(value: Any) -> bool:
     try:
         _by_value.dumps(value)
-    except Exception:  # noqa: BLE001 - any failure makes it the culprit
+    except Exception:  # noqa: BLE001 - any error makes it the culprit
         return False
     return True

@@ -12,9 +12,9 @@ _ROLES = {"SOURCE": "Data Source", "OPERATOR": "Operator", "SINK": "Data Sink"}
 
 
 def execution_plan(graph: StreamGraph) -> str:
-    """Render an optimized stream graph in the JSON of Flink's ``getExecutionPlan``.
+    """Render an optimized stream graph as the JSON of Flink's ``getExecutionPlan``.
 
-    Beyond Flink's fields each node names its ``superstep``, and what the program has set of it: ``max_parallelism``,
+    In addition to Flink's fields, each node has its ``superstep`` and the program's settings: ``max_parallelism``,
     ``slot_sharing_group``, ``chaining`` (``HEAD`` or ``NEVER``) and ``buffer_timeout`` in ms.
     """
     nodes: list[dict[str, Any]] = []

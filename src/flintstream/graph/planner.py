@@ -37,7 +37,7 @@ def default_max_parallelism(parallelism: int) -> int:
 
 
 def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
-    """Give every step its parallelism and number of key groups."""
+    """Assign each step its parallelism and number of key groups."""
     found: dict[int, int] = {}
 
     def resolved(node: StreamNode) -> StreamNode:
@@ -49,13 +49,13 @@ def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
             most = default_max_parallelism(parallelism)
         if parallelism > most:
             raise PlanError(
-                f"operator '{node.name}' has parallelism {parallelism}, more than its max parallelism {most}; "
+                f"operator '{node.name}' has parallelism {parallelism}, which exceeds its max parallelism {most}: "
                 "raise set_max_parallelism() or lower set_parallelism()",
             )
         return replace(node, parallelism=parallelism, max_parallelism=most, key_groups_given=given)
 
     def follow(node: StreamNode) -> int:
-        """As PyFlink, which collects in one subtask; nothing is lost by several where records need not change place."""
+        """Return the input's parallelism if records can stay in place; otherwise 1, like PyFlink."""
         edges = graph.inputs(node.id)
         before = {found[edge.source] for edge in edges}
         return before.pop() if len(before) == 1 and all(edge.partitioner is None for edge in edges) else 1
@@ -64,7 +64,7 @@ def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
 
 
 def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
-    """Forward where both ends have the same parallelism, round robin where they do not."""
+    """Use forward edges between equal parallelisms, and round robin between different ones."""
 
     def resolved(edge: StreamEdge) -> StreamEdge:
         source, target = graph.node(edge.source), graph.node(edge.target)
@@ -74,7 +74,7 @@ def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
         if isinstance(edge.partitioner, ForwardPartitioner) and not same:
             raise PlanError(
                 f"forward() from '{source.name}' (parallelism {source.parallelism}) to '{target.name}' "
-                f"(parallelism {target.parallelism}) needs equal parallelism; use rebalance() or rescale()",
+                f"(parallelism {target.parallelism}) needs equal parallelism: use rebalance() or rescale()",
             )
         return edge
 
@@ -82,9 +82,9 @@ def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
 
 
 def assign_uids(graph: StreamGraph) -> StreamGraph:
-    """Give every step a uid: the user's own, or a hash of what it is and of all that leads to it.
+    """Assign each step a uid: the user's, or a hash of the step and everything upstream of it.
 
-    Such a hash does not change when something is added elsewhere in the program, nor with the name or the parallelism.
+    The hash does not depend on other parts of the program, nor on names or parallelism.
     """
     hashes: dict[int, str] = {}
     taken: dict[str, str] = {}
@@ -102,7 +102,7 @@ def assign_uids(graph: StreamGraph) -> StreamGraph:
             uid = hashlib.sha1(f"{place}|{alike[place]}".encode(), usedforsecurity=False).hexdigest()
         if uid in taken:
             raise PlanError(
-                f"operators '{taken[uid]}' and '{node.name}' have the same uid '{uid}'; uids must be unique"
+                f"operators '{taken[uid]}' and '{node.name}' have the same uid '{uid}': uids must be unique"
             )
         taken[uid] = node.name
         hashes[node.id] = uid
@@ -111,10 +111,10 @@ def assign_uids(graph: StreamGraph) -> StreamGraph:
 
 
 def mark_conversions(graph: StreamGraph) -> StreamGraph:
-    """Decide which steps bring their results to the declared type.
+    """Decide which steps convert their results to the declared type.
 
-    PyFlink passes raw Python objects between Python operators that it chains, and encodes them everywhere else. It
-    chains a plain function to the only consumer of its input when nothing separates the two.
+    PyFlink passes raw Python objects between chained Python operators, and serializes them everywhere else. It chains a
+    plain function to the only consumer of its input if nothing separates the two.
     """
 
     def chained_in_pyflink(edge: StreamEdge) -> bool:
@@ -143,10 +143,10 @@ def mark_conversions(graph: StreamGraph) -> StreamGraph:
 
 
 def mark_order(graph: StreamGraph) -> StreamGraph:
-    """Find out in what order the driver should show what several subtasks, or several sinks, have for it.
+    """Determine the order in which the driver shows records from several subtasks or sinks.
 
-    Where the records of a single subtask were dealt out in turn, and each became one, taking them in turn gives their
-    order back. Side outputs come after what they were put aside from, as they usually do in PyFlink.
+    If the records of a single subtask were dealt out in turn, one for one, taking them in turn restores their order.
+    Side outputs follow the output that they were split from, as they usually do in PyFlink.
     """
     nodes: dict[int, StreamNode] = {}
     for node in graph.nodes:
@@ -162,10 +162,10 @@ def mark_order(graph: StreamGraph) -> StreamGraph:
 
 
 def assign_levels(graph: StreamGraph) -> StreamGraph:
-    """Put every step into the earliest superstep in which all its input is there.
+    """Assign each step to the earliest superstep in which all its inputs are available.
 
-    An exchange leads to the next superstep. A forward edge stays in the same one, unless another input makes its target
-    wait.
+    An exchange leads to the next superstep. A forward edge stays in the same one, unless another input delays its
+    target.
     """
     levels: dict[int, int] = {}
     nodes = []
@@ -194,7 +194,7 @@ REWRITES: tuple[Callable[[StreamGraph], StreamGraph], ...] = (
     mark_order,
     assign_levels,
 )
-"""The rewrites, in the order in which they depend on one another."""
+"""The rewrites in the order of their dependencies."""
 
 
 def optimize(graph: StreamGraph) -> StreamGraph:
@@ -205,7 +205,7 @@ def optimize(graph: StreamGraph) -> StreamGraph:
 
 
 def chains_of(graph: StreamGraph) -> list[list[StreamNode]]:
-    """Group the steps that forward edges connect within one superstep, each group in topological order."""
+    """Group the steps that forward edges connect within a superstep, each group in topological order."""
     chain_of: dict[int, int] = {node.id: node.id for node in graph.nodes}
 
     def find(number: int) -> int:
@@ -224,14 +224,14 @@ def chains_of(graph: StreamGraph) -> list[list[StreamNode]]:
 
 
 def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettings) -> JobPlan:
-    """Turn an optimized stream graph into the linear list of supersteps that an engine runs.
+    """Convert an optimized stream graph to the list of supersteps that an engine runs in order.
 
     Raises:
         UnpicklableError: A function cannot be pickled; the message names the operator.
     """
     groups = chains_of(graph)
     chain_ids = {node.id: number for number, group in enumerate(groups) for node in group}
-    # By position: a stream may be united with itself, which makes two edges that are alike in everything.
+    # By position: a stream that is united with itself has two equal edges.
     exchanges = [
         _exchange(graph, number, edge, chain_ids[edge.target])
         for number, edge in enumerate(e for e in graph.edges if e.exchange)

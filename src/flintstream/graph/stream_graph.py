@@ -1,4 +1,4 @@
-"""The stream graph: the physical steps of a program and the edges between them."""
+"""Stream graph: the physical steps of a program and the edges between them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamEdge:
-    """Records flow from one step to another."""
+    """A flow of records from one step to another."""
 
     source: int
     target: int
     input: int
     partitioner: Partitioner | None = None
-    """None until the planner decides between forward and rebalance."""
+    """None until the planner chooses forward or rebalance."""
     side_tag: str | None = None
     side_type: TypeInformation | None = None
     exchange: bool = False
-    """Whether records change subtask or superstep on this edge; decided by the planner."""
+    """Whether records change subtask or superstep on this edge; set by the planner."""
 
 
 @dataclass(frozen=True)
@@ -65,25 +65,23 @@ class StreamNode:
     bounded: bool = True
     side_tags: frozenset[str] = frozenset()
     follows_input: bool = False
-    """Whether the parallelism is that of what comes in."""
+    """Whether to use the parallelism of the input."""
     dealt: bool = False
-    """Whether it has, one for one, the records of a step with one subtask, dealt out to its own in turn."""
+    """Whether its records correspond one to one to those of a single subtask, dealt out in turn."""
     side_outputs: int = 0
-    """Through how many side outputs its records come."""
+    """Number of side outputs that its records have passed through."""
     level: int = -1
     key_groups_given: bool = False
-    """Whether the program says ``max_parallelism``."""
+    """Whether the program sets ``max_parallelism``."""
     frozen: Frozen | None = None
-    """The operator as it was pickled when the step was added; None for one that is pickled with the plan."""
+    """The operator, pickled when the step was added; None if it is pickled with the plan."""
     converts: bool = False
-    """Whether results are brought to the declared type here, as PyFlink does wherever its Python operators do not
-    chain.
-    """
+    """Whether to convert results to the declared type, as PyFlink does where Python operators are not chained."""
 
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the planner needs to know of the environment."""
+    """Environment settings for the planner."""
 
     parallelism: int = 1
     max_parallelism: int = execution.MAX_PARALLELISM.default
@@ -117,20 +115,19 @@ class StreamGraph:
         return tuple(edge for edge in self.edges if edge.source == number)
 
     def with_nodes(self, nodes: Iterable[StreamNode]) -> StreamGraph:
-        """Return the graph with other steps."""
+        """Return the graph with these steps."""
         return replace(self, nodes=tuple(nodes))
 
     def with_edges(self, edges: Iterable[StreamEdge]) -> StreamGraph:
-        """Return the graph with other edges."""
+        """Return the graph with these edges."""
         return replace(self, edges=tuple(edges))
 
 
 def build_stream_graph(transformations: Iterable[Transformation], settings: GraphSettings) -> StreamGraph:
-    """Resolve the virtual steps of a program into edges.
+    """Replace the virtual steps of a program with edges.
 
     Raises:
-        PlanError: The program has no operator, BATCH mode meets an unbounded source, or a step has no uid though it
-            must have one.
+        PlanError: The program has no operator, BATCH mode has an unbounded source, or a required uid is missing.
     """
     order: list[Transformation] = []
     seen: set[int] = set()
@@ -156,7 +153,7 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
     if without and not settings.auto_uids:
         names = ", ".join(f"'{name}'" for name in without)
         raise PlanError(
-            f"{names} must have a uid, as disable_auto_generated_uids() was called: give it with uid('...')"
+            f"{names} must have a uid, because disable_auto_generated_uids() was called: set it with uid('...')"
         )
     return StreamGraph(tuple(nodes), tuple(edges), batch=_is_batch(nodes, settings), settings=settings)
 

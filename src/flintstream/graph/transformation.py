@@ -1,4 +1,4 @@
-"""What the DataStream API builds: a graph of transformations, as the user wrote it."""
+"""Transformations: the graph that the DataStream API builds, as the user wrote it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ids = itertools.count(1)
 
 @dataclass(eq=False)
 class Transformation:
-    """A step of the program. Virtual ones (partition, union, side output) only say how records get to the next step."""
+    """A step of the program. Virtual steps (partition, union, side output) only route records to the next step."""
 
     name: str
     inputs: tuple[Transformation, ...] = ()
@@ -28,20 +28,20 @@ class Transformation:
     """None for an untyped stream, whose records are any picklable object."""
     parallelism: int | None = None
     parallel: bool = True
-    """False for what is read or computed in one subtask whatever the program says."""
+    """False if it always runs in one subtask."""
     max_parallelism: int | None = None
     uid: str | None = None
     uid_hash: str | None = None
     description: str | None = None
     slot_sharing_group: str | None = None
     chaining: str = "ALWAYS"
-    """ALWAYS, HEAD (may start a chain only) or NEVER."""
+    """ALWAYS, HEAD (only as the start of a chain) or NEVER."""
     buffer_timeout_ms: int | None = None
     id: int = field(default_factory=lambda: next(_ids))
 
     @property
     def virtual(self) -> bool:
-        """Whether this step runs nothing by itself."""
+        """Whether this step does not run anything itself."""
         return False
 
 
@@ -62,10 +62,10 @@ class OperatorTransformation(Transformation):
     """PROCESS, KEYED, WINDOW, CO, BROADCAST or ENGINE (not a Python function in PyFlink, so never chained there)."""
     keyed: bool = False
     frozen: Frozen | None = None
-    """The operator with the user's functions as they were when the step was added."""
+    """The operator with the user's functions, pickled when the step was added."""
 
     def __post_init__(self) -> None:
-        """Keep the user's functions as they are now; a sink's or source's driver part goes on as the object it is."""
+        """Pickle the user's functions now; the driver parts of sinks and sources stay live objects."""
         if type(self) is OperatorTransformation:
             self.frozen = frozen(self.name, self.operator)
 
@@ -80,12 +80,12 @@ class SinkTransformation(OperatorTransformation):
     """Writes records to a sink."""
 
     follows_input: bool = False
-    """Whether it has the parallelism of what it writes, so that records keep their order."""
+    """Whether it has the parallelism of its input, which keeps the order of records."""
 
 
 @dataclass(eq=False)
 class PartitionTransformation(Transformation):
-    """Says which subtask each record goes to."""
+    """Chooses the subtask for each record."""
 
     partitioner: Partitioner | None = None
 
@@ -107,21 +107,21 @@ class UnionTransformation(Transformation):
 
 @dataclass(eq=False)
 class CacheTransformation(Transformation):
-    """Stands for a step whose records are kept, or for what reads the kept ones: its input is the one or the other."""
+    """A cached stream: its input is either the step whose records are cached, or the reader of cached records."""
 
     @property
     def virtual(self) -> bool:
-        """Keeping records is a sink's matter."""
+        """Caching is done by a sink."""
         return True
 
 
 @dataclass(eq=False)
 class SideOutputTransformation(Transformation):
-    """Picks the records that a step sent to a side output."""
+    """Selects the records that a step sent to a side output."""
 
     tag_id: str = ""
 
     @property
     def virtual(self) -> bool:
-        """Picking happens on the edge."""
+        """Selection happens on the edge."""
         return True

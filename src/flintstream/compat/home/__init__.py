@@ -1,6 +1,6 @@
-"""What PyFlink has beside the packages that flintstream mirrors: ``pyflink`` itself and the modules directly in it.
+"""Parts of PyFlink outside the packages that flintstream mirrors: ``pyflink`` itself and its top-level modules.
 
-Programs see this package as ``pyflink``: its directory is what ``pyflink.__path__`` holds.
+Programs see this package as ``pyflink``; ``pyflink.__path__`` contains its directory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["__version__"]
 
 
 def keyword(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a method take named arguments only, and keep them as ``_input_kwargs`` of its object."""
+    """Make a method accept only keyword arguments, and store them as ``_input_kwargs`` of its object."""
 
     @wraps(func)
     def taking_names(self: Any, **kwargs: Any) -> Any:
@@ -28,5 +28,5 @@ def keyword(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add_version_doc(f: Callable[..., Any], version: str) -> None:
-    """Say in the docstring of ``f`` which version added it."""
+    """Note in the docstring of ``f`` which version added it."""
     f.__doc__ = f"{(f.__doc__ or '').rstrip()}\n\n.. versionadded:: {version}"

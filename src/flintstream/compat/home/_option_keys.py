@@ -1,4 +1,4 @@
-"""The keys of Flink's options by what Java calls them, read off Flink 2.3.0."""
+"""Keys of Flink's options by their Java constants, taken from Flink 2.3.0."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _of(options: str) -> dict[str, str]:
 
 
 def key_of(options: str, constant: str) -> str | None:
-    """Return the key of an option, None if it is not known.
+    """Return the key of an option; None if it is unknown.
 
     >>> key_of("ExecutionOptions", "RUNTIME_MODE")
     'execution.runtime-mode'

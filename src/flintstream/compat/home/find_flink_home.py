@@ -1,4 +1,4 @@
-"""Where Flink is (``pyflink.find_flink_home``)."""
+"""Location of Flink (``pyflink.find_flink_home``)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__: list[str] = []
 
 
 def _find_flink_home() -> str:
-    """Return ``FLINK_HOME``, by default the directory of this package, which has no jars in its ``lib``."""
+    """Return ``FLINK_HOME``; by default the directory of this package, whose ``lib`` contains no jars."""
     return os.environ.setdefault("FLINK_HOME", str(Path(__file__).parent))
 
 
 def _find_flink_source_root() -> str:
-    """Refuse: there are no sources of Flink.
+    """Raise an error: Flink's sources are not available.
 
     Raises:
         FileNotFoundError: Always.
     """
-    raise FileNotFoundError("there are no sources of Flink behind flintstream")
+    raise FileNotFoundError("flintstream does not include Flink's sources")

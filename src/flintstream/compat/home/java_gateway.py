@@ -1,7 +1,7 @@
-"""What programs find behind PyFlink's gateway to Java (``pyflink.java_gateway``).
+"""PyFlink's gateway to Java (``pyflink.java_gateway``), without a JVM.
 
-There is no JVM of Flink. What programs commonly use the gateway for works: configurations, environments, spans of time
-and the keys of options. Anything else can be named, and says what to do instead when it is used.
+Common uses of the gateway work: configurations, environments, durations and option keys. Other Java names resolve, but
+raise an error with advice when used.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _OPTIONS = ("org.apache.flink.configuration.", "org.apache.flink.python.PythonOp
 
 _ADVICE = (
     ("org.apache.flink.table", "use Spark SQL for tables"),
-    ("org.apache.flink.connector", "use pyflink.datastream.connectors, whose sources and sinks are Python here"),
-    ("org.apache.flink.streaming.connectors", "use pyflink.datastream.connectors, which is Python here"),
-    ("org.apache.flink.formats", "use pyflink.datastream.formats, which is Python here"),
-    (_OPTIONS, "give the key of the option as a text, such as 'parallelism.default'"),
+    ("org.apache.flink.connector", "use pyflink.datastream.connectors, whose sources and sinks are pure Python"),
+    ("org.apache.flink.streaming.connectors", "use pyflink.datastream.connectors, which is pure Python"),
+    ("org.apache.flink.formats", "use pyflink.datastream.formats, which is pure Python"),
+    (_OPTIONS, "use the option's key as a string, such as 'parallelism.default'"),
     ("org.apache.flink.configuration", "use pyflink.common.Configuration"),
     ("org.apache.flink", "use the methods of PyFlink's Python API, or write the class in Python"),
-    ("java.", "use what Python has for it"),
+    ("java.", "use its Python equivalent"),
 )
 
 
@@ -44,10 +44,10 @@ def _refused(name: str) -> AbsentNameError:
 
 
 class JavaType(JavaView):
-    """A class of flintstream, or a function that makes its objects, as a class of Java."""
+    """A flintstream class, or a function that creates objects, presented as a Java class."""
 
     def __getattr__(self, name: str) -> Any:
-        members = getattr(self._target, "__members__", {})  # of an enum
+        members = getattr(self._target, "__members__", {})  # for enums
         if name == "valueOf" and members:
             return members.__getitem__
         return members[name] if name in members else super().__getattr__(name)
@@ -58,7 +58,7 @@ class JavaType(JavaView):
 
 
 class AbsentClass:
-    """A class that only Java has: it can be named, not used."""
+    """A Java class without a counterpart: it can be named but not used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -76,7 +76,7 @@ class AbsentClass:
         raise _refused(full)
 
     def __call__(self, *_: Any) -> Any:
-        """Refuse.
+        """Raise an error with advice.
 
         Raises:
             AbsentNameError: Always.
@@ -84,19 +84,19 @@ class AbsentClass:
         raise _refused(self._name)
 
     def __repr__(self) -> str:
-        return f"<class {self._name} of Java, which is not here>"
+        return f"<Java class {self._name}, not available>"
 
 
 class _NoClient:
-    """What ``java_import`` of py4j sends its command through."""
+    """Receives the command of py4j's ``java_import``."""
 
     @staticmethod
-    def send_command(command: str) -> str:  # noqa: ARG004 - there is no process to tell
-        return "yv"  # done, in py4j's protocol
+    def send_command(command: str) -> str:  # noqa: ARG004 - there is no JVM process
+        return "yv"  # success in py4j's protocol
 
 
 class JavaPackage:
-    """A package of Java, in which classes and packages are found as attributes."""
+    """A Java package, with classes and subpackages as attributes."""
 
     _gateway_client = _NoClient
     _id = "0"
@@ -113,7 +113,7 @@ class JavaPackage:
         return _class_of(_SHORT.get(full, full))
 
     def __call__(self, *_: Any) -> Any:
-        """Refuse.
+        """Raise an error: packages are not callable.
 
         Raises:
             AbsentNameError: Always.
@@ -121,7 +121,7 @@ class JavaPackage:
         raise _refused(self._name)
 
     def __repr__(self) -> str:
-        return f"<package {self._name} of Java>"
+        return f"<Java package {self._name}>"
 
 
 class _Environments:
@@ -129,7 +129,7 @@ class _Environments:
 
     @staticmethod
     def get_execution_environment(configuration: Configuration | None = None) -> StreamExecutionEnvironment:
-        from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415 - for programs that ask for it
+        from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415 - only some programs need it
 
         return StreamExecutionEnvironment.get_execution_environment(configuration)
 
@@ -147,8 +147,8 @@ class _Environments:
     @classmethod
     def create_remote_environment(cls, host: str, port: int, *arguments: Any) -> StreamExecutionEnvironment:
         warnings.warn(
-            f"createRemoteEnvironment({host!r}, {port}): there is no cluster of Flink to reach; the environment "
-            "runs on Spark, whose master 'flintstream run --master' names",
+            f"createRemoteEnvironment({host!r}, {port}): flintstream does not connect to Flink clusters, and runs "
+            "on Spark instead: choose a Spark master with 'flintstream run --master'",
             stacklevel=4,
         )
         return cls.create_local_environment(*(a for a in arguments if isinstance(a, int | Configuration)))
@@ -198,7 +198,7 @@ _CLASSES = {
         "flintstream.datastream.connectors.kafka:KafkaOffsetResetStrategy"
     ),
 }
-"""What is here under the names of Java."""
+"""Implementations of Java names."""
 
 
 def _class_of(name: str) -> Any:
@@ -214,11 +214,11 @@ _SHORT = {
     "PythonOptions": "org.apache.flink.python.PythonOptions",
     "StreamExecutionEnvironment": f"{_ENVIRONMENT}StreamExecutionEnvironment",
 }
-"""What a gateway has without its package."""
+"""Names that the gateway offers without their package."""
 
 
 class Gateway:
-    """What :func:`get_gateway` returns.
+    """The gateway that :func:`get_gateway` returns.
 
     >>> configuration = Gateway().jvm.org.apache.flink.configuration.Configuration()
     >>> _ = configuration.setInteger("parallelism.default", 4)
@@ -226,20 +226,20 @@ class Gateway:
     {'parallelism.default': '4'}
     >>> Gateway().jvm.org.apache.flink.runtime.minicluster.MiniCluster(configuration)
     Traceback (most recent call last):
-    flintstream.errors.AbsentNameError: org.apache.flink.runtime.minicluster.MiniCluster: there is no JVM of
-    Flink behind flintstream; use the methods of PyFlink's Python API, or write the class in Python
+    flintstream.errors.AbsentNameError: org.apache.flink.runtime.minicluster.MiniCluster: flintstream has no Flink JVM;
+    use the methods of PyFlink's Python API, or write the class in Python
     """
 
     jvm = JavaPackage()
     """The packages of Java."""
 
     def new_array(self, java_class: object, *dimensions: int) -> list[Any]:
-        """Return a list of None of that length, or lists of lists of more dimensions."""
+        """Return a list of None with the given length; nested lists for several dimensions."""
         first, *rest = dimensions
         return [self.new_array(java_class, *rest) if rest else None for _ in range(first)]
 
     def close(self, *_: Any, **__: Any) -> None:
-        """Do nothing: there is no connection."""
+        """Do nothing: there is no connection to close."""
 
     shutdown = close_callback_server = shutdown_callback_server = close
 
@@ -253,7 +253,7 @@ _gateway = Gateway()
 
 
 def get_gateway() -> Gateway:
-    """Return what stands for PyFlink's gateway to Java."""
+    """Return the replacement for PyFlink's gateway to Java."""
     return _gateway
 
 
@@ -261,13 +261,13 @@ launch_gateway = get_gateway
 
 
 def is_launch_gateway_disabled() -> bool:
-    """Return False: it costs nothing."""
+    """Return False: the gateway costs nothing."""
     return False
 
 
 def import_flink_view(gateway: Gateway) -> None:
-    """Do nothing: the short names of Flink's classes are there."""
+    """Do nothing: the short names of Flink's classes already resolve."""
 
 
 def java_import(jvm_view: JavaPackage, import_str: str) -> None:
-    """Do nothing: a class that only Java has cannot be used by its short name either."""
+    """Do nothing: classes without a counterpart cannot be used by short name either."""

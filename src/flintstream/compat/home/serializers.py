@@ -1,4 +1,4 @@
-"""Objects as bytes in streams (``pyflink.serializers``)."""
+"""Serializers for streams of bytes (``pyflink.serializers``)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _INT = struct.Struct(">i")
 
 
 class SpecialLengths:
-    """Lengths that mean something else."""
+    """Lengths with a special meaning."""
 
     END_OF_DATA_SECTION = -1
     NULL = -2
 
 
 def read_int(stream: BinaryIO) -> int:
-    """Read an integer of 32 bits.
+    """Read a 32-bit integer.
 
     Raises:
         EOFError: The stream has ended.
@@ -46,19 +46,19 @@ def read_int(stream: BinaryIO) -> int:
 
 
 def write_int(value: int, stream: BinaryIO) -> None:
-    """Write an integer of 32 bits."""
+    """Write a 32-bit integer."""
     stream.write(_INT.pack(value))
 
 
 class IterableSerializer(TypeSerializer[Any]):
-    """Writes and reads many objects one after the other."""
+    """Serializes many objects in sequence."""
 
     def _load_from_stream_without_unbatching(self, stream: Any) -> Iterator[Any]:
         return ([item] for item in self.deserialize(stream))
 
 
 class VarLengthDataSerializer(IterableSerializer):
-    """Writes each object as its length in bytes and the bytes."""
+    """Writes the length of each object in bytes, followed by its bytes."""
 
     def serialize(self, iterable: Iterable[Any], stream: Any) -> None:
         """Write all objects.
@@ -96,11 +96,11 @@ class VarLengthDataSerializer(IterableSerializer):
 
     @abstractmethod
     def loads(self, obj: bytes) -> Any:
-        """Return the object that the bytes stand for."""
+        """Return the object that the bytes encode."""
 
 
 class PickleSerializer(VarLengthDataSerializer):
-    """Writes objects with pickle.
+    """Serializes objects with pickle.
 
     >>> from io import BytesIO
     >>> stream = BytesIO()
@@ -114,12 +114,12 @@ class PickleSerializer(VarLengthDataSerializer):
         return pickle.dumps(obj, 3)
 
     def loads(self, obj: bytes) -> Any:
-        """Return the object that the bytes stand for."""
+        """Return the object that the bytes encode."""
         return pickle.loads(obj, encoding="bytes")
 
 
 class BatchedSerializer(IterableSerializer):
-    """Writes lists of ``batch_size`` objects with another serializer; all in one list by default."""
+    """Writes lists of ``batch_size`` objects with another serializer; a single list by default."""
 
     UNLIMITED_BATCH_SIZE = -1
     UNKNOWN_BATCH_SIZE = 0

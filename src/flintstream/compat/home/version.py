@@ -1,4 +1,4 @@
-"""The version of PyFlink whose API flintstream has (``pyflink.version``)."""
+"""The PyFlink version whose API flintstream implements (``pyflink.version``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers of ``pyflink.datastream.window`` that programs import to hash windows of classes of their own."""
+"""Helpers of ``pyflink.datastream.window`` for hashing custom window classes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def mod_inverse(x: int) -> int:
     1
 
     Raises:
-        ValueError: the number is even.
+        ValueError: The number is even.
     """
     return pow(x, -1, 1 << 64)
 
 
 def long_to_int_with_bit_mixing(x: int) -> int:
-    """Return a number whose low bits depend on all bits of ``x``: the last step of SplitMix64, without its limit.
+    """Return a number whose low bits depend on all bits of ``x``: the last step of SplitMix64, without truncation.
 
     >>> long_to_int_with_bit_mixing(1) % 2**32 != long_to_int_with_bit_mixing(2**40) % 2**32
     True

@@ -1,4 +1,4 @@
-"""Decorators that say how stable an API is (``pyflink.util.api_stability_decorators``)."""
+"""Decorators for the stability of an API (``pyflink.util.api_stability_decorators``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T", bound=Any)
 
 
 def override(method: T) -> T:
-    """Mark a method that replaces one of a base class."""
+    """Mark a method that overrides one of a base class."""
     method.__override__ = True
     return method
 
@@ -39,7 +39,7 @@ class BaseAPIStabilityDecorator(ABC):
 
 
 class Deprecated(BaseAPIStabilityDecorator):
-    """Marks what will be gone, and warns of it.
+    """Marks a deprecated element and emits a warning.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -58,7 +58,7 @@ class Deprecated(BaseAPIStabilityDecorator):
         return f".. deprecated:: {self.since}" + (f"\n   {self.detail}" if self.detail else "")
 
     def __call__(self, func_or_cls: T) -> T:
-        """Warn and decorate."""
+        """Emit the warning and decorate."""
         detail = f" {self.detail}" if self.detail else ""
         text = f"{func_or_cls.__qualname__} has been deprecated since version {self.since}.{detail}"
         warnings.warn(text, DeprecationWarning, stacklevel=2)
@@ -75,26 +75,26 @@ class _Marker(BaseAPIStabilityDecorator):
 
 
 class Experimental(_Marker):
-    """Marks what may change or go."""
+    """Marks an element that may change or disappear."""
 
     _directive = "warning"
     _stability = "experimental"
 
 
 class Internal(_Marker):
-    """Marks what is not meant for programs."""
+    """Marks an element that programs should not use."""
 
     _directive = "caution"
     _stability = "internal"
 
 
 class PublicEvolving(_Marker):
-    """Marks what is meant for programs, with signatures that may change."""
+    """Marks a public element whose signature may change."""
 
     _stability = "evolving"
 
 
 class Public(_Marker):
-    """Marks what stays as it is within a major version."""
+    """Marks a public element that is stable within a major version."""
 
     _stability = "public"

@@ -1,4 +1,4 @@
-"""Exceptions that PyFlink makes of Java's (``pyflink.util.exceptions``), for programs that catch them."""
+"""PyFlink's equivalents of Java exceptions (``pyflink.util.exceptions``), for programs that catch them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class JavaException(Exception):  # noqa: N818 - PyFlink's name
-    """An exception of Java."""
+    """A Java exception."""
 
     def __init__(self, stack_trace: str) -> None:
-        """Keep the text of it."""
+        """Keep its text."""
         super().__init__(stack_trace)
         self.stack_trace = stack_trace
 
@@ -21,63 +21,63 @@ class JavaException(Exception):  # noqa: N818 - PyFlink's name
 
 
 class TableException(JavaException):
-    """Something is wrong with a table."""
+    """A table operation failed."""
 
 
 class CatalogException(JavaException):
-    """Something is wrong with a catalog."""
+    """A catalog operation failed."""
 
 
 class DatabaseAlreadyExistException(JavaException):
-    """A database of that name is there already."""
+    """The database already exists."""
 
 
 class DatabaseNotEmptyException(JavaException):
-    """A database that is to be dropped has tables."""
+    """The database to drop contains tables."""
 
 
 class DatabaseNotExistException(JavaException):
-    """There is no such database."""
+    """The database does not exist."""
 
 
 class FunctionAlreadyExistException(JavaException):
-    """A function of that name is there already."""
+    """The function already exists."""
 
 
 class FunctionNotExistException(JavaException):
-    """There is no such function."""
+    """The function does not exist."""
 
 
 class PartitionAlreadyExistsException(JavaException):
-    """The partition is there already."""
+    """The partition already exists."""
 
 
 class PartitionNotExistException(JavaException):
-    """There is no such partition."""
+    """The partition does not exist."""
 
 
 class PartitionSpecInvalidException(JavaException):
-    """The keys of a partition are not those of its table."""
+    """The partition keys do not match those of the table."""
 
 
 class TableAlreadyExistException(JavaException):
-    """A table of that name is there already."""
+    """The table already exists."""
 
 
 class TableNotExistException(JavaException):
-    """There is no such table."""
+    """The table does not exist."""
 
 
 class TableNotPartitionedException(JavaException):
-    """The table has no partitions."""
+    """The table is not partitioned."""
 
 
 class ModelAlreadyExistException(JavaException):
-    """A model of that name is there already."""
+    """The model already exists."""
 
 
 class ModelNotExistException(JavaException):
-    """There is no such model."""
+    """The model does not exist."""
 
 
 _CATALOG = (
@@ -100,11 +100,11 @@ _CATALOG = (
 exception_mapping: dict[str, type[JavaException]] = {"org.apache.flink.table.api.TableException": TableException} | {
     f"org.apache.flink.table.catalog.exceptions.{kind.__name__}": kind for kind in _CATALOG
 }
-"""The class for each of Java's."""
+"""Java exception -> Python class."""
 
 
 def convert_py4j_exception(e: Any) -> JavaException:
-    """Return the exception that stands for one of Java's."""
+    """Return the Python exception for a Java exception."""
     text = str(e).partition(": ")[2]
     named = str(e.java_exception.toString())
     kinds = [kind for name, kind in exception_mapping.items() if named.startswith(name)]
@@ -112,12 +112,12 @@ def convert_py4j_exception(e: Any) -> JavaException:
 
 
 def capture_java_exception(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``f`` itself, as it reaches no Java."""
+    """Return ``f`` unchanged: it never calls Java."""
     return f
 
 
 def install_exception_handler() -> None:
-    """Do nothing: there are no exceptions of Java to convert."""
+    """Do nothing: there are no Java exceptions to convert."""
 
 
 def install_py4j_hooks() -> None:

@@ -1,4 +1,4 @@
-"""Helpers for Java's objects (``pyflink.util.java_utils``), which are views of Python's here."""
+"""Helpers for Java objects (``pyflink.util.java_utils``), which are views of Python objects here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _FIELDS = {"checkpointCfg": "_checkpoint_config", "config": "_config", "configuration": "_configuration"}
-"""Fields of Java's environment that programs read, and where ours has them."""
+"""Fields of Java's environment that programs read -> the attributes of ours."""
 
 
 def get_j_env_configuration(j_env: JavaView) -> Any:
-    """Return the configuration of an environment, to set options by the methods of Java.
+    """Return the configuration of an environment, to set options with Java's methods.
 
     Raises:
         TypeError: ``j_env`` is not the ``_j_stream_execution_environment`` of an environment.
@@ -32,32 +32,32 @@ def get_j_env_configuration(j_env: JavaView) -> Any:
     3
     """
     if not isinstance(j_env, JavaView) or not hasattr(behind(j_env), "_configuration"):
-        raise TypeError(f"get_j_env_configuration() needs env._j_stream_execution_environment, got {j_env!r}")
+        raise TypeError(f"get_j_env_configuration() needs env._j_stream_execution_environment, but got {j_env!r}")
     return j_env.getConfiguration()
 
 
 def to_jarray(j_type: object, arr: Iterable[Any]) -> list[Any]:  # noqa: ARG001 - elements are of any type
-    """Return the elements as a list, which is what stands for an array of Java."""
+    """Return the elements as a list, which replaces a Java array."""
     return list(arr)
 
 
 def to_j_duration(time_delta: timedelta | int) -> JavaView:
-    """Return a span of time as Java has it; a number is milliseconds."""
+    """Convert a duration to Java's ``Duration``; a number is in milliseconds."""
     return JavaView(Duration.of_millis(_milliseconds(time_delta)))
 
 
 def from_j_duration(j_duration: Any) -> timedelta:
-    """Return a span of time as Python has it."""
+    """Convert a Java ``Duration`` to a timedelta."""
     return timedelta(milliseconds=j_duration.toMillis())
 
 
 def to_j_flink_time(time_delta: timedelta | int) -> JavaView:
-    """Return a span of time as older releases of Flink have it; a number is milliseconds."""
+    """Convert a duration to the ``Time`` of older Flink releases; a number is in milliseconds."""
     return JavaView(Time.milliseconds(_milliseconds(time_delta)))
 
 
 def from_j_flink_time(j_flink_time: Any) -> timedelta:
-    """Return a span of time as Python has it."""
+    """Convert a Flink ``Time`` to a timedelta."""
     return timedelta(milliseconds=j_flink_time.toMilliseconds())
 
 
@@ -66,12 +66,12 @@ def _milliseconds(time_delta: timedelta | int) -> int:
 
 
 def load_java_class(class_name: str) -> Any:
-    """Return what stands for a class of Java."""
+    """Return the replacement for a Java class."""
     return reduce(getattr, class_name.split("."), get_gateway().jvm)
 
 
 def is_instance_of(java_object: Any, java_class: Any) -> bool:
-    """Return whether an object is of a class of Java, given by its name or by what stands for it."""
+    """Tell whether an object is an instance of a Java class, given as a name or a replacement."""
     kind = type(behind(java_object))
     wanted = behind(java_class)
     if isinstance(wanted, type):
@@ -80,7 +80,7 @@ def is_instance_of(java_object: Any, java_class: Any) -> bool:
 
 
 def get_field(cls: Any, field_name: str) -> Any:
-    """Refuse.
+    """Raise an error: there are no Java fields.
 
     Raises:
         UnsupportedByDesignError: Always.
@@ -92,7 +92,7 @@ def get_field_value(java_obj: Any, field_name: str) -> Any:
     """Return the configuration, execution or checkpoint configuration of an environment.
 
     Raises:
-        UnsupportedByDesignError: It is another field.
+        UnsupportedByDesignError: The field is any other.
     """
     found = getattr(behind(java_obj), _FIELDS.get(field_name, ""), None)
     if found is None:
@@ -105,24 +105,24 @@ def invoke_method(
     object_type: str,  # noqa: ARG001 - the object knows its class
     method_name: str,
     args: Sequence[Any] | None = None,
-    arg_types: Sequence[str] | None = None,  # noqa: ARG001 - there is one method of a name
+    arg_types: Sequence[str] | None = None,  # noqa: ARG001 - methods are not overloaded
 ) -> Any:
-    """Call a method by its name in Java."""
+    """Call a method by its Java name."""
     return getattr(obj, method_name)(*(args or ()))
 
 
 def is_local_deployment(j_configuration: Any) -> bool:
-    """Return whether the configuration names this machine as ``execution.target``."""
+    """Tell whether ``execution.target`` in the configuration is this machine."""
     return j_configuration.getString("execution.target", None) in {"local", "minicluster"}
 
 
 def add_jars_to_context_class_loader(jar_urls: Iterable[str]) -> None:
-    """Accept jars, which have no effect: connectors are Python packages."""
+    """Emit a warning: jars have no effect, because connectors are Python packages."""
     warnings.warn(f"{', '.join(jar_urls)}: jars have no effect; connectors are Python packages", stacklevel=2)
 
 
 def create_url_class_loader(urls: Iterable[str], parent_class_loader: object) -> Any:  # noqa: ARG001
-    """Refuse.
+    """Raise an error: there are no class loaders.
 
     Raises:
         UnsupportedByDesignError: Always.
