@@ -90,7 +90,7 @@ class GraphSettings:
     chaining: bool = execution.CHAINING.default
     python_chaining: bool = execution.PYTHON_CHAINING.default
     auto_uids: bool = execution.AUTO_UIDS.default
-    """Whether steps without a uid get one made from their place in the program."""
+    """Whether steps without a uid get one derived from their position in the program."""
 
 
 @dataclass(frozen=True)
