@@ -229,4 +229,4 @@ class SimStore:
 
 def store_of(uri: str) -> SimStore:
     """Return the store of a URI."""
-    return SimStore(uri.removeprefix("sim:/").rstrip("/"))
+    return SimStore(uri.removeprefix("sim:").strip("/"))
