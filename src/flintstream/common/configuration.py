@@ -15,6 +15,7 @@ from flintstream.options.option import Option
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
+    from typing import Self
 
     from flintstream.common.config_options import ConfigOption
 
@@ -84,7 +85,7 @@ class Configuration:
             return self._read(option.key, option.value_type)
         return option.default if default is None else default
 
-    def set(self, option: ConfigOption[Any] | Option[Any] | str, value: Any) -> Configuration:
+    def set(self, option: ConfigOption[Any] | Option[Any] | str, value: Any) -> Self:
         """Set the value of an option or key; None is refused. PyFlink has no such method."""
         key = option if isinstance(option, str) else option.key
         if not isinstance(key, str):
@@ -198,7 +199,7 @@ class Configuration:
         """Put all entries, values as they were set, into ``target_dict``."""
         target_dict.update(self._values)
 
-    def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
+    def add_all(self, other: Configuration, prefix: str | None = None) -> Self:
         """Take over all entries of ``other``, with ``prefix`` put before each key."""
         for key, value in other._values.items():
             self._values[(prefix or "") + key] = value

@@ -12,6 +12,8 @@ from flintstream.common.time import Duration
 from flintstream.options import execution, ignored, restarts
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from flintstream.options.option import Option
 
 __all__ = ["ExecutionConfig"]
@@ -44,23 +46,23 @@ class ExecutionConfig:
     def _j_execution_config(self) -> JavaView:
         return JavaView(self)
 
-    def _flag(self, option: Option[bool], value: bool) -> ExecutionConfig:
+    def _flag(self, option: Option[bool], value: bool) -> Self:
         self._configuration.set_boolean(option.key, value)
         return self
 
-    def _interval(self, option: Option[int], value: int) -> ExecutionConfig:
+    def _interval(self, option: Option[int], value: int) -> Self:
         minimum = option.type.minimum
         if value < minimum:
             raise ValueError(f"'{option.key}' must be at least {minimum} ms, got {value}")
         self._configuration.set(option, Duration.of_millis(value))
         return self
 
-    def enable_closure_cleaner(self) -> ExecutionConfig:
+    def enable_closure_cleaner(self) -> Self:
         """Remember it; without effect: Python functions are pickled as they are."""
         self._configuration.set(ignored.CLOSURE_CLEANER, "RECURSIVE")
         return self
 
-    def disable_closure_cleaner(self) -> ExecutionConfig:
+    def disable_closure_cleaner(self) -> Self:
         """Take back :meth:`enable_closure_cleaner`."""
         self._configuration.set(ignored.CLOSURE_CLEANER, "NONE")
         return self
@@ -69,7 +71,7 @@ class ExecutionConfig:
         """Return what was set; on by default."""
         return self._configuration.get(ignored.CLOSURE_CLEANER) != "NONE"
 
-    def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
+    def set_auto_watermark_interval(self, interval: int) -> Self:
         """Set how often (ms) watermark generators are asked for a watermark; 0 for never.
 
         Raises:
@@ -81,7 +83,7 @@ class ExecutionConfig:
         """Return how often (ms) watermark generators are asked; 200 by default."""
         return self._configuration.get(execution.AUTO_WATERMARK_INTERVAL)
 
-    def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
+    def set_latency_tracking_interval(self, interval: int) -> Self:
         """Set how often (ms) latency is measured; 0 or less for never."""
         return self._interval(ignored.LATENCY_INTERVAL, interval)
 
@@ -93,7 +95,7 @@ class ExecutionConfig:
         """Return the parallelism of operators that set none; :data:`PARALLELISM_DEFAULT` if it is not set."""
         return self._configuration.get(execution.PARALLELISM)
 
-    def set_parallelism(self, parallelism: int) -> ExecutionConfig:
+    def set_parallelism(self, parallelism: int) -> Self:
         """Set the parallelism of operators that set none of their own.
 
         Raises:
@@ -112,7 +114,7 @@ class ExecutionConfig:
         """Return the number of key groups; -1 if it is not set."""
         return self._configuration.get(execution.MAX_PARALLELISM)
 
-    def set_max_parallelism(self, max_parallelism: int) -> ExecutionConfig:
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups, which no operator's parallelism may exceed, now or after rescaling.
 
         Raises:
@@ -128,7 +130,7 @@ class ExecutionConfig:
         """Return how long (ms) to wait between two attempts to cancel a task; 30000 by default."""
         return self._configuration.get(ignored.CANCELLATION_INTERVAL)
 
-    def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
+    def set_task_cancellation_interval(self, interval: int) -> Self:
         """Set how long (ms) to wait between two attempts to cancel a task."""
         return self._interval(ignored.CANCELLATION_INTERVAL, interval)
 
@@ -136,11 +138,11 @@ class ExecutionConfig:
         """Return after how long (ms) a task that cannot be cancelled is given up; 180000 by default, 0 for never."""
         return self._configuration.get(ignored.CANCELLATION_TIMEOUT)
 
-    def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
+    def set_task_cancellation_timeout(self, timeout: int) -> Self:
         """Set after how long (ms) a task that cannot be cancelled is given up; 0 for never."""
         return self._interval(ignored.CANCELLATION_TIMEOUT, timeout)
 
-    def set_execution_mode(self, execution_mode: ExecutionMode) -> ExecutionConfig:
+    def set_execution_mode(self, execution_mode: ExecutionMode) -> Self:
         """Remember it; it concerned Flink's DataSet API and is gone from Flink 2.
 
         See ``set_runtime_mode`` of the environment.
@@ -152,11 +154,11 @@ class ExecutionConfig:
         """Return what :meth:`set_execution_mode` set; ``PIPELINED`` by default."""
         return ExecutionMode[self._configuration.get(ignored.EXECUTION_MODE)]
 
-    def enable_force_kryo(self) -> ExecutionConfig:
+    def enable_force_kryo(self) -> Self:
         """Remember it; without effect."""
         return self._flag(ignored.FORCE_KRYO, True)
 
-    def disable_force_kryo(self) -> ExecutionConfig:
+    def disable_force_kryo(self) -> Self:
         """Take back :meth:`enable_force_kryo`."""
         return self._flag(ignored.FORCE_KRYO, False)
 
@@ -164,11 +166,11 @@ class ExecutionConfig:
         """Return what was set; off by default."""
         return self._configuration.get(ignored.FORCE_KRYO)
 
-    def enable_generic_types(self) -> ExecutionConfig:
+    def enable_generic_types(self) -> Self:
         """Remember it; without effect."""
         return self._flag(ignored.GENERIC_TYPES, True)
 
-    def disable_generic_types(self) -> ExecutionConfig:
+    def disable_generic_types(self) -> Self:
         """Remember it; without effect."""
         return self._flag(ignored.GENERIC_TYPES, False)
 
@@ -176,11 +178,11 @@ class ExecutionConfig:
         """Return what was set; generic types are on by default."""
         return not self._configuration.get(ignored.GENERIC_TYPES)
 
-    def enable_auto_generated_uids(self) -> ExecutionConfig:
+    def enable_auto_generated_uids(self) -> Self:
         """Let operators without ``uid(...)`` have one made from their place in the program."""
         return self._flag(execution.AUTO_UIDS, True)
 
-    def disable_auto_generated_uids(self) -> ExecutionConfig:
+    def disable_auto_generated_uids(self) -> Self:
         """Refuse programs with operators that have no ``uid(...)``.
 
         Without one, their state can get lost when the program changes.
@@ -191,11 +193,11 @@ class ExecutionConfig:
         """Return what was set; on by default."""
         return self._configuration.get(execution.AUTO_UIDS)
 
-    def enable_force_avro(self) -> ExecutionConfig:
+    def enable_force_avro(self) -> Self:
         """Remember it; without effect."""
         return self._flag(ignored.FORCE_AVRO, True)
 
-    def disable_force_avro(self) -> ExecutionConfig:
+    def disable_force_avro(self) -> Self:
         """Take back :meth:`enable_force_avro`."""
         return self._flag(ignored.FORCE_AVRO, False)
 
@@ -203,11 +205,11 @@ class ExecutionConfig:
         """Return what was set; off by default."""
         return self._configuration.get(ignored.FORCE_AVRO)
 
-    def enable_object_reuse(self) -> ExecutionConfig:
+    def enable_object_reuse(self) -> Self:
         """Remember it; chained Python functions hand over the object itself in any case, as in PyFlink."""
         return self._flag(ignored.OBJECT_REUSE, True)
 
-    def disable_object_reuse(self) -> ExecutionConfig:
+    def disable_object_reuse(self) -> Self:
         """Take back :meth:`enable_object_reuse`."""
         return self._flag(ignored.OBJECT_REUSE, False)
 
@@ -232,7 +234,7 @@ class ExecutionConfig:
         given = self._configuration.to_dict()
         return {key.removeprefix(prefix): value for key, value in given.items() if key.startswith(prefix)}
 
-    def set_global_job_parameters(self, global_job_parameters_dict: dict[str, Any]) -> ExecutionConfig:
+    def set_global_job_parameters(self, global_job_parameters_dict: dict[str, Any]) -> Self:
         """Set the parameters that functions can ask for; values become texts."""
         self._global_job_parameters = {key: str(value) for key, value in global_job_parameters_dict.items()}
         return self
@@ -253,7 +255,7 @@ class ExecutionConfig:
         """Return whether full checkpoints and savepoints are compressed; off by default."""
         return self._configuration.get(ignored.SNAPSHOT_COMPRESSION)
 
-    def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
+    def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> Self:
         """Set whether full checkpoints and savepoints are compressed."""
         return self._flag(ignored.SNAPSHOT_COMPRESSION, use_snapshot_compression)
 

@@ -25,6 +25,7 @@ from flintstream.options.ignored import ALIGNED_TIMEOUT, FORCE_UNALIGNED, MAX_CO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from flintstream.options.option import Option
 
@@ -105,7 +106,7 @@ class CheckpointConfig:
         batch = self._configuration.get(RUNTIME_MODE) == "BATCH"
         return mode if self.is_checkpointing_enabled() and not batch else CheckpointingMode.AT_LEAST_ONCE
 
-    def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> CheckpointConfig:
+    def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
         """Set what a failure may do to results.
 
         Raises:
@@ -157,7 +158,7 @@ class CheckpointConfig:
         """Return how many checkpoints may be under way at a time."""
         return self._configuration.get(MAX_CONCURRENT)
 
-    def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> CheckpointConfig:
+    def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
         """Set how many checkpoints may be under way at a time.
 
         Raises:
@@ -174,7 +175,7 @@ class CheckpointConfig:
         """Return how many checkpoints in a row may fail before the job does."""
         return self._configuration.get(TOLERABLE_FAILURES)
 
-    def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> CheckpointConfig:
+    def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
         """Set how many checkpoints in a row may fail before the job does.
 
         Raises:
@@ -211,9 +212,7 @@ class CheckpointConfig:
         """Return what becomes of checkpoints when the job is cancelled."""
         return ExternalizedCheckpointRetention[self._configuration.get(RETENTION)]
 
-    def set_externalized_checkpoint_retention(
-        self, retention_mode: ExternalizedCheckpointRetention
-    ) -> CheckpointConfig:
+    def set_externalized_checkpoint_retention(self, retention_mode: ExternalizedCheckpointRetention) -> Self:
         """Set what becomes of checkpoints when the job is cancelled.
 
         Raises:
@@ -229,7 +228,7 @@ class CheckpointConfig:
         wanted = self._configuration.get(UNALIGNED)
         return wanted and self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
 
-    def enable_unaligned_checkpoints(self, enabled: bool = True) -> CheckpointConfig:
+    def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
         """Let checkpoints overtake records. Accepted for compatibility: nothing waits for barriers here.
 
         Raises:
@@ -267,7 +266,7 @@ class CheckpointConfig:
         """Return the same as :meth:`get_aligned_checkpoint_timeout`, under its older name."""
         return self.get_aligned_checkpoint_timeout()
 
-    def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> CheckpointConfig:
+    def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> Self:
         """Let checkpoints be unaligned even where Flink advises against it.
 
         Raises:
@@ -303,7 +302,7 @@ class CheckpointConfig:
         )
         return self.get_externalized_checkpoint_retention()
 
-    def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:
+    def set_checkpoint_storage(self, storage: CheckpointStorage) -> Self:
         """Set where checkpoints are kept.
 
         Deprecated: newer programs set ``execution.checkpointing.dir``.
@@ -323,7 +322,7 @@ class CheckpointConfig:
         self._custom_storage = storage if isinstance(storage, CustomCheckpointStorage) else None
         return self
 
-    def set_checkpoint_storage_dir(self, checkpoint_path: str) -> CheckpointConfig:
+    def set_checkpoint_storage_dir(self, checkpoint_path: str) -> Self:
         """Keep checkpoints in the directory of that URI.
 
         Deprecated: newer programs set ``execution.checkpointing.dir``.
@@ -345,13 +344,11 @@ class CheckpointConfig:
 
     # -- the configuration behind ----------------------------------------------------------------------------------
 
-    def _set_millis(
-        self, option: Option[int] | Option[int | None], value: int, what: str, *, hint: str = ""
-    ) -> CheckpointConfig:
+    def _set_millis(self, option: Option[int] | Option[int | None], value: int, what: str, *, hint: str = "") -> Self:
         check_for(option, value, what, hint=hint)
         return self._set(option, f"{value} ms")
 
-    def _set(self, option: Option[Any], text: str) -> CheckpointConfig:
+    def _set(self, option: Option[Any], text: str) -> Self:
         self._configuration.set_string(option.key, text)
         return self
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from flintstream.datastream._settings import MAX_LONG, Settings, check_integer
 from flintstream.options.units import parse_bytes, size_text
+
+if TYPE_CHECKING:
+    from typing import Self
+
 
 __all__ = ["MemorySize", "SlotSharingGroup"]
 
@@ -170,7 +175,7 @@ class SlotSharingGroup(Settings):
             self._memory: dict[str, MemorySize] = {}
             self._external_resources: dict[str, float] = {}
 
-        def _set_memory(self, kind: str, size: MemorySize) -> SlotSharingGroup.Builder:
+        def _set_memory(self, kind: str, size: MemorySize) -> Self:
             if not isinstance(size, MemorySize):
                 raise TypeError(
                     f"the {kind} of slot sharing group '{self._name}' must be a MemorySize, got {size!r}; "
@@ -179,7 +184,7 @@ class SlotSharingGroup(Settings):
             self._memory[kind] = size
             return self
 
-        def set_cpu_cores(self, cpu_cores: float) -> SlotSharingGroup.Builder:
+        def set_cpu_cores(self, cpu_cores: float) -> Self:
             """Set the processor cores.
 
             Raises:
@@ -192,7 +197,7 @@ class SlotSharingGroup(Settings):
             self._cpu_cores = cores
             return self
 
-        def set_task_heap_memory(self, task_heap_memory: MemorySize) -> SlotSharingGroup.Builder:
+        def set_task_heap_memory(self, task_heap_memory: MemorySize) -> Self:
             """Set the memory for user code.
 
             Raises:
@@ -207,7 +212,7 @@ class SlotSharingGroup(Settings):
             """Set the memory for user code, in MiB; see :meth:`set_task_heap_memory`."""
             return self.set_task_heap_memory(MemorySize.of_mebi_bytes(task_heap_memory_mb))
 
-        def set_task_off_heap_memory(self, task_off_heap_memory: MemorySize) -> SlotSharingGroup.Builder:
+        def set_task_off_heap_memory(self, task_off_heap_memory: MemorySize) -> Self:
             """Set the memory outside of the Java heap.
 
             Raises:
@@ -219,7 +224,7 @@ class SlotSharingGroup(Settings):
             """Set the memory outside of the Java heap, in MiB; see :meth:`set_task_off_heap_memory`."""
             return self.set_task_off_heap_memory(MemorySize.of_mebi_bytes(task_off_heap_memory_mb))
 
-        def set_managed_memory(self, managed_memory: MemorySize) -> SlotSharingGroup.Builder:
+        def set_managed_memory(self, managed_memory: MemorySize) -> Self:
             """Set the memory for state backends.
 
             Raises:
@@ -231,7 +236,7 @@ class SlotSharingGroup(Settings):
             """Set the memory for state backends, in MiB; see :meth:`set_managed_memory`."""
             return self.set_managed_memory(MemorySize.of_mebi_bytes(managed_memory_mb))
 
-        def set_external_resource(self, name: str, value: float) -> SlotSharingGroup.Builder:
+        def set_external_resource(self, name: str, value: float) -> Self:
             """Set the amount of a further resource, such as GPUs; the last value of a name counts.
 
             Raises:

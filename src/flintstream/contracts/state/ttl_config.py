@@ -10,6 +10,7 @@ from flintstream.common.time import Duration, Time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
 THIRTY_DAYS = 30
 
@@ -177,7 +178,7 @@ class StateTtlConfig:
             self._strategies: dict[CleanupStrategies.Strategies, CleanupStrategies.CleanupStrategy] = {}
             self.set_ttl(ttl)
 
-        def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> StateTtlConfig.Builder:
+        def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> Self:
             """Set when the time of a value starts anew."""
             self._update_type = update_type
             return self
@@ -190,7 +191,7 @@ class StateTtlConfig:
             """Start the time anew when a value is written or read."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)
 
-        def set_state_visibility(self, state_visibility: StateTtlConfig.StateVisibility) -> StateTtlConfig.Builder:
+        def set_state_visibility(self, state_visibility: StateTtlConfig.StateVisibility) -> Self:
             """Set whether an expired value that is still there may be seen."""
             self._state_visibility = state_visibility
             return self
@@ -203,9 +204,7 @@ class StateTtlConfig:
             """Never hand out an expired value."""
             return self.set_state_visibility(StateTtlConfig.StateVisibility.NeverReturnExpired)
 
-        def set_ttl_time_characteristic(
-            self, ttl_time_characteristic: StateTtlConfig.TtlTimeCharacteristic
-        ) -> StateTtlConfig.Builder:
+        def set_ttl_time_characteristic(self, ttl_time_characteristic: StateTtlConfig.TtlTimeCharacteristic) -> Self:
             """Set the clock of expiry."""
             self._ttl_time_characteristic = ttl_time_characteristic
             return self
@@ -214,15 +213,13 @@ class StateTtlConfig:
             """Judge expiry by the worker's clock."""
             return self.set_ttl_time_characteristic(StateTtlConfig.TtlTimeCharacteristic.ProcessingTime)
 
-        def cleanup_full_snapshot(self) -> StateTtlConfig.Builder:
+        def cleanup_full_snapshot(self) -> Self:
             """Leave expired state out of full snapshots."""
             strategy = CleanupStrategies.Strategies.FULL_STATE_SCAN_SNAPSHOT
             self._strategies[strategy] = CleanupStrategies.EMPTY_STRATEGY
             return self
 
-        def cleanup_incrementally(
-            self, cleanup_size: int, run_cleanup_for_every_record: bool = False
-        ) -> StateTtlConfig.Builder:
+        def cleanup_incrementally(self, cleanup_size: int, run_cleanup_for_every_record: bool = False) -> Self:
             """Look at entries of a hash map now and then and remove the expired ones.
 
             Args:
@@ -241,7 +238,7 @@ class StateTtlConfig:
 
         def cleanup_in_rocksdb_compact_filter(
             self, query_time_after_num_entries: int, periodic_compaction_time: Duration | None = None
-        ) -> StateTtlConfig.Builder:
+        ) -> Self:
             """Remove expired state while RocksDB compacts its files."""
             self._strategies[CleanupStrategies.Strategies.ROCKSDB_COMPACTION_FILTER] = (
                 CleanupStrategies.RocksdbCompactFilterCleanupStrategy(
@@ -250,12 +247,12 @@ class StateTtlConfig:
             )
             return self
 
-        def disable_cleanup_in_background(self) -> StateTtlConfig.Builder:
+        def disable_cleanup_in_background(self) -> Self:
             """Have no clean-up but those that are asked for; expired state is else removed only when it is met."""
             self._is_cleanup_in_background = False
             return self
 
-        def set_ttl(self, ttl: Time) -> StateTtlConfig.Builder:
+        def set_ttl(self, ttl: Time) -> Self:
             """Set how long values live; a ``Duration`` will do as well.
 
             Raises:

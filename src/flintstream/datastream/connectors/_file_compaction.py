@@ -15,6 +15,7 @@ from flintstream.errors import FlintstreamError, PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
 
 class FileCompactStrategy:
@@ -38,9 +39,7 @@ class FileCompactStrategy:
             self._size_threshold = -1
             self._threads = 1
 
-        def enable_compaction_on_checkpoint(
-            self, num_checkpoints_before_compaction: int
-        ) -> FileCompactStrategy.Builder:
+        def enable_compaction_on_checkpoint(self, num_checkpoints_before_compaction: int) -> Self:
             """Merge at the checkpoint of this number after the first file, counting the one that ended it.
 
             Raises:
@@ -49,7 +48,7 @@ class FileCompactStrategy:
             self._checkpoints = _positive(num_checkpoints_before_compaction, "the number of checkpoints")
             return self
 
-        def set_size_threshold(self, size_threshold: int) -> FileCompactStrategy.Builder:
+        def set_size_threshold(self, size_threshold: int) -> Self:
             """Merge when the files of a bucket have more than this many bytes together.
 
             Raises:
@@ -60,7 +59,7 @@ class FileCompactStrategy:
             self._size_threshold = size_threshold
             return self
 
-        def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
+        def set_num_compact_threads(self, num_compact_threads: int) -> Self:
             """Merge the files of so many buckets at once; one by default.
 
             Raises:

@@ -53,12 +53,12 @@ class OutputFileConfig:
             self.part_prefix = "part"
             self.part_suffix = ""
 
-        def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+        def with_part_prefix(self, prefix: str) -> Self:
             """Set what the names begin with."""
             self.part_prefix = prefix
             return self
 
-        def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+        def with_part_suffix(self, suffix: str) -> Self:
             """Set what the names end with."""
             self.part_suffix = suffix
             return self

@@ -238,7 +238,7 @@ class FileSourceBuilder:
         self._enumerator = FileEnumeratorProvider.default_splittable_file_enumerator()
         self._interval_ms: int | None = None
 
-    def monitor_continuously(self, discovery_interval: Duration) -> FileSourceBuilder:
+    def monitor_continuously(self, discovery_interval: Duration) -> Self:
         """Make the source unbounded: look for new files again and again, with this pause in between.
 
         Raises:
@@ -250,19 +250,19 @@ class FileSourceBuilder:
         self._interval_ms = interval_ms
         return self
 
-    def process_static_file_set(self) -> FileSourceBuilder:
+    def process_static_file_set(self) -> Self:
         """Make the source bounded: read the files that are there when the job starts. That is the default."""
         self._interval_ms = None
         return self
 
-    def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> FileSourceBuilder:
+    def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> Self:
         """Say how files are cut into splits."""
         if not isinstance(file_enumerator, FileEnumeratorProvider):
             raise TypeError(f"set_file_enumerator needs a FileEnumeratorProvider, not {file_enumerator!r}")
         self._enumerator = file_enumerator
         return self
 
-    def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> FileSourceBuilder:
+    def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> Self:
         """Say which subtask reads which split."""
         if not isinstance(split_assigner, FileSplitAssignerProvider):
             raise TypeError(f"set_split_assigner needs a FileSplitAssignerProvider, not {split_assigner!r}")

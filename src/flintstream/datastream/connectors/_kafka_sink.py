@@ -19,6 +19,7 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Self
 
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
     from flintstream.datastream.connectors.base import StreamTransformer
@@ -76,16 +77,14 @@ class KafkaRecordSerializationSchemaBuilder:
         self._value: SerializationSchema | None = None
         self._partitioner: Callable[..., int] | None = None
 
-    def set_topic(self, topic: str) -> KafkaRecordSerializationSchemaBuilder:
+    def set_topic(self, topic: str) -> Self:
         """Write all records to one topic."""
         if not isinstance(topic, str) or not topic:
             raise TypeError(f"the topic must be a text, got {topic!r}")
         self._topic, self._selector = topic, None
         return self
 
-    def set_topic_selector(
-        self, topic_selector: Callable[[Any], str] | KafkaTopicSelector
-    ) -> KafkaRecordSerializationSchemaBuilder:
+    def set_topic_selector(self, topic_selector: Callable[[Any], str] | KafkaTopicSelector) -> Self:
         """Write each record to the topic that a function returns for it."""
         if isinstance(topic_selector, KafkaTopicSelector):
             self._selector = topic_selector.apply
@@ -96,21 +95,17 @@ class KafkaRecordSerializationSchemaBuilder:
         self._topic = None
         return self
 
-    def set_key_serialization_schema(
-        self, key_serialization_schema: SerializationSchema
-    ) -> KafkaRecordSerializationSchemaBuilder:
+    def set_key_serialization_schema(self, key_serialization_schema: SerializationSchema) -> Self:
         """Make the key of each record with a schema; by default records have none."""
         self._key = _checked_schema(key_serialization_schema)
         return self
 
-    def set_value_serialization_schema(
-        self, value_serialization_schema: SerializationSchema
-    ) -> KafkaRecordSerializationSchemaBuilder:
+    def set_value_serialization_schema(self, value_serialization_schema: SerializationSchema) -> Self:
         """Make the value of each record with a schema."""
         self._value = _checked_schema(value_serialization_schema)
         return self
 
-    def set_partitioner(self, partitioner: Callable[..., int]) -> KafkaRecordSerializationSchemaBuilder:
+    def set_partitioner(self, partitioner: Callable[..., int]) -> Self:
         """Choose partitions with a function of record, key, value, topic and its partitions' numbers (not in PyFlink).
 
         By default records of one key go to one partition, which is the one that Kafka's Java client chooses.
@@ -178,12 +173,12 @@ class KafkaSinkBuilder:
         """Say where the brokers are: ``host:port``, several with commas between."""
         return self.set_property(SERVERS, bootstrap_servers)
 
-    def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> KafkaSinkBuilder:
+    def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> Self:
         """Say how often records may appear when the job fails and goes on."""
         self._guarantee = check_member(delivery_guarantee, DeliveryGuarantee, "the delivery guarantee")
         return self
 
-    def set_transactional_id_prefix(self, transactional_id_prefix: str) -> KafkaSinkBuilder:
+    def set_transactional_id_prefix(self, transactional_id_prefix: str) -> Self:
         """Name the transactions of ``EXACTLY_ONCE``. No two sinks of a Kafka cluster may share a prefix.
 
         Keep it when the job is started again, from a checkpoint or savepoint: by it is known what is written already.
@@ -195,19 +190,19 @@ class KafkaSinkBuilder:
         self._prefix = transactional_id_prefix
         return self
 
-    def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema) -> KafkaSinkBuilder:
+    def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema) -> Self:
         """Say what a record is in Kafka."""
         if not isinstance(record_serializer, KafkaRecordSerializationSchema):
             raise TypeError(f"a KafkaRecordSerializationSchema is needed, got {record_serializer!r}")
         self._serializer = record_serializer._serializer  # noqa: SLF001 - the same module
         return self
 
-    def set_property(self, key: str, value: str) -> KafkaSinkBuilder:
+    def set_property(self, key: str, value: str) -> Self:
         """Set a property of Kafka's producer, under its name in Java or in librdkafka."""
         self._properties.update(checked_properties({key: value}))
         return self
 
-    def set_kafka_producer_config(self, props: Mapping[str, str]) -> KafkaSinkBuilder:
+    def set_kafka_producer_config(self, props: Mapping[str, str]) -> Self:
         """Set several properties (the Java builder has this)."""
         self._properties.update(checked_properties(props))
         return self

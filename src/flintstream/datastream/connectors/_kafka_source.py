@@ -19,6 +19,7 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.kafka.offsets import Offsets
@@ -136,14 +137,14 @@ class KafkaSourceBuilder:
         """Name the group under which offsets are committed. Partitions are dealt by the job, never by the group."""
         return self.set_property(GROUP, group_id)
 
-    def set_topics(self, *topics: str) -> KafkaSourceBuilder:
+    def set_topics(self, *topics: str) -> Self:
         """Read all partitions of these topics."""
         names = tuple(name for each in topics for name in ([each] if isinstance(each, str) else each))
         if not names or not all(isinstance(name, str) and name for name in names):
             raise TypeError(f"set_topics() takes names of topics, got {topics!r}")
         return self._subscribe(Subscription(topics=names))
 
-    def set_topic_pattern(self, topic_pattern: str) -> KafkaSourceBuilder:
+    def set_topic_pattern(self, topic_pattern: str) -> Self:
         """Read all partitions of the topics whose whole name matches a regular expression, also of later ones.
 
         Raises:
@@ -155,13 +156,13 @@ class KafkaSourceBuilder:
             raise PlanError(f"the topic pattern {topic_pattern!r} is no regular expression: {error}") from None
         return self._subscribe(Subscription(pattern=topic_pattern))
 
-    def set_partitions(self, partitions: set[KafkaTopicPartition]) -> KafkaSourceBuilder:
+    def set_partitions(self, partitions: set[KafkaTopicPartition]) -> Self:
         """Read these partitions."""
         if not partitions or not all(isinstance(each, KafkaTopicPartition) for each in partitions):
             raise TypeError(f"set_partitions() takes a set of KafkaTopicPartition, got {partitions!r}")
         return self._subscribe(Subscription(partitions=frozenset(each._pair() for each in partitions)))  # noqa: SLF001
 
-    def _subscribe(self, subscription: Subscription) -> KafkaSourceBuilder:
+    def _subscribe(self, subscription: Subscription) -> Self:
         if self._subscription is not None:
             raise PlanError(
                 "a KafkaSource reads either topics, or a topic pattern, or partitions: set one of them, once"
@@ -169,28 +170,28 @@ class KafkaSourceBuilder:
         self._subscription = subscription
         return self
 
-    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder:
+    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """Say where to begin. A job that starts from a checkpoint goes on from there instead."""
         offsets_of(starting_offsets_initializer, "the starting offsets")
         self._start = starting_offsets_initializer
         return self
 
-    def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder:
+    def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """End at these offsets, yet run as a stream without an end."""
         return self._end(stopping_offsets_initializer, Boundedness.CONTINUOUS_UNBOUNDED)
 
-    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder:
+    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """End at these offsets; the source can be read in BATCH mode, and no new partitions are looked for."""
         return self._end(stopping_offsets_initializer, Boundedness.BOUNDED)
 
-    def _end(self, initializer: KafkaOffsetsInitializer, boundedness: Boundedness) -> KafkaSourceBuilder:
+    def _end(self, initializer: KafkaOffsetsInitializer, boundedness: Boundedness) -> Self:
         self._stop = offsets_of(initializer, "the stopping offsets")
         if self._stop.kind == "earliest":
             raise PlanError("a source that ends at the earliest offsets reads nothing")
         self._boundedness = boundedness
         return self
 
-    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> KafkaSourceBuilder:
+    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> Self:
         """Read values with a schema; messages without a value (tombstones) are skipped."""
         self._deserializer = ValueDeserializer(_checked_schema(deserialization_schema))
         return self
@@ -208,12 +209,12 @@ class KafkaSourceBuilder:
         """Name the clients, as brokers see them: ``<prefix>-<subtask>``."""
         return self.set_property(CLIENT_PREFIX, prefix)
 
-    def set_property(self, key: str, value: str) -> KafkaSourceBuilder:
+    def set_property(self, key: str, value: str) -> Self:
         """Set a property of the source or of Kafka's consumer, under its name in Java or in librdkafka."""
         self._properties.update(checked_properties({key: value}))
         return self
 
-    def set_properties(self, props: Mapping[str, str]) -> KafkaSourceBuilder:
+    def set_properties(self, props: Mapping[str, str]) -> Self:
         """Set several properties."""
         self._properties.update(checked_properties(props))
         return self

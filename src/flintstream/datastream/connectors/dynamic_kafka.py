@@ -38,6 +38,7 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from typing import Self
 
     from flintstream.common.serialization import DeserializationSchema
     from flintstream.common.typeinfo import TypeInformation
@@ -201,47 +202,47 @@ class DynamicKafkaSourceBuilder:
         """Read all streams in whose id a regular expression is found."""
         return self.set_kafka_stream_subscriber(StreamPatternSubscriber(stream_pattern))
 
-    def set_kafka_stream_subscriber(self, kafka_stream_subscriber: KafkaStreamSubscriber) -> DynamicKafkaSourceBuilder:
+    def set_kafka_stream_subscriber(self, kafka_stream_subscriber: KafkaStreamSubscriber) -> Self:
         """Read what a subscriber chooses."""
         if not isinstance(kafka_stream_subscriber, KafkaStreamSubscriber):
             raise TypeError(f"a KafkaStreamSubscriber is needed, got {kafka_stream_subscriber!r}")
         self._subscriber = kafka_stream_subscriber
         return self
 
-    def set_kafka_metadata_service(self, kafka_metadata_service: KafkaMetadataService) -> DynamicKafkaSourceBuilder:
+    def set_kafka_metadata_service(self, kafka_metadata_service: KafkaMetadataService) -> Self:
         """Ask this service which topics and clusters a stream consists of; it is pickled with the source."""
         if not isinstance(kafka_metadata_service, KafkaMetadataService):
             raise TypeError(f"a KafkaMetadataService is needed, got {kafka_metadata_service!r}")
         self._service = kafka_metadata_service
         return self
 
-    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema) -> DynamicKafkaSourceBuilder:
+    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema) -> Self:
         """Read whole records with a schema."""
         self._plain.set_deserializer(deserializer)
         return self
 
-    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> DynamicKafkaSourceBuilder:
+    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> Self:
         """Read values with a schema; messages without a value are skipped."""
         self._plain.set_value_only_deserializer(deserialization_schema)
         return self
 
-    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> DynamicKafkaSourceBuilder:
+    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """Say where to begin in each cluster."""
         offsets_of(starting_offsets_initializer, "the starting offsets")
         self._start = starting_offsets_initializer
         return self
 
-    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> DynamicKafkaSourceBuilder:
+    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """End at these offsets; nothing new is looked for."""
         self._stop = offsets_of(stopping_offsets_initializer, "the stopping offsets")
         return self
 
-    def set_properties(self, props: Mapping[str, str]) -> DynamicKafkaSourceBuilder:
+    def set_properties(self, props: Mapping[str, str]) -> Self:
         """Set several properties for all clusters."""
         self._properties.update(checked_properties(props))
         return self
 
-    def set_property(self, key: str, value: str) -> DynamicKafkaSourceBuilder:
+    def set_property(self, key: str, value: str) -> Self:
         """Set a property of the source, or of the consumers of all clusters."""
         self._properties.update(checked_properties({key: value}))
         return self

@@ -9,6 +9,8 @@ from flintstream.connectors.source import Boundedness, Source
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from flintstream.common.typeinfo import TypeInformation
 
 __all__ = ["HybridSource", "HybridSourceBuilder"]
@@ -45,7 +47,7 @@ class HybridSourceBuilder:
         self._sources: list[Source] = []
         self.add_source(first_source)
 
-    def add_source(self, source: Source) -> HybridSourceBuilder:
+    def add_source(self, source: Source) -> Self:
         """Read ``source`` after those that are there.
 
         Raises:

@@ -16,6 +16,8 @@ from flintstream.datastream.functions import SinkFunction
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.jdbc.database import Database
     from flintstream.connectors.sink import SinkWriter, WriterContext
@@ -130,31 +132,29 @@ class JdbcConnectionOptions:
             self._password: str | None = None
             self._timeout = 60
 
-        def with_url(self, url: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
+        def with_url(self, url: str) -> Self:
             """Say where the database is: a URL of JDBC, or of SQLAlchemy."""
             self._url = _text(url, "the URL")
             return self
 
-        def with_driver_name(self, driver_name: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
+        def with_driver_name(self, driver_name: str) -> Self:
             """Name the driver in Java: the URL alone decides which one in Python is used, so this has no effect."""
             self._driver_name = _text(driver_name, "the name of the driver")
             return self
 
-        def with_user_name(self, user_name: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
+        def with_user_name(self, user_name: str) -> Self:
             """Say who connects."""
             self._user_name = _text(user_name, "the user's name")
             return self
 
-        def with_password(self, password: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
+        def with_password(self, password: str) -> Self:
             """Set the password."""
             if not isinstance(password, str):
                 raise TypeError(f"the password must be a text, got one of type {type(password).__name__}")
             self._password = password
             return self
 
-        def with_connection_check_timeout_seconds(
-            self, connection_check_timeout_seconds: int
-        ) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
+        def with_connection_check_timeout_seconds(self, connection_check_timeout_seconds: int) -> Self:
             """Say how long (s) to wait for a connection, and at most between tries; 60 by default (Java has this)."""
             self._timeout = check_integer(connection_check_timeout_seconds, "the connection timeout (s)", minimum=1)
             return self
@@ -208,19 +208,19 @@ class JdbcExecutionOptions(Settings):
         def __init__(self) -> None:
             self._built: dict[str, int] = {}
 
-        def with_batch_size(self, size: int) -> JdbcExecutionOptions.Builder:
+        def with_batch_size(self, size: int) -> Self:
             """Set after how many records a batch is written; 0 or less for no bound, as in Flink."""
             self._built["batch_size"] = check_integer(size, "the batch size", minimum=-MAX_INT)
             return self
 
-        def with_batch_interval_ms(self, interval_ms: int) -> JdbcExecutionOptions.Builder:
+        def with_batch_interval_ms(self, interval_ms: int) -> Self:
             """Set after how many milliseconds a batch is written; 0 for any time."""
             self._built["batch_interval_ms"] = check_integer(
                 interval_ms, "the batch interval (ms)", minimum=0, maximum=MAX_LONG
             )
             return self
 
-        def with_max_retries(self, max_retries: int) -> JdbcExecutionOptions.Builder:
+        def with_max_retries(self, max_retries: int) -> Self:
             """Set how often a batch that failed is tried again."""
             self._built["max_retries"] = check_integer(max_retries, "the number of retries", minimum=0)
             return self

@@ -16,6 +16,7 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.sink import SinkWriter, WriterContext
@@ -114,39 +115,37 @@ class RMQConnectionConfig:
         def __repr__(self) -> str:
             return f"RMQConnectionConfig.Builder({', '.join(sorted(self._values))})"  # no password
 
-        def _set_text(self, key: str, value: str, what: str) -> RMQConnectionConfig.Builder:
+        def _set_text(self, key: str, value: str, what: str) -> Self:
             if not isinstance(value, str) or not value:
                 raise TypeError(f"{what} of RabbitMQ must be a text, got {value!r}")
             self._values[key] = value
             return self
 
-        def _set_number(
-            self, key: str, value: int, what: str, minimum: int = 0, maximum: int = 2**31 - 1
-        ) -> RMQConnectionConfig.Builder:
+        def _set_number(self, key: str, value: int, what: str, minimum: int = 0, maximum: int = 2**31 - 1) -> Self:
             self._values[key] = check_integer(value, what, minimum=minimum, maximum=maximum)
             return self
 
-        def set_port(self, port: int) -> RMQConnectionConfig.Builder:
+        def set_port(self, port: int) -> Self:
             """Say on which port the server listens; 5672 is usual."""
             return self._set_number("port", port, "the port", 1, 65_535)
 
-        def set_host(self, host: str) -> RMQConnectionConfig.Builder:
+        def set_host(self, host: str) -> Self:
             """Say on which host the server is."""
             return self._set_text("host", host, "the host")
 
-        def set_virtual_host(self, vhost: str) -> RMQConnectionConfig.Builder:
+        def set_virtual_host(self, vhost: str) -> Self:
             """Say in which virtual host the queues are; ``/`` is usual."""
             return self._set_text("virtual_host", vhost, "the virtual host")
 
-        def set_user_name(self, user_name: str) -> RMQConnectionConfig.Builder:
+        def set_user_name(self, user_name: str) -> Self:
             """Say who connects."""
             return self._set_text("user", user_name, "the user")
 
-        def set_password(self, password: str) -> RMQConnectionConfig.Builder:
+        def set_password(self, password: str) -> Self:
             """Say by which password."""
             return self._set_text("password", password, "the password")
 
-        def set_uri(self, uri: str) -> RMQConnectionConfig.Builder:
+        def set_uri(self, uri: str) -> Self:
             """Say all that by ``amqp://user:password@host:port/virtual-host``; ``amqps`` encrypts.
 
             Raises:
@@ -159,39 +158,39 @@ class RMQConnectionConfig:
                 )
             return self._set_text("uri", uri, "the URI")
 
-        def set_topology_recovery_enabled(self, topology_recovery_enabled: bool) -> RMQConnectionConfig.Builder:
+        def set_topology_recovery_enabled(self, topology_recovery_enabled: bool) -> Self:
             """Have no effect: queues are declared whenever a connection comes up."""
             self._values["topology_recovery"] = check_bool(topology_recovery_enabled, "topology_recovery_enabled")
             return self
 
-        def set_requested_heartbeat(self, requested_heartbeat: int) -> RMQConnectionConfig.Builder:
+        def set_requested_heartbeat(self, requested_heartbeat: int) -> Self:
             """Set the seconds between heartbeats, 0 for none; by default the server says how many."""
             return self._set_number("heartbeat", requested_heartbeat, "the heartbeat (s)", 0, 65_535)
 
-        def set_requested_frame_max(self, requested_frame_max: int) -> RMQConnectionConfig.Builder:
+        def set_requested_frame_max(self, requested_frame_max: int) -> Self:
             """Set the most bytes of a frame, from 4,096 to 131,072; 0 for no limit of this side."""
             if requested_frame_max:
                 return self._set_number("frame_max", requested_frame_max, "the size of a frame", 4_096, 131_072)
             return self._set_number("frame_max", requested_frame_max, "the size of a frame")
 
-        def set_requested_channel_max(self, requested_channel_max: int) -> RMQConnectionConfig.Builder:
+        def set_requested_channel_max(self, requested_channel_max: int) -> Self:
             """Set the most channels, 0 for no limit of this side; one is needed."""
             return self._set_number("channel_max", requested_channel_max, "the number of channels", 0, 65_535)
 
-        def set_network_recovery_interval(self, network_recovery_interval: int) -> RMQConnectionConfig.Builder:
+        def set_network_recovery_interval(self, network_recovery_interval: int) -> Self:
             """Set how long (ms) to wait before a lost connection comes up again."""
             return self._set_number("recovery_interval", network_recovery_interval, "the recovery interval (ms)")
 
-        def set_connection_timeout(self, connection_timeout: int) -> RMQConnectionConfig.Builder:
+        def set_connection_timeout(self, connection_timeout: int) -> Self:
             """Set how long (ms) connecting may take, 0 for any time."""
             return self._set_number("connection_timeout", connection_timeout, "the connection timeout (ms)")
 
-        def set_automatic_recovery(self, automatic_recovery: bool) -> RMQConnectionConfig.Builder:
+        def set_automatic_recovery(self, automatic_recovery: bool) -> Self:
             """Say whether a lost connection comes up again, which it does by default; else the job fails."""
             self._values["recovers"] = check_bool(automatic_recovery, "automatic_recovery")
             return self
 
-        def set_prefetch_count(self, prefetch_count: int) -> RMQConnectionConfig.Builder:
+        def set_prefetch_count(self, prefetch_count: int) -> Self:
             """Set how many messages may be unacknowledged, at most 65,535.
 
             With checkpoints no more than that are read between two of them. Without this there is no such limit.
