@@ -406,7 +406,7 @@ def test_what_a_checkpoint_counts_on_is_on_disk_before_it_counts(tmp_path, synce
     writer.snapshot()
     assert synced == [], "the end of an epoch that is no checkpoint costs nothing"
     writer.sync()
-    state = writer.snapshot()
+    state: Any = writer.snapshot()
     assert {(file.path, file.length) for file in state.files} <= set(synced)
     assert {(str(path), None) for path in (tmp_path, out, out / "x", out / "x/a", out / "x/b")} <= set(synced)
     committables = writer.prepare_commit(end_of_input=True)

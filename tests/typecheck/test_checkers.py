@@ -29,7 +29,7 @@ def test_many_mistakes_are_announced_for_both():
     assert all(announced["pyright"].values())
 
 
-@pytest.mark.parametrize("name", ["streams", "functions", "windows"])
+@pytest.mark.parametrize("name", ["streams", "functions", "windows", "connectors"])
 def test_what_type_checkers_accept_builds_a_program(name):
     runpy.run_path(str(PROGRAMS / "annotated" / f"{name}.py"))["build"](inline())
 

@@ -49,12 +49,14 @@ class Wrapper(ABCMeta):
     True
     """
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Create an object, or return the target of a view that is the only argument."""
-        given = (*args, *kwargs.values())
-        if len(given) == 1 and isinstance(given[0], JavaView) and isinstance(behind(given[0]), cls):
-            return behind(given[0])
-        return super().__call__(*args, **kwargs)
+    if not TYPE_CHECKING:  # a type checker goes by the class's own constructor
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            """Create an object, or return the target of a view that is the only argument."""
+            given = (*args, *kwargs.values())
+            if len(given) == 1 and isinstance(given[0], JavaView) and isinstance(behind(given[0]), cls):
+                return behind(given[0])
+            return super().__call__(*args, **kwargs)
 
 
 class JavaOption:

@@ -95,7 +95,7 @@ class Configuration:
         self._values[key] = value
         return self
 
-    def _set_as(self, key: str, value: Any, *types: type) -> Configuration:
+    def _set_as(self, key: str, value: Any, *types: type) -> Self:
         if isinstance(value, types) and not (isinstance(value, bool) and bool not in types):
             return self.set(key, value)
         names = " or ".join(t.__name__ for t in types)
@@ -114,7 +114,7 @@ class Configuration:
         """Return the value as text, or the default."""
         return self._read(key, str) if key in self._values else default_value
 
-    def set_string(self, key: str, value: str) -> Configuration:
+    def set_string(self, key: str, value: str) -> Self:
         """Set a text."""
         return self._set_as(key, value, str)
 
@@ -126,7 +126,7 @@ class Configuration:
         """
         return self._read(key, int) if key in self._values else default_value
 
-    def set_integer(self, key: str, value: int) -> Configuration:
+    def set_integer(self, key: str, value: int) -> Self:
         """Set an integer."""
         return self._set_as(key, value, int)
 
@@ -138,7 +138,7 @@ class Configuration:
         """
         return self._read(key, bool) if key in self._values else default_value
 
-    def set_boolean(self, key: str, value: bool) -> Configuration:
+    def set_boolean(self, key: str, value: bool) -> Self:
         """Set a boolean."""
         return self._set_as(key, value, bool)
 
@@ -150,7 +150,7 @@ class Configuration:
         """
         return self._read(key, float) if key in self._values else default_value
 
-    def set_float(self, key: str, value: float) -> Configuration:
+    def set_float(self, key: str, value: float) -> Self:
         """Set a floating point number."""
         return self._set_as(key, value, float, int)
 
@@ -162,7 +162,7 @@ class Configuration:
         """
         return self._read(key, bytearray) if key in self._values else default_value
 
-    def set_bytearray(self, key: str, value: bytearray) -> Configuration:
+    def set_bytearray(self, key: str, value: bytearray) -> Self:
         """Set bytes."""
         return self._set_as(key, value, bytearray, bytes)
 

@@ -118,7 +118,7 @@ class CheckpointConfig:
         """Return the time from the start of one checkpoint to that of the next; -1 if none are taken."""
         return self._configuration.get(INTERVAL) or -1
 
-    def set_checkpoint_interval(self, checkpoint_interval: int) -> CheckpointConfig:
+    def set_checkpoint_interval(self, checkpoint_interval: int) -> Self:
         """Set the time from the start of one checkpoint to that of the next, which turns checkpoints on.
 
         Raises:
@@ -132,7 +132,7 @@ class CheckpointConfig:
         """Return how long a checkpoint may take before it is given up."""
         return self._configuration.get(TIMEOUT)
 
-    def set_checkpoint_timeout(self, checkpoint_timeout: int) -> CheckpointConfig:
+    def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
         """Set how long a checkpoint may take before it is given up.
 
         Raises:
@@ -145,7 +145,7 @@ class CheckpointConfig:
         """Return the least time from the end of one checkpoint to the start of the next."""
         return self._configuration.get(MIN_PAUSE)
 
-    def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> CheckpointConfig:
+    def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
         """Set the least time from the end of one checkpoint to the start of the next.
 
         Raises:
@@ -190,7 +190,7 @@ class CheckpointConfig:
         """Return whether the first failed checkpoint fails the job."""
         return self.get_tolerable_checkpoint_failure_number() == 0
 
-    def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> CheckpointConfig:
+    def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> Self:
         """Let the first failed checkpoint fail the job, or none ever.
 
         Newer programs call :meth:`set_tolerable_checkpoint_failure_number`.
@@ -236,11 +236,11 @@ class CheckpointConfig:
         """
         return self._set(UNALIGNED, _text(check_bool(enabled, "enabled")))
 
-    def disable_unaligned_checkpoints(self) -> CheckpointConfig:
+    def disable_unaligned_checkpoints(self) -> Self:
         """Undo :meth:`enable_unaligned_checkpoints`."""
         return self.enable_unaligned_checkpoints(enabled=False)
 
-    def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
+    def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> Self:
         """Set after which time an aligned checkpoint goes on unaligned; 0 is at once.
 
         Raises:
@@ -258,7 +258,7 @@ class CheckpointConfig:
         """Return after which time an aligned checkpoint goes on unaligned; 0 is at once."""
         return Duration.of_millis(self._configuration.get(ALIGNED_TIMEOUT))
 
-    def set_alignment_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
+    def set_alignment_timeout(self, alignment_timeout: Duration) -> Self:
         """Do the same as :meth:`set_aligned_checkpoint_timeout`, under its older name."""
         return self.set_aligned_checkpoint_timeout(alignment_timeout)
 
@@ -281,14 +281,14 @@ class CheckpointConfig:
 
     # -- not in PyFlink 2 any more ---------------------------------------------------------------------------------
 
-    def enable_externalized_checkpoints(self, cleanup_mode: ExternalizedCheckpointRetention) -> CheckpointConfig:
+    def enable_externalized_checkpoints(self, cleanup_mode: ExternalizedCheckpointRetention) -> Self:
         """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated."""
         warn_removed(
             "CheckpointConfig.enable_externalized_checkpoints()", "set_externalized_checkpoint_retention() instead"
         )
         return self.set_externalized_checkpoint_retention(cleanup_mode)
 
-    def set_externalized_checkpoint_cleanup(self, cleanup_mode: ExternalizedCheckpointRetention) -> CheckpointConfig:
+    def set_externalized_checkpoint_cleanup(self, cleanup_mode: ExternalizedCheckpointRetention) -> Self:
         """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated."""
         warn_removed(
             "CheckpointConfig.set_externalized_checkpoint_cleanup()", "set_externalized_checkpoint_retention() instead"

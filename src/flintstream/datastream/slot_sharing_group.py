@@ -208,7 +208,7 @@ class SlotSharingGroup(Settings):
                 raise ValueError(f"the task heap memory of slot sharing group '{self._name}' must be positive, got 0")
             return self._set_memory("task heap memory", task_heap_memory)
 
-        def set_task_heap_memory_mb(self, task_heap_memory_mb: int) -> SlotSharingGroup.Builder:
+        def set_task_heap_memory_mb(self, task_heap_memory_mb: int) -> Self:
             """Set the memory for user code, in MiB; see :meth:`set_task_heap_memory`."""
             return self.set_task_heap_memory(MemorySize.of_mebi_bytes(task_heap_memory_mb))
 
@@ -220,7 +220,7 @@ class SlotSharingGroup(Settings):
             """
             return self._set_memory("task off-heap memory", task_off_heap_memory)
 
-        def set_task_off_heap_memory_mb(self, task_off_heap_memory_mb: int) -> SlotSharingGroup.Builder:
+        def set_task_off_heap_memory_mb(self, task_off_heap_memory_mb: int) -> Self:
             """Set the memory outside of the Java heap, in MiB; see :meth:`set_task_off_heap_memory`."""
             return self.set_task_off_heap_memory(MemorySize.of_mebi_bytes(task_off_heap_memory_mb))
 
@@ -232,7 +232,7 @@ class SlotSharingGroup(Settings):
             """
             return self._set_memory("managed memory", managed_memory)
 
-        def set_managed_memory_mb(self, managed_memory_mb: int) -> SlotSharingGroup.Builder:
+        def set_managed_memory_mb(self, managed_memory_mb: int) -> Self:
             """Set the memory for state backends, in MiB; see :meth:`set_managed_memory`."""
             return self.set_managed_memory(MemorySize.of_mebi_bytes(managed_memory_mb))
 

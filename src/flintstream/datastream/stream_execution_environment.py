@@ -283,14 +283,14 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def from_source(
         self,
         source: Source,
-        watermark_strategy: WatermarkStrategy[T],
+        watermark_strategy: WatermarkStrategy,
         source_name: str,
         type_info: TypeInformation[T],
     ) -> DataStream[T]: ...
 
     @overload
     def from_source(
-        self, source: Source[T], watermark_strategy: WatermarkStrategy[T], source_name: str, type_info: None = None
+        self, source: Source[T], watermark_strategy: WatermarkStrategy, source_name: str, type_info: None = None
     ) -> DataStream[T]: ...
 
     def from_source(

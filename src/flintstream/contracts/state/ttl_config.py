@@ -183,11 +183,11 @@ class StateTtlConfig:
             self._update_type = update_type
             return self
 
-        def update_ttl_on_create_and_write(self) -> StateTtlConfig.Builder:
+        def update_ttl_on_create_and_write(self) -> Self:
             """Start the time anew when a value is written."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnCreateAndWrite)
 
-        def update_ttl_on_read_and_write(self) -> StateTtlConfig.Builder:
+        def update_ttl_on_read_and_write(self) -> Self:
             """Start the time anew when a value is written or read."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)
 
@@ -196,11 +196,11 @@ class StateTtlConfig:
             self._state_visibility = state_visibility
             return self
 
-        def return_expired_if_not_cleaned_up(self) -> StateTtlConfig.Builder:
+        def return_expired_if_not_cleaned_up(self) -> Self:
             """Hand an expired value out once more if it is still there."""
             return self.set_state_visibility(StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp)
 
-        def never_return_expired(self) -> StateTtlConfig.Builder:
+        def never_return_expired(self) -> Self:
             """Never hand out an expired value."""
             return self.set_state_visibility(StateTtlConfig.StateVisibility.NeverReturnExpired)
 
@@ -209,7 +209,7 @@ class StateTtlConfig:
             self._ttl_time_characteristic = ttl_time_characteristic
             return self
 
-        def use_processing_time(self) -> StateTtlConfig.Builder:
+        def use_processing_time(self) -> Self:
             """Judge expiry by the worker's clock."""
             return self.set_ttl_time_characteristic(StateTtlConfig.TtlTimeCharacteristic.ProcessingTime)
 

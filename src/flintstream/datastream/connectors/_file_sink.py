@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.files.buckets import BucketAssigner
@@ -197,7 +197,7 @@ class FileSink(Sink, SupportsPreprocessing):
             self._compaction = None
             return self
 
-        def build(self) -> Any:
+        def build(self) -> FileSink:
             """Return the sink."""
             sink = self._made(self._base_path, self._format, self._assigner, self._policy, self._names)
             sink._check_interval = self._check_interval  # noqa: SLF001 - our own

@@ -6,6 +6,7 @@ import warnings
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
+from flintstream.common._generic import Generic, T_co
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.common.time import Duration
 from flintstream.connectors.files.bad_records import BadRecord, BadRecords
@@ -22,6 +23,7 @@ from flintstream.storage.reading import exists, reachable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from flintstream.common._generic import T
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import SourceReader, SplitEnumerator
     from flintstream.datastream.output_tag import OutputTag
@@ -53,7 +55,7 @@ class FileSplitAssignerProvider:
         return FileSplitAssignerProvider()
 
 
-class StreamFormat:
+class StreamFormat(Generic[T_co]):
     """Reads records from a file one by one; made by :meth:`text_line_format` or one of ``datastream.formats``."""
 
     splittable: bool = False
@@ -64,12 +66,12 @@ class StreamFormat:
         raise PlanError(f"{type(self).__name__} does not say how to read a file: its create_reader is missing")
 
     @property
-    def produced_type(self) -> TypeInformation | None:
+    def produced_type(self) -> TypeInformation[T_co] | None:
         """The type of the records; None for any Python object."""
         return None
 
     @staticmethod
-    def text_line_format(charset_name: str = "UTF-8") -> StreamFormat:
+    def text_line_format(charset_name: str = "UTF-8") -> StreamFormat[str]:
         r"""Read lines of text as ``Types.STRING()``, without their line ends (``\n``, ``\r\n`` or ``\r``).
 
         Raises:
@@ -78,7 +80,9 @@ class StreamFormat:
         return _TextLines(charset_name)
 
     @staticmethod
-    def message_line_format(deserialization_schema: DeserializationSchema, charset_name: str = "UTF-8") -> RecordFormat:
+    def message_line_format(
+        deserialization_schema: DeserializationSchema[T], charset_name: str = "UTF-8"
+    ) -> RecordFormat[T]:
         """Read a record from each line, such as JSON lines with a ``JsonRowDeserializationSchema``.
 
         PyFlink has no such method. Lines for which the schema returns None are passed over.
@@ -97,7 +101,7 @@ def _can_split(charset: str) -> bool:
         raise PlanError(f"there is no charset {charset!r}") from None
 
 
-class RecordFormat(StreamFormat):
+class RecordFormat(StreamFormat[T_co]):
     """A format whose records can be bad one by one."""
 
     bad_records: BadRecords = BadRecords.FAIL
@@ -135,8 +139,8 @@ class DivertBadRecords(ProcessFunction):
         yield (self._tag, str(value)) if isinstance(value, BadRecord) else value
 
 
-class _MessageLines(RecordFormat):
-    def __init__(self, schema: DeserializationSchema, charset: str) -> None:
+class _MessageLines(RecordFormat[T_co]):
+    def __init__(self, schema: DeserializationSchema[T_co], charset: str) -> None:
         if not isinstance(schema, DeserializationSchema):
             raise TypeError(f"message_line_format needs a DeserializationSchema, not {schema!r}")
         self.splittable = _can_split(charset)
@@ -147,11 +151,11 @@ class _MessageLines(RecordFormat):
         return RecordLineReader(self._schema, self._charset, self.bad_records)
 
     @property
-    def produced_type(self) -> TypeInformation | None:
+    def produced_type(self) -> TypeInformation[T_co] | None:
         return self._schema.get_produced_type()
 
 
-class _TextLines(StreamFormat):
+class _TextLines(StreamFormat[str]):
     def __init__(self, charset: str) -> None:
         self.splittable = _can_split(charset)
         self._charset = charset
@@ -160,17 +164,17 @@ class _TextLines(StreamFormat):
         return TextLineReader(self._charset)
 
     @property
-    def produced_type(self) -> TypeInformation:
+    def produced_type(self) -> TypeInformation[str]:
         from flintstream.common.typeinfo import Types  # noqa: PLC0415
 
         return Types.STRING()
 
 
-class BulkFormat(StreamFormat):
+class BulkFormat(StreamFormat[T_co]):
     """Reads whole batches of records, such as ORC or Parquet. Made by a class of ``datastream.formats``."""
 
 
-class FileSource(Source):
+class FileSource(Source[T_co]):
     """Reads the files under one or several paths, directories recursively.
 
     Files and directories whose names begin with '.' or '_' are left out, compressed files (.gz, .gzip, .bz2, .xz,
@@ -178,7 +182,7 @@ class FileSource(Source):
     """
 
     def __init__(
-        self, file_format: StreamFormat, paths: Sequence[str], *, splittable: bool, interval_ms: int | None
+        self, file_format: StreamFormat[T_co], paths: Sequence[str], *, splittable: bool, interval_ms: int | None
     ) -> None:
         self._format = file_format
         self._paths = paths
@@ -187,7 +191,7 @@ class FileSource(Source):
         self.boundedness = Boundedness.BOUNDED if interval_ms is None else Boundedness.CONTINUOUS_UNBOUNDED
 
     @staticmethod
-    def for_record_stream_format(stream_format: StreamFormat, *paths: str) -> FileSourceBuilder:
+    def for_record_stream_format(stream_format: StreamFormat[T], *paths: str) -> FileSourceBuilder[T]:
         """Begin to build a source that reads record by record.
 
         Args:
@@ -202,12 +206,12 @@ class FileSource(Source):
         return FileSourceBuilder(stream_format, *paths)
 
     @staticmethod
-    def for_bulk_file_format(bulk_format: BulkFormat, *paths: str) -> FileSourceBuilder:
+    def for_bulk_file_format(bulk_format: BulkFormat[T], *paths: str) -> FileSourceBuilder[T]:
         """Begin to build a source that reads batches of records; else like :meth:`for_record_stream_format`."""
         return FileSourceBuilder(bulk_format, *paths)
 
     @property
-    def produced_type(self) -> TypeInformation | None:
+    def produced_type(self) -> TypeInformation[T_co] | None:
         """The type of the records; None if there may be bad ones among them."""
         keeps = getattr(self._format, "bad_records", None) is BadRecords.KEEP
         return None if keeps else self._format.produced_type
@@ -223,10 +227,10 @@ class FileSource(Source):
         return self._format.create_reader()
 
 
-class FileSourceBuilder:
+class FileSourceBuilder(Generic[T_co]):
     """Builds a :class:`FileSource`."""
 
-    def __init__(self, file_format: StreamFormat, *paths: str) -> None:
+    def __init__(self, file_format: StreamFormat[T_co], *paths: str) -> None:
         if not isinstance(file_format, StreamFormat):
             raise TypeError(f"a FileSource needs a StreamFormat or BulkFormat, not {file_format!r}")
         if type(file_format).create_reader is StreamFormat.create_reader:
@@ -268,7 +272,7 @@ class FileSourceBuilder:
             raise TypeError(f"set_split_assigner needs a FileSplitAssignerProvider, not {split_assigner!r}")
         return self
 
-    def build(self) -> FileSource:
+    def build(self) -> FileSource[T_co]:
         """Return the source.
 
         Raises:

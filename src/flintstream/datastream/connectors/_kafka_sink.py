@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.common._generic import Generic, T_contra
 from flintstream.common.serialization import SerializationSchema
 from flintstream.connectors.kafka.client import check_producer
 from flintstream.connectors.kafka.serializing import RecordSerializer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
+    from flintstream.common._generic import T
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
     from flintstream.datastream.connectors.base import StreamTransformer
 
@@ -37,7 +39,7 @@ class KafkaTopicSelector(ABC):
         """Return the name of the topic for ``data``."""
 
 
-class KafkaRecordSerializationSchema(SerializationSchema):
+class KafkaRecordSerializationSchema(SerializationSchema[T_contra]):
     """Says what a record is in Kafka: topic, key, value, partition.
 
     >>> from flintstream.common.serialization import SimpleStringSchema
@@ -62,12 +64,12 @@ class KafkaRecordSerializationSchema(SerializationSchema):
         """Return a builder."""
         return KafkaRecordSerializationSchemaBuilder()
 
-    def serialize(self, element: Any) -> bytes | None:
+    def serialize(self, element: T_contra) -> bytes | None:
         """Return the value of the record."""
         return self._serializer.value.serialize(element)
 
 
-class KafkaRecordSerializationSchemaBuilder:
+class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
     """Builds a :class:`KafkaRecordSerializationSchema`: a topic or its selector, and the value's schema, are needed."""
 
     def __init__(self) -> None:
@@ -100,10 +102,12 @@ class KafkaRecordSerializationSchemaBuilder:
         self._key = _checked_schema(key_serialization_schema)
         return self
 
-    def set_value_serialization_schema(self, value_serialization_schema: SerializationSchema) -> Self:
+    def set_value_serialization_schema(
+        self, value_serialization_schema: SerializationSchema[T]
+    ) -> KafkaRecordSerializationSchemaBuilder[T]:
         """Make the value of each record with a schema."""
         self._value = _checked_schema(value_serialization_schema)
-        return self
+        return cast("KafkaRecordSerializationSchemaBuilder[T]", self)
 
     def set_partitioner(self, partitioner: Callable[..., int]) -> Self:
         """Choose partitions with a function of record, key, value, topic and its partitions' numbers (not in PyFlink).
@@ -115,7 +119,7 @@ class KafkaRecordSerializationSchemaBuilder:
         self._partitioner = partitioner
         return self
 
-    def build(self) -> KafkaRecordSerializationSchema:
+    def build(self) -> KafkaRecordSerializationSchema[T_contra]:
         """Return the schema.
 
         Raises:
@@ -130,7 +134,7 @@ class KafkaRecordSerializationSchemaBuilder:
         )
 
 
-class KafkaSink(Sink, SupportsPreprocessing):
+class KafkaSink(Sink[T_contra], SupportsPreprocessing):
     """Writes records into topics.
 
     With ``EXACTLY_ONCE`` they are visible, to consumers that read committed records, when a checkpoint contains them.
@@ -160,7 +164,7 @@ class KafkaSink(Sink, SupportsPreprocessing):
         return KafkaCommitter(self._output.properties) if self._output.exactly_once else None
 
 
-class KafkaSinkBuilder:
+class KafkaSinkBuilder(Generic[T_contra]):
     """Builds a :class:`KafkaSink`. Servers and a record serializer are needed; nothing is guaranteed by default."""
 
     def __init__(self) -> None:
@@ -169,7 +173,7 @@ class KafkaSinkBuilder:
         self._prefix = ""
         self._serializer: RecordSerializer | None = None
 
-    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSinkBuilder:
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> Self:
         """Say where the brokers are: ``host:port``, several with commas between."""
         return self.set_property(SERVERS, bootstrap_servers)
 
@@ -190,12 +194,12 @@ class KafkaSinkBuilder:
         self._prefix = transactional_id_prefix
         return self
 
-    def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema) -> Self:
+    def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema[T]) -> KafkaSinkBuilder[T]:
         """Say what a record is in Kafka."""
         if not isinstance(record_serializer, KafkaRecordSerializationSchema):
             raise TypeError(f"a KafkaRecordSerializationSchema is needed, got {record_serializer!r}")
         self._serializer = record_serializer._serializer  # noqa: SLF001 - the same module
-        return self
+        return cast("KafkaSinkBuilder[T]", self)
 
     def set_property(self, key: str, value: str) -> Self:
         """Set a property of Kafka's producer, under its name in Java or in librdkafka."""
@@ -207,7 +211,7 @@ class KafkaSinkBuilder:
         self._properties.update(checked_properties(props))
         return self
 
-    def build(self) -> KafkaSink:
+    def build(self) -> KafkaSink[T_contra]:
         """Return the sink.
 
         Raises:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.common._generic import Generic, T_co
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.kafka.client import check_consumer
 from flintstream.connectors.kafka.input import KafkaInput
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
+    from flintstream.common._generic import T
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.kafka.offsets import Offsets
     from flintstream.connectors.kafka.records import Deserializer
@@ -38,7 +40,7 @@ DISCOVERY_MS = 300_000
 """How often to look for new partitions unless a property says otherwise, as in PyFlink."""
 
 
-class KafkaRecordDeserializationSchema(DeserializationSchema, ABC):
+class KafkaRecordDeserializationSchema(DeserializationSchema[T_co], ABC):
     """Turns whole records of Kafka - topic, partition, offset, timestamp, key, value, headers - into records.
 
     PyFlink knows it by :meth:`value_only` alone; here a user may write one.
@@ -52,27 +54,27 @@ class KafkaRecordDeserializationSchema(DeserializationSchema, ABC):
     """
 
     @abstractmethod
-    def deserialize(self, record: Any) -> Any:
+    def deserialize(self, record: Any) -> T_co | None:
         """Return the record that a :class:`KafkaRecord` stands for; None to skip it."""
 
     @staticmethod
-    def value_only(deserialization_schema: DeserializationSchema) -> KafkaRecordDeserializationSchema:
+    def value_only(deserialization_schema: DeserializationSchema[T]) -> KafkaRecordDeserializationSchema[T]:
         """Return the schema that reads the values alone."""
         return _ValueOnly(deserialization_schema)
 
 
-class _ValueOnly(KafkaRecordDeserializationSchema):
-    def __init__(self, schema: DeserializationSchema) -> None:
+class _ValueOnly(KafkaRecordDeserializationSchema[T_co]):
+    def __init__(self, schema: DeserializationSchema[T_co]) -> None:
         self.schema = _checked_schema(schema)
 
-    def deserialize(self, record: Any) -> Any:
+    def deserialize(self, record: Any) -> T_co | None:
         return None if record.value is None else self.schema.deserialize(record.value)
 
-    def get_produced_type(self) -> TypeInformation | None:
+    def get_produced_type(self) -> TypeInformation[T_co] | None:
         return self.schema.get_produced_type()
 
 
-class KafkaSource(Source):
+class KafkaSource(Source[T_co]):
     """Reads topics. Records have the timestamps that Kafka keeps; positions are part of checkpoints.
 
     >>> from flintstream.common.serialization import SimpleStringSchema
@@ -102,7 +104,7 @@ class KafkaSource(Source):
         return KafkaSourceBuilder()
 
     @property
-    def produced_type(self) -> TypeInformation | None:
+    def produced_type(self) -> TypeInformation[T_co] | None:
         """The type of the records."""
         return self._input.deserializer.produced_type
 
@@ -115,7 +117,7 @@ class KafkaSource(Source):
         return KafkaReader(self._input)
 
 
-class KafkaSourceBuilder:
+class KafkaSourceBuilder(Generic[T_co]):
     """Builds a :class:`KafkaSource`. Servers, what to read and a deserializer are needed; all else has a default.
 
     By default a source begins at the earliest offsets, never ends, and looks for new partitions every five minutes.
@@ -129,11 +131,11 @@ class KafkaSourceBuilder:
         self._boundedness = Boundedness.CONTINUOUS_UNBOUNDED
         self._deserializer: Deserializer | None = None
 
-    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> Self:
         """Say where the brokers are: ``host:port``, several with commas between."""
         return self.set_property(SERVERS, bootstrap_servers)
 
-    def set_group_id(self, group_id: str) -> KafkaSourceBuilder:
+    def set_group_id(self, group_id: str) -> Self:
         """Name the group under which offsets are committed. Partitions are dealt by the job, never by the group."""
         return self.set_property(GROUP, group_id)
 
@@ -191,21 +193,21 @@ class KafkaSourceBuilder:
         self._boundedness = boundedness
         return self
 
-    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> Self:
+    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema[T]) -> KafkaSourceBuilder[T]:
         """Read values with a schema; messages without a value (tombstones) are skipped."""
         self._deserializer = ValueDeserializer(_checked_schema(deserialization_schema))
-        return self
+        return cast("KafkaSourceBuilder[T]", self)
 
-    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema) -> KafkaSourceBuilder:
+    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema[T]) -> KafkaSourceBuilder[T]:
         """Read whole records with a schema (PyFlink has this for dynamic sources only)."""
         if isinstance(deserializer, _ValueOnly):
             return self.set_value_only_deserializer(deserializer.schema)
         if not isinstance(deserializer, KafkaRecordDeserializationSchema):
             raise TypeError(f"a KafkaRecordDeserializationSchema is needed, got {deserializer!r}")
         self._deserializer = RecordDeserializer(deserializer)
-        return self
+        return cast("KafkaSourceBuilder[T]", self)
 
-    def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder:
+    def set_client_id_prefix(self, prefix: str) -> Self:
         """Name the clients, as brokers see them: ``<prefix>-<subtask>``."""
         return self.set_property(CLIENT_PREFIX, prefix)
 
@@ -219,7 +221,7 @@ class KafkaSourceBuilder:
         self._properties.update(checked_properties(props))
         return self
 
-    def build(self) -> KafkaSource:
+    def build(self) -> KafkaSource[T_co]:
         """Return the source.
 
         Raises:

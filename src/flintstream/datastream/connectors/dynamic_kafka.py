@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.common._generic import Generic, T_co
 from flintstream.connectors.kafka.client import check_consumer, close_quietly, consumer, patiently
 from flintstream.connectors.kafka.dynamic import (
     ClusterMetadata,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Self
 
+    from flintstream.common._generic import T
     from flintstream.common.serialization import DeserializationSchema
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.kafka.offsets import Offsets
@@ -143,7 +145,7 @@ class StreamPatternSubscriber(KafkaStreamSubscriber):
         return [each for each in kafka_metadata_service.get_all_streams() if self._pattern.search(each.stream_id)]
 
 
-class DynamicKafkaSource(Source):
+class DynamicKafkaSource(Source[T_co]):
     """Reads streams, each of topics in one cluster or several; new ones and those that are gone are looked for.
 
     >>> from flintstream.common.serialization import SimpleStringSchema
@@ -180,7 +182,7 @@ class DynamicKafkaSource(Source):
         return DynamicReader(self._input)
 
 
-class DynamicKafkaSourceBuilder:
+class DynamicKafkaSourceBuilder(Generic[T_co]):
     """Builds a :class:`DynamicKafkaSource`. Streams, a metadata service and a deserializer are needed.
 
     The service is asked once, unless the property ``stream-metadata-discovery-interval-ms`` says how often.
@@ -194,11 +196,11 @@ class DynamicKafkaSourceBuilder:
         self._start = KafkaOffsetsInitializer.earliest()
         self._stop: Offsets | None = None
 
-    def set_stream_ids(self, stream_ids: set[str]) -> DynamicKafkaSourceBuilder:
+    def set_stream_ids(self, stream_ids: set[str]) -> Self:
         """Read these streams."""
         return self.set_kafka_stream_subscriber(KafkaStreamSetSubscriber(stream_ids))
 
-    def set_stream_pattern(self, stream_pattern: str) -> DynamicKafkaSourceBuilder:
+    def set_stream_pattern(self, stream_pattern: str) -> Self:
         """Read all streams in whose id a regular expression is found."""
         return self.set_kafka_stream_subscriber(StreamPatternSubscriber(stream_pattern))
 
@@ -216,15 +218,17 @@ class DynamicKafkaSourceBuilder:
         self._service = kafka_metadata_service
         return self
 
-    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema) -> Self:
+    def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema[T]) -> DynamicKafkaSourceBuilder[T]:
         """Read whole records with a schema."""
         self._plain.set_deserializer(deserializer)
-        return self
+        return cast("DynamicKafkaSourceBuilder[T]", self)
 
-    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema) -> Self:
+    def set_value_only_deserializer(
+        self, deserialization_schema: DeserializationSchema[T]
+    ) -> DynamicKafkaSourceBuilder[T]:
         """Read values with a schema; messages without a value are skipped."""
         self._plain.set_value_only_deserializer(deserialization_schema)
-        return self
+        return cast("DynamicKafkaSourceBuilder[T]", self)
 
     def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """Say where to begin in each cluster."""
@@ -247,15 +251,15 @@ class DynamicKafkaSourceBuilder:
         self._properties.update(checked_properties({key: value}))
         return self
 
-    def set_group_id(self, group_id: str) -> DynamicKafkaSourceBuilder:
+    def set_group_id(self, group_id: str) -> Self:
         """Name the group under which offsets are committed, in all clusters."""
         return self.set_property(GROUP, group_id)
 
-    def set_client_id_prefix(self, prefix: str) -> DynamicKafkaSourceBuilder:
+    def set_client_id_prefix(self, prefix: str) -> Self:
         """Name the clients, as brokers see them."""
         return self.set_property(CLIENT_PREFIX, prefix)
 
-    def build(self) -> DynamicKafkaSource:
+    def build(self) -> DynamicKafkaSource[T_co]:
         """Return the source.
 
         Raises:

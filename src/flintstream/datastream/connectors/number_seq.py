@@ -36,7 +36,7 @@ class NumberReader(SourceReader):
         return True
 
 
-class NumberSequenceSource(Source):
+class NumberSequenceSource(Source[int]):
     """The numbers from ``start`` to ``end``, both included, spread over the subtasks.
 
     Each subtask emits its share in order; with parallelism 1 that is the whole sequence. The type of the stream is

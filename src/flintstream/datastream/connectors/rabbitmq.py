@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from flintstream.common._generic import T_co, T_contra
 from flintstream.common.serialization import DeserializationSchema, SerializationSchema
 from flintstream.connectors.rabbitmq.link import RabbitServer, library
 from flintstream.connectors.rabbitmq.sink import RabbitOutput, RabbitWriter
@@ -221,7 +222,7 @@ def _checked(config: object, queue_name: object) -> RabbitServer:
     return config._server()  # noqa: SLF001 - the same module
 
 
-class RMQSource(Source):
+class RMQSource(Source[T_co]):
     """Reads a queue, for ``add_source`` or ``from_source``. Messages are acknowledged when a checkpoint contains them.
 
     With checkpoints nothing is lost; with correlation ids that are unique, which the producer has to set, nothing is
@@ -239,7 +240,7 @@ class RMQSource(Source):
         connection_config: RMQConnectionConfig,
         queue_name: str,
         use_correlation_id: bool,
-        deserialization_schema: DeserializationSchema,
+        deserialization_schema: DeserializationSchema[T_co],
     ) -> None:
         """Say what to read.
 
@@ -254,7 +255,7 @@ class RMQSource(Source):
         self._schema = deserialization_schema
 
     @property
-    def produced_type(self) -> TypeInformation | None:
+    def produced_type(self) -> TypeInformation[T_co] | None:
         """The type of the records."""
         return self._schema.get_produced_type()
 
@@ -283,7 +284,7 @@ class RMQSource(Source):
         return RabbitReader(self._input())
 
 
-class RMQSink(Sink):
+class RMQSink(Sink[T_contra]):
     """Writes into a queue, for ``add_sink`` or ``sink_to``: at least once, if there are checkpoints.
 
     Messages are persistent, and an epoch ends only when the server has confirmed all of them. Override
@@ -294,7 +295,10 @@ class RMQSink(Sink):
     waits_for_checkpoint = False
 
     def __init__(
-        self, connection_config: RMQConnectionConfig, queue_name: str, serialization_schema: SerializationSchema
+        self,
+        connection_config: RMQConnectionConfig,
+        queue_name: str,
+        serialization_schema: SerializationSchema[T_contra],
     ) -> None:
         """Say where to write.
 
@@ -307,7 +311,7 @@ class RMQSink(Sink):
             raise TypeError(f"a SerializationSchema is needed, got {serialization_schema!r}")
         self._schema = serialization_schema
 
-    def properties(self, value: Any) -> Mapping[str, Any]:  # noqa: ARG002
+    def properties(self, value: T_contra) -> Mapping[str, Any]:  # noqa: ARG002
         """Return properties for the message of a record, as ``pika.BasicProperties`` takes them; by default none."""
         return {}
 
