@@ -19,7 +19,7 @@ class WindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
     """Results for the records of a key's window."""
 
     @abstractmethod
-    def apply(self, key: KEY, window: W_contra, inputs: Iterable[IN]) -> Iterable[OUT]:
+    def apply(self, key: KEY, window: W_contra, inputs: list[IN]) -> Iterable[OUT]:
         """Return the results, or generate them; called each time the window fires."""
 
 
@@ -27,7 +27,7 @@ class AllWindowFunction(Function, Generic[IN, OUT, W_contra]):
     """Results for the records of a window of a stream that is not keyed."""
 
     @abstractmethod
-    def apply(self, window: W_contra, inputs: Iterable[IN]) -> Iterable[OUT]:
+    def apply(self, window: W_contra, inputs: list[IN]) -> Iterable[OUT]:
         """Return the results, or generate them; called each time the window fires."""
 
 
@@ -59,7 +59,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
 
     @abstractmethod
     def process(
-        self, key: KEY, context: Context[W_contra], elements: Iterable[IN]
+        self, key: KEY, context: Context[W_contra], elements: list[IN]
     ) -> Iterable[OUT | tuple[OutputTag, Any]]:
         """Return the results, or generate them; called each time the window fires."""
 
@@ -86,7 +86,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W_contra]):
             """Return state shared by all windows."""
 
     @abstractmethod
-    def process(self, context: Context[W_contra], elements: Iterable[IN]) -> Iterable[OUT | tuple[OutputTag, Any]]:
+    def process(self, context: Context[W_contra], elements: list[IN]) -> Iterable[OUT | tuple[OutputTag, Any]]:
         """Return the results, or generate them; called each time the window fires."""
 
     def clear(self, context: Context[W_contra]) -> None:
@@ -96,7 +96,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W_contra]):
 class PassThroughWindowFunction(WindowFunction[T, T, KEY, W_contra]):
     """Returns the records as they are."""
 
-    def apply(self, key: KEY, window: W_contra, inputs: Iterable[T]) -> Iterable[T]:  # noqa: ARG002 - the contract
+    def apply(self, key: KEY, window: W_contra, inputs: list[T]) -> list[T]:  # noqa: ARG002 - the contract
         """Return ``inputs``."""
         return inputs
 
@@ -104,6 +104,6 @@ class PassThroughWindowFunction(WindowFunction[T, T, KEY, W_contra]):
 class PassThroughAllWindowFunction(AllWindowFunction[T, T, W_contra]):
     """Returns the records as they are."""
 
-    def apply(self, window: W_contra, inputs: Iterable[T]) -> Iterable[T]:  # noqa: ARG002 - the contract
+    def apply(self, window: W_contra, inputs: list[T]) -> list[T]:  # noqa: ARG002 - the contract
         """Return ``inputs``."""
         return inputs

@@ -99,7 +99,7 @@ class Counts(KeyedProcessFunction):
 
 class Lines(ProcessWindowFunction):
     def process(self, key, context, elements):
-        yield "{} {} {}".format(key, context.window().start, sum(count for _, count in elements))
+        yield "{} {} {}".format(elements[0], context.window().start, sum(count for _, count in elements))
 
     def clear(self, context):
         pass
