@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 from flintstream.checkpoint.codec import Opaque
 from flintstream.checkpoint.metadata import StatePiece
 from flintstream.checkpoint.state_file import StateFileWriter
-from flintstream.contracts.state import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    ValueStateDescriptor,
-)
 from flintstream.errors import CheckpointError, shorten
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
 from flintstream.savepoint.entries import StateEntry, entries_of
 from flintstream.state.backend import PIECE, Change, TableInfo
+from flintstream.state.kinds import kind_of
 from flintstream.state.tables import type_text
 
 if TYPE_CHECKING:
@@ -31,14 +25,6 @@ if TYPE_CHECKING:
     )
     from flintstream.savepoint.subtask_files import SubtaskFiles
     from flintstream.storage.file_store import FileStore
-
-_KINDS: dict[type[StateDescriptor], str] = {
-    ValueStateDescriptor: "value",
-    ListStateDescriptor: "list",
-    MapStateDescriptor: "map",
-    ReducingStateDescriptor: "reducing",
-    AggregatingStateDescriptor: "aggregating",
-}
 
 
 # -- state of another savepoint --------------------------------------------------------------------------------------
@@ -180,9 +166,11 @@ class NewState:
         Raises:
             TypeError: ``descriptor`` is none.
         """
-        kind = next((kind for base, kind in _KINDS.items() if isinstance(descriptor, base)), None)
-        if kind is None:
-            raise TypeError(f"{shorten(descriptor)} is no descriptor of a keyed state, such as ValueStateDescriptor")
+        try:
+            kind = kind_of(descriptor).name
+        except TypeError:
+            what = f"{shorten(descriptor)} is no descriptor of a keyed state, such as ValueStateDescriptor"
+            raise TypeError(what) from None
         ttl = descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled()
         table = TableInfo(descriptor.name, kind, type_text(descriptor), ttl)
         return cls(uid, table, descriptor.type_info, parallelism, max_parallelism, last_access_ms)

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flintstream.checkpoint.changes import Change, TableInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from flintstream.contracts.state import StateDescriptor
 
-__all__ = ["PIECE", "Change", "KeyedStateBackend", "NativeSnapshots", "RestingCleanup", "Scope", "TableInfo"]
+    Add = Callable[[Any, Iterable[Any], Any], None]
+    """Adds to the panes of a key and of each of some windows a value."""
+
+__all__ = [
+    "PIECE", "Add", "Cells", "Change", "DirectAccess", "KeyedStateBackend", "NativeSnapshots", "Panes",
+    "RestingCleanup", "Scope", "TableInfo",
+]  # fmt: skip
 
 PIECE = 4096
 """Entries in one :class:`Change` of a snapshot, so that state larger than memory can be written and read."""
@@ -105,3 +111,59 @@ class NativeSnapshots(Protocol):
 
     def restore_native(self, directory: str) -> None:
         """Replace everything by what :meth:`write_native` left; ``directory`` itself stays as it is."""
+
+
+class Panes(Protocol):
+    """What windows hold, by pane: a key and a window. It is the same state as that of a state object.
+
+    Every method makes ``key`` the current one, so that a user's function that it calls finds its own state, and marks
+    what it changes for :meth:`KeyedStateBackend.take_delta`.
+    """
+
+    def adder(
+        self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
+    ) -> Add:
+        """Return what adds a value to panes: ``add(key, windows, value)``; one call does for a record.
+
+        None, where values are reduced or aggregated, empties the panes. It may be used until
+        :attr:`KeyedStateBackend.tracking` is set again.
+
+        Args:
+            opened: called with key and window of each pane that may have been empty before, as often as that may be.
+            copied: copies a value that others hold, too, where a user's function could change it in place.
+        """
+
+    def get(self, key: Any, window: Any) -> Any:
+        """Return a fresh list, the reduced value or the result of the accumulator; None where there is nothing."""
+
+    def pop(self, key: Any, window: Any) -> Any:
+        """Empty a pane and return what :meth:`get` would have returned."""
+
+    def clear(self, key: Any, window: Any) -> None:
+        """Empty a pane, without a call of the user's function."""
+
+
+class Cells(Protocol):
+    """The entries of one state as the backend keeps them. Whoever changes one marks it."""
+
+    values: Any
+    """By key, used like a dict; those of a map state are dicts themselves."""
+
+    dirty: dict[Any, int]
+    """While the backend is ``tracking``: 0 beside each key that changed, in a map state (key, map key)."""
+
+
+class DirectAccess(Protocol):
+    """What a backend offers whose state can be reached without a state object and a scope, once per record.
+
+    Either method returns None for state that the backend keeps in another form, such as state with a time-to-live.
+    """
+
+    tracking: bool
+    """As :attr:`KeyedStateBackend.tracking`."""
+
+    def panes(self, descriptor: StateDescriptor, scope: Scope) -> Panes | None:
+        """Return the panes of a list, reducing or aggregating state whose scope has pairs of key and window."""
+
+    def cells(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Cells | None:
+        """Return the entries of a state."""

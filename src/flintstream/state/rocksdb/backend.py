@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flintstream.common._clock import wall_clock
-from flintstream.state.backend import PIECE, Change, Scope, TableInfo
+from flintstream.state.backend import PIECE, Change
 from flintstream.state.rocksdb.directories import new_directory
 from flintstream.state.rocksdb.lists import RowNumbers
 from flintstream.state.rocksdb.options import RocksDBOptions
 from flintstream.state.rocksdb.rows import Layout, place_of
-from flintstream.state.rocksdb.states import KINDS
+from flintstream.state.rocksdb.states import ROCKSDB_KINDS
 from flintstream.state.rocksdb.store import Store
 from flintstream.state.rocksdb.tables import RocksTable
-from flintstream.state.tables import check_restored, type_text
+from flintstream.state.table_backend import TableBackend
+from flintstream.state.tables import check_restored
 from flintstream.state.ttl import CLEANUP_REST_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flintstream.contracts.state import StateDescriptor
+    from flintstream.state.backend import Cells, Scope, TableInfo
+    from flintstream.state.kinds import StateKind
     from flintstream.state.settings import StateSettings
+    from flintstream.state.table_backend import Place
 
 CLEANED_AT_ONCE = 10_000
 """Rows looked at by one clean-up of expired state."""
@@ -40,12 +44,15 @@ def open_backend(settings: StateSettings, operator: str, key_group: Callable[[An
     return RocksDBStateBackend(new_directory(options.directories), key_group, options, operator)
 
 
-class RocksDBStateBackend(Scope):
+class RocksDBStateBackend(TableBackend):
     """Keeps rows in RocksDB, and what was used of late as objects in memory.
 
     As in Flink, and unlike state in a hash map, changing an object that a state returned changes nothing in the state
     before it is handed to ``update``, ``add`` or ``put`` again.
     """
+
+    kinds: ClassVar[Mapping[type, StateKind]] = ROCKSDB_KINDS
+    tables: dict[Place, RocksTable]
 
     def __init__(
         self,
@@ -62,51 +69,20 @@ class RocksDBStateBackend(Scope):
             options: of RocksDB; by default those without any configuration.
             operator: named in errors.
         """
-        self.key = None
-        self.tracking = False
-        self.operator = operator
+        super().__init__(operator)
         self.options = options or RocksDBOptions()
-        self.tables: dict[tuple[str, bool], RocksTable] = {}
-        """By name, and whether its keys include a namespace."""
-        self.states: dict[str, tuple[str, Any, dict[Scope, Any]]] = {}
         self._key_group = key_group
-        self._declared: set[tuple[str, bool]] = set()
+        self._declared: set[Place] = set()
         self._row_numbers = RowNumbers()
-        self._uncleaned: dict[tuple[str, bool], bytes] = {}
+        self._uncleaned: dict[Place, bytes] = {}
         self._store = Store(directory, self.options.build)
 
     # -- states ------------------------------------------------------------------------------------------------------
 
-    def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
-        """Return the state object of a descriptor and scope, the same one every time.
-
-        Raises:
-            StateMigrationError: What was restored under this name is of another kind or type.
-        """
-        kind, plain, with_ttl = next(
-            (known for base, known in KINDS.items() if isinstance(descriptor, base)), (None, None, None)
-        )
-        if kind is None or plain is None or with_ttl is None:
-            raise TypeError(f"{type(descriptor).__name__} describes no kind of keyed state")
-        name = descriptor.name
-        known = self.states.setdefault(name, (kind, descriptor.type_info, {}))
-        if known[0] != kind:
-            raise Exception(  # noqa: TRY002 - the type PyFlink raises
-                f"The state name '{name}' is already in use and not a {kind} state but a {known[0]} state.",
-            )
-        if known[1] != descriptor.type_info:
-            raise Exception(  # noqa: TRY002
-                f"State name corrupted: '{name}' was registered with {known[1]}, now with {descriptor.type_info}",
-            )
-        whose = scope or self
-        state = known[2].get(whose)
-        if state is None:
-            ttl = descriptor.ttl_config
-            expires = ttl is not None and ttl.is_enabled()
-            info = TableInfo(name, kind, type_text(descriptor), expires, namespaced=whose is not self)
-            table = self._declare(info)
-            state = known[2][whose] = (with_ttl if expires else plain)(self, whose, table, descriptor)
-        return state
+    def cells(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Cells | None:
+        """Return the table of a state; None with a time-to-live, and for maps, whose entries lie side by side."""
+        table = self._table_of(descriptor, scope)
+        return None if table.info.ttl or table.info.kind == "map" else table
 
     def _declare(self, info: TableInfo) -> RocksTable:
         """Return the table of a descriptor, with what was restored for it before the descriptor was seen."""
@@ -193,7 +169,7 @@ class RocksDBStateBackend(Scope):
                 limits[place] = state.clock() - state._ttl  # noqa: SLF001 - ours
         return self._pieces(limits)
 
-    def _pieces(self, limits: dict[tuple[str, bool], int]) -> Iterator[Change]:
+    def _pieces(self, limits: dict[Place, int]) -> Iterator[Change]:
         pending: dict[int, Change] = {}
         for table, key, value in self._entries(limits):
             number = table.layout.number
@@ -206,7 +182,7 @@ class RocksDBStateBackend(Scope):
                 yield pending.pop(number)
         yield from pending.values()
 
-    def _entries(self, limits: dict[tuple[str, bool], int]) -> Iterator[tuple[RocksTable, Any, Any]]:
+    def _entries(self, limits: dict[Place, int]) -> Iterator[tuple[RocksTable, Any, Any]]:
         by_number = {table.layout.number: table for table in self.tables.values()}
 
         def of_one_key(entry: tuple[bytes, bytes]) -> bytes:
@@ -324,35 +300,15 @@ class RocksDBStateBackend(Scope):
             if coming is not None:
                 self._uncleaned[place] = coming[0]
 
-    def next_cleanup(self, now: int) -> int | None:
-        """Return when to clean up again although no records come, None when no row is there that could expire."""
-        times = [
-            state.next_cleanup(now, begun=place in self._uncleaned, period=_period(strategy))
-            for place, state, strategy in self._cleaned()
-            if self._has_rows(self.tables[place])
-        ]
-        return min(times, default=None)
+    def _strategy(self, strategies: Any) -> Any:
+        return strategies.get_rocksdb_compact_filter_cleanup_strategy()
 
-    def _has_rows(self, table: RocksTable) -> bool:
+    def _period(self, strategy: Any) -> int:
+        # A period of 0 is none, as in Flink
+        return strategy.get_periodic_compaction_time().to_millis() or CLEANUP_REST_MS
+
+    def _has_begun(self, place: Place) -> bool:
+        return place in self._uncleaned
+
+    def _has_entries(self, table: RocksTable) -> bool:
         return bool(table.values.unwritten) or next(self._store.rows_of(table.layout.number), None) is not None
-
-    def _cleaned(self) -> Iterator[tuple[tuple[str, bool], Any, Any]]:
-        """Return what :meth:`_expiring` does, and the strategy by which it is cleaned up, where there is one."""
-        for place, state in self._expiring():
-            strategy = state.strategies.get_rocksdb_compact_filter_cleanup_strategy()
-            if strategy is not None:
-                yield place, state, strategy
-
-    def _expiring(self) -> Iterator[tuple[tuple[str, bool], Any]]:
-        """Return a state object of each table with a time-to-live."""
-        for name, (_, _, by_scope) in self.states.items():
-            for namespaced in (False, True):
-                # all scopes with a namespace share one table
-                state = next((s for scope, s in by_scope.items() if (scope is not self) is namespaced), None)
-                if hasattr(state, "expire"):
-                    yield (name, namespaced), state
-
-
-def _period(strategy: Any) -> int:
-    """Return how long a stream may rest between two rounds of clean-ups, in ms; a period of 0 is none, as in Flink."""
-    return strategy.get_periodic_compaction_time().to_millis() or CLEANUP_REST_MS

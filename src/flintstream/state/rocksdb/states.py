@@ -5,34 +5,16 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from flintstream.contracts.state import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    ValueStateDescriptor,
-)
-from flintstream.state.heap_states import (
-    EntryIterator,
-    HeapAggregatingState,
-    HeapListState,
-    HeapMapState,
-    HeapReducingState,
-    HeapValueState,
-)
+from flintstream.state.heap_states import EntryIterator, HeapListState, HeapMapState, HeapValueState
+from flintstream.state.kinds import KINDS
+from flintstream.state.panes import ListPanes
 from flintstream.state.rocksdb.lists import ADDED_TO
-from flintstream.state.ttl import (
-    TtlAggregatingState,
-    TtlListState,
-    TtlMapState,
-    TtlReducingState,
-    TtlValueState,
-    _Ttl,
-)
+from flintstream.state.ttl import TtlListState, TtlMapState, _Ttl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from flintstream.state.backend import Add
     from flintstream.state.rocksdb.lists import Lists
     from flintstream.state.rocksdb.tables import Entries
 
@@ -223,11 +205,38 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
         _Ttl.expire(self, key, now)
 
 
-KINDS: dict[type, tuple[str, type, type]] = {
-    ValueStateDescriptor: ("value", RocksValueState, TtlValueState),
-    ListStateDescriptor: ("list", RocksListState, RocksTtlListState),
-    MapStateDescriptor: ("map", RocksMapState, RocksTtlMapState),
-    ReducingStateDescriptor: ("reducing", HeapReducingState, TtlReducingState),
-    AggregatingStateDescriptor: ("aggregating", HeapAggregatingState, TtlAggregatingState),
+class RocksListPanes(ListPanes):
+    """All records of a window; adding to them reads nothing, so that a pane may have been empty every time."""
+
+    __slots__ = ()
+    _values: Lists
+
+    def adder(
+        self,
+        opened: Callable[[Any, Any], None] | None = None,
+        copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
+    ) -> Add:
+        """Return what appends a record to panes."""
+        backend, append, dirty, tracking = self._backend, self._values.append, self._dirty, self._backend.tracking
+
+        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+            backend.key = key
+            for window in windows:
+                pane = (key, window)
+                append(pane, value)
+                if tracking and pane not in dirty:
+                    dirty[pane] = ADDED_TO
+                if opened is not None:
+                    opened(key, window)
+
+        return add
+
+
+_REPLACED: dict[str, dict[str, Any]] = {
+    "value": {"state": RocksValueState},
+    "list": {"state": RocksListState, "state_with_ttl": RocksTtlListState, "panes": RocksListPanes},
+    "map": {"state": RocksMapState, "state_with_ttl": RocksTtlMapState},
 }
-"""By class of descriptor: the kind of state, and its classes without and with a time-to-live."""
+
+ROCKSDB_KINDS = {base: kind._replace(**_REPLACED.get(kind.name, {})) for base, kind in KINDS.items()}
+"""By class of descriptor: the kind of state, with classes of this module where they differ."""

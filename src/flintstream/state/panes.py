@@ -1,0 +1,175 @@
+"""What windows hold, in a table of values by key and window: see :class:`flintstream.state.backend.Panes`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.functions import ReduceFunctionWrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flintstream.contracts.state import StateDescriptor
+    from flintstream.state.backend import Add, Cells, KeyedStateBackend
+
+
+class _Panes:
+    """What the panes of all kinds of state share."""
+
+    __slots__ = ("_backend", "_dirty", "_values")
+
+    def __init__(self, backend: KeyedStateBackend, cells: Cells, descriptor: StateDescriptor) -> None:
+        """Keep panes in ``cells``, as state of ``descriptor`` does."""
+        self._backend = backend
+        self._values = cells.values
+        self._dirty = cells.dirty
+        self._configure(descriptor)
+
+    def _configure(self, descriptor: Any) -> None:
+        """Take from the descriptor what this kind of state needs."""
+
+    def get(self, key: Any, window: Any) -> Any:
+        """Return what a pane holds, as a window function gets it."""
+        self._backend.key = key
+        return self._result(self._values.get((key, window)))
+
+    def pop(self, key: Any, window: Any) -> Any:
+        """Empty a pane and return what it held, as a window function gets it."""
+        backend, pane = self._backend, (key, window)
+        backend.key = key
+        if backend.tracking:
+            self._dirty[pane] = 0
+        return self._result(self._values.pop(pane, None))
+
+    def clear(self, key: Any, window: Any) -> None:
+        """Empty a pane."""
+        backend, pane = self._backend, (key, window)
+        backend.key = key
+        if backend.tracking:
+            self._dirty[pane] = 0
+        self._values.pop(pane, None)
+
+    def _result(self, contents: Any) -> Any:
+        return contents
+
+
+class ListPanes(_Panes):
+    """All records of a window."""
+
+    __slots__ = ()
+
+    def get(self, key: Any, window: Any) -> Any:
+        """Return the records: a list that the caller may keep."""
+        self._backend.key = key
+        contents = self._values.get((key, window))
+        return None if contents is None else contents[:]
+
+    def adder(
+        self,
+        opened: Callable[[Any, Any], None] | None = None,
+        copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
+    ) -> Add:
+        """Return what appends a record to panes."""
+        backend, values, dirty = self._backend, self._values, self._dirty
+        get, tracking = values.get, backend.tracking
+
+        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+            backend.key = key
+            for window in windows:
+                pane = (key, window)
+                contents = get(pane)
+                if contents is None:
+                    values[pane] = [value]
+                    if tracking:
+                        dirty[pane] = 0
+                    if opened is not None:
+                        opened(key, window)
+                    continue
+                if tracking and pane not in dirty:
+                    dirty[pane] = len(contents)
+                contents.append(value)
+
+        return add
+
+
+class ReducingPanes(_Panes):
+    """The reduced value of a window."""
+
+    __slots__ = ("_reduce",)
+
+    def _configure(self, descriptor: Any) -> None:
+        self._reduce = plain_reduce(descriptor)
+
+    def adder(
+        self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
+    ) -> Add:
+        """Return what reduces a record into panes."""
+        backend, values, dirty, reduce = self._backend, self._values, self._dirty, self._reduce
+        get, tracking = values.get, backend.tracking
+
+        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+            backend.key = key
+            for window in windows:
+                pane = (key, window)
+                if tracking:
+                    dirty[pane] = 0
+                contents = get(pane)
+                if contents is not None and value is not None:
+                    values[pane] = reduce(contents, value)
+                    continue
+                if value is None:
+                    values.pop(pane, None)
+                else:
+                    values[pane] = value if copied is None else copied(value)
+                if opened is not None:
+                    opened(key, window)
+
+        return add
+
+
+class AggregatingPanes(_Panes):
+    """The accumulator of a window, as its result outside."""
+
+    __slots__ = ("_function",)
+
+    def _configure(self, descriptor: Any) -> None:
+        self._function = descriptor.get_agg_function()
+
+    def _result(self, contents: Any) -> Any:
+        return None if contents is None else self._function.get_result(contents)
+
+    def adder(
+        self,
+        opened: Callable[[Any, Any], None] | None = None,
+        copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
+    ) -> Add:
+        """Return what adds a record to the accumulators of panes."""
+        backend, values, dirty, function = self._backend, self._values, self._dirty, self._function
+        get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
+
+        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+            backend.key = key
+            for window in windows:
+                pane = (key, window)
+                if tracking:
+                    dirty[pane] = 0
+                contents = get(pane)
+                if contents is not None and value is not None:
+                    values[pane] = accumulate(value, contents)
+                    continue
+                if value is None:
+                    values.pop(pane, None)
+                else:
+                    values[pane] = accumulate(value, create())
+                if opened is not None:
+                    opened(key, window)
+
+        return add
+
+
+def plain_reduce(descriptor: Any) -> Callable[[Any, Any], Any]:
+    """Return the function of a reducing state, out of the wrappers that would cost a call each."""
+    function: Callable[[Any, Any], Any] = descriptor.get_reduce_function().reduce
+    while type(wrapper := getattr(function, "__self__", None)) is ReduceFunctionWrapper:
+        function = wrapper._func  # noqa: SLF001 - ours
+    return function
