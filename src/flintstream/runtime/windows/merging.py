@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common.typeinfo import Types
+from flintstream.contracts.state import MapStateDescriptor
 from flintstream.contracts.window import MergingWindowAssigner
 
 if TYPE_CHECKING:
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
     MergeFunction = Callable[[Any, list[Any], Any, list[Any]], None]
     """Called with the merged window, the windows it replaces, its state window, and the state windows to empty."""
+
+_UNTYPED = Types.PICKLED_BYTE_ARRAY()
+IN_FLIGHT: MapStateDescriptor[Any, Any] = MapStateDescriptor("merging-window-set", _UNTYPED, _UNTYPED)
+"""State of a key: its windows, and for each of them its state window."""
 
 
 class _Merges(MergingWindowAssigner.MergeCallback[Any]):

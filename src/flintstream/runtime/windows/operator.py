@@ -9,32 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common.typeinfo import Types
-from flintstream.contracts.functions import (
-    AllWindowFunction,
-    ProcessAllWindowFunction,
-    ProcessWindowFunction,
-    WindowFunction,
-)
-from flintstream.contracts.state import ListStateDescriptor, MapStateDescriptor, ReducingStateDescriptor
-from flintstream.contracts.window import (
-    CountSlidingWindowAssigner,
-    CountTrigger,
-    CountTumblingWindowAssigner,
-    EventTimeSessionWindows,
-    EventTimeTrigger,
-    MergingWindowAssigner,
-    TriggerResult,
-)
+from flintstream.contracts.state import ListStateDescriptor, ReducingStateDescriptor
+from flintstream.contracts.window import MergingWindowAssigner, TriggerResult
 from flintstream.runtime.copies import snapshot
-from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operators.keyed import TimerOperator
 from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.windows.contexts import AssignerContext, WindowContext, WindowTriggerContext
+from flintstream.runtime.windows.emitter import Emitter
 from flintstream.runtime.windows.fast_counts import CountWindows
-from flintstream.runtime.windows.fast_path import AlignedWindows
-from flintstream.runtime.windows.fast_sessions import Sessions
-from flintstream.runtime.windows.merging import MergingWindowSet
+from flintstream.runtime.windows.fast_path import AlignedWindows, Parts
+from flintstream.runtime.windows.fast_sessions import Sessions, are_sessions, follow_growth
+from flintstream.runtime.windows.merging import IN_FLIGHT, MergingWindowSet
+from flintstream.runtime.windows.rules import WindowRules
 from flintstream.state.backend import Scope
 
 if TYPE_CHECKING:
@@ -45,30 +31,10 @@ if TYPE_CHECKING:
     from flintstream.contracts.window import Trigger, WindowAssigner
     from flintstream.runtime.operators.operator import OperatorContext, Output
     from flintstream.runtime.operators.timers import Timer
+    from flintstream.runtime.windows.fast_path import FastPath
 
 LATE_RECORDS = "numLateRecordsDropped"
 """Counts records that came too late for all their windows and went to no side output (Flink's name)."""
-
-
-def purely_counting(assigner: WindowAssigner[Any, Any], trigger: Trigger[Any, Any]) -> bool:
-    """Tell whether a window that fires is full: nothing comes after that, and time never ends it, so it can go."""
-    return (
-        isinstance(assigner, (CountTumblingWindowAssigner, CountSlidingWindowAssigner))
-        and type(trigger) is CountTrigger
-        and trigger._window_size == assigner._window_size  # noqa: SLF001
-    )
-
-
-def _method(function: Any, name: str) -> Callable[..., Any]:
-    """Return a method of a window function. One of another kind may lack it, which matters when it is called."""
-    found = getattr(function, name, None)
-    if found is not None:
-        return found  # type: ignore[no-any-return]
-
-    def missing(*_: Any) -> Any:
-        raise TypeError(f"{name}() of windows calls a method {name}(), which {type(function).__name__} does not have")
-
-    return missing
 
 
 class WindowOperator(TimerOperator):
@@ -84,7 +50,7 @@ class WindowOperator(TimerOperator):
         allowed_lateness_ms: int,
         late_tag: OutputTag | None,
         incremental_function: Any,
-        window_function_kind: type | None = None,
+        window_function_class: type | None = None,
     ) -> None:
         """Take what the windowed stream was told.
 
@@ -97,10 +63,10 @@ class WindowOperator(TimerOperator):
             allowed_lateness_ms: how long after its end a window still takes records; event time only.
             late_tag: the side output of records that come too late.
             incremental_function: the reduce or aggregate function, to open and close; None for a list.
-            window_function_kind: as what the window function is called; as what it is if None.
+            window_function_class: the class as whose instance the window function is called; its own if None.
         """
         super().__init__(window_function, selector)
-        self.kind = window_function_kind
+        self.function_class = window_function_class
         self.assigner = assigner
         self.trigger = trigger
         self.descriptor = descriptor
@@ -111,7 +77,8 @@ class WindowOperator(TimerOperator):
         self.lateness = allowed_lateness_ms if self.event_time else 0
         self.listing = isinstance(descriptor, ListStateDescriptor)
         self.reducing = isinstance(descriptor, ReducingStateDescriptor)
-        self.purge_fired = purely_counting(assigner, trigger)
+        self.rules = WindowRules(assigner, trigger, self.event_time, self.lateness)
+        self.purge_fired = self.rules.purely_counting
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 
@@ -125,37 +92,25 @@ class WindowOperator(TimerOperator):
         self.assigner_ctx = AssignerContext(context.runtime_context, self.timers)
         assigner = self.assigner
         if isinstance(assigner, MergingWindowAssigner):
-            untyped = Types.PICKLED_BYTE_ARRAY()
-            in_flight = self.state.state(MapStateDescriptor("merging-window-set", untyped, untyped))
+            in_flight = self.state.state(IN_FLIGHT)
             self.in_flight = MergingWindowSet(assigner, in_flight)
         self.late_output = None if self.late_tag is None else side_outputs.get(self.late_tag.tag_id)
-        kind = self.kind or type(self.function)
-        self.evaluate = self._evaluation(kind)
-        has_clear = issubclass(kind, (ProcessWindowFunction, ProcessAllWindowFunction))
-        self.clear_function = getattr(self.function, "clear", None) if has_clear else None
-        self.results: list[Any] = []
-        self.stamps: list[int] = []
+        self.emitter = Emitter(
+            self.function, self.function_class, self.window_ctx, self.trigger_ctx, self.frozen, listing=self.listing
+        )
         self.late: list[tuple[Any, int]] = []
-        self.fast_path = AlignedWindows.of(self) or Sessions.of(self) or CountWindows.of(self)
+        self.fast_path = self._fast_path()
 
-    def _evaluation(self, kind: type) -> Callable[[Any, Any, Any], Iterable[Any] | None]:
-        """Return what makes results of the key, the window and the list of its contents."""
-        function, ctx = self.function, self.window_ctx
-        if function is None:
-            return lambda key, window, contents: contents  # noqa: ARG005
-        if issubclass(kind, WindowFunction):
-            apply = _method(function, "apply")
-            return lambda key, window, contents: apply(thaw_key(key), window, contents)
-        if issubclass(kind, ProcessWindowFunction):
-            process = _method(function, "process")
-            return lambda key, window, contents: process(thaw_key(key), ctx, contents)  # noqa: ARG005
-        if issubclass(kind, AllWindowFunction):
-            apply_all = _method(function, "apply")
-            return lambda key, window, contents: apply_all(window, contents)  # noqa: ARG005
-        if issubclass(kind, ProcessAllWindowFunction):
-            process_all = _method(function, "process")
-            return lambda key, window, contents: process_all(ctx, contents)  # noqa: ARG005
-        raise TypeError(f"{type(function).__name__} is not a window function")
+    def _fast_path(self) -> FastPath | None:
+        """Return the fast path for these windows, if there is one and the backend lets it reach its state."""
+        state: Any = self.state
+        # Asked of the class: what a backend passes on to another one would not set the key of the first
+        panes = state.panes(self.descriptor, self.contents_scope) if hasattr(type(state), "panes") else None
+        if panes is None:
+            return None
+        parts = Parts(self.rules, panes, self.timers, self.emitter, self.add)
+        scope = self.trigger_ctx.scope
+        return AlignedWindows.of(parts) or Sessions.of(parts, state) or CountWindows.of(parts, state, scope)
 
     def _functions(self) -> Iterator[Any]:
         if self.incremental is not None:
@@ -267,32 +222,15 @@ class WindowOperator(TimerOperator):
         if result is TriggerResult.CONTINUE:
             return
         if result.is_fire():
-            self.fire_window(timestamp)
+            ctx = self.trigger_ctx
+            self.emitter.fire(ctx.key, ctx.window, self.contents.get(), timestamp)
         if result.is_purge() or (self.purge_fired and result.is_fire()):
             self.contents.clear()
 
-    def fire_window(self, timestamp: int) -> None:
-        """Make results of the window at hand; they carry ``timestamp``."""
-        contents = self.contents.get()
-        if not self.listing:
-            if contents is None:
-                return
-            contents = [contents]
-        elif not contents:
-            return
-        ctx = self.trigger_ctx
-        produced = self.evaluate(ctx.key, ctx.window, contents)
-        if produced:
-            before = len(self.results)
-            for result in produced:
-                self.results.append(result if type(result) in self.frozen else snapshot(result))
-            self.stamps += [timestamp] * (len(self.results) - before)
-
     def flush(self, *, stamped: bool) -> None:
         """Send what has been produced."""
-        if self.results:
-            results, stamps = self.results, self.stamps
-            self.results, self.stamps = [], []
+        if self.emitter.results:
+            results, stamps = self.emitter.take()
             self.send(results, stamps if stamped else None)
         if self.late:
             late, self.late = self.late, []
@@ -310,10 +248,13 @@ class WindowOperator(TimerOperator):
         self.cursor = None
         timestamp, key, window = None, None, None
         fast = self.fast_path
-        on_time = fast.on_time if fast is not None and fast.event_time is event else self.on_time
+        on_time = fast.on_time if fast is not None and fast.event_time is event else None
         try:
             for timestamp, key, window in due:
-                on_time(timestamp, key, window, event)
+                if on_time is None:
+                    self.on_time(timestamp, key, window, event)
+                else:
+                    on_time(timestamp, key, window)
         except BaseException as error:
             failure = self.failure(error, [])
             domain = "event" if event else "processing"
@@ -328,8 +269,8 @@ class WindowOperator(TimerOperator):
         if self.merging:
             state_window = self.in_flight.state_window(window)
             if state_window is None:  # a timer that the trigger left behind when the window was merged or dropped
-                if event and not self.lateness:
-                    self.follow_growth(key, window, self.in_flight.state.keys())
+                if event and not self.lateness and are_sessions(self.rules):
+                    follow_growth(self.timers, key, window, self.in_flight.state.keys())
                 return
             self.contents_scope.key = (key, state_window)
         ctx.enter(key, window)
@@ -340,31 +281,16 @@ class WindowOperator(TimerOperator):
             else (trigger.on_processing_time(timestamp, window, ctx))
         )
         self._act(result, timestamp)
-        if event is self.event_time and timestamp == self.cleanup_time(window):
-            self.drop_window(window)
-            if self.merging:
-                self.in_flight.retire(window)
-
-    def follow_growth(self, key: Any, window: Any, in_flight: Iterable[Any]) -> None:
-        """Have a session that has grown out of ``window`` fire at its end, see :class:`Sessions`."""
-        if type(self.assigner) is EventTimeSessionWindows and type(self.trigger) is EventTimeTrigger:
-            for grown in in_flight:
-                if grown[0] <= window[0] and window[1] <= grown[1]:
-                    self.timers.postpone_event_time(grown[1] - 1, key, grown)
-                    return
+        if event is self.event_time and timestamp == self.rules.cleanup_time(window):
+            self._drop(key, window)
 
     # -- the end of windows ------------------------------------------------------------------------------------------
 
-    def cleanup_time(self, window: Any) -> int:
-        """Return when a window is dropped (ms)."""
-        end: int = window.max_timestamp()
-        return min(end + self.lateness, MAX_TIMESTAMP)
-
     def _is_late(self, window: Any) -> bool:
-        return self.event_time and self.cleanup_time(window) <= self.timers.current_watermark
+        return self.event_time and self.rules.cleanup_time(window) <= self.timers.current_watermark
 
     def _register_cleanup(self, window: Any) -> None:
-        time = self.cleanup_time(window)
+        time = self.rules.cleanup_time(window)
         if time == MAX_TIMESTAMP:  # such a window stays
             return
         if self.event_time:
@@ -374,13 +300,14 @@ class WindowOperator(TimerOperator):
 
     def _delete_cleanup(self, window: Any) -> None:
         if self.event_time:
-            self.trigger_ctx.delete_event_time_timer(self.cleanup_time(window))
+            self.trigger_ctx.delete_event_time_timer(self.rules.cleanup_time(window))
         else:
-            self.trigger_ctx.delete_processing_time_timer(self.cleanup_time(window))
+            self.trigger_ctx.delete_processing_time_timer(self.rules.cleanup_time(window))
 
-    def drop_window(self, window: Any) -> None:
+    def _drop(self, key: Any, window: Any) -> None:
         """Drop the contents and the trigger's state of the window at hand, and let the user's function do so, too."""
         self.contents.clear()
         self.trigger.clear(window, self.trigger_ctx)
-        if self.clear_function is not None:
-            self.clear_function(self.window_ctx)
+        self.emitter.drop(key, window)
+        if self.merging:
+            self.in_flight.retire(window)

@@ -1,0 +1,124 @@
+"""How what windows hold becomes results: calls of the window function, and what they return, block by block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.functions import (
+    AllWindowFunction,
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+    WindowFunction,
+)
+from flintstream.runtime.copies import snapshot
+from flintstream.runtime.keys import thaw_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flintstream.runtime.windows.contexts import WindowContext, WindowTriggerContext
+
+
+def _method(function: Any, name: str) -> Callable[..., Any]:
+    """Return a method of a window function. One of another class may lack it, which matters when it is called."""
+    found = getattr(function, name, None)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+
+    def missing(*_: Any) -> Any:
+        raise TypeError(f"{name}() of windows calls a method {name}(), which {type(function).__name__} does not have")
+
+    return missing
+
+
+def _evaluation(function: Any, cls: type, context: WindowContext) -> Callable[[Any, Any, Any], Iterable[Any] | None]:
+    """Return what makes results of the key, the window and the list of its contents."""
+    if function is None:
+        return lambda key, window, contents: contents  # noqa: ARG005
+    if issubclass(cls, WindowFunction):
+        apply = _method(function, "apply")
+        return lambda key, window, contents: apply(thaw_key(key), window, contents)
+    if issubclass(cls, ProcessWindowFunction):
+        process = _method(function, "process")
+        return lambda key, window, contents: process(thaw_key(key), context, contents)  # noqa: ARG005
+    if issubclass(cls, AllWindowFunction):
+        apply_all = _method(function, "apply")
+        return lambda key, window, contents: apply_all(window, contents)  # noqa: ARG005
+    if issubclass(cls, ProcessAllWindowFunction):
+        process_all = _method(function, "process")
+        return lambda key, window, contents: process_all(context, contents)  # noqa: ARG005
+    raise TypeError(f"{type(function).__name__} is not a window function")
+
+
+class Emitter:
+    """Collects the results of one operator until its block ends."""
+
+    __slots__ = ("_at", "_clear", "_context", "_evaluate", "_frozen", "_listing", "results", "stamps", "straight")
+
+    def __init__(
+        self,
+        function: Any,
+        cls: type | None,
+        context: WindowContext,
+        at: WindowTriggerContext,
+        frozen: frozenset[type],
+        *,
+        listing: bool,
+    ) -> None:
+        """Collect what a window function returns.
+
+        Args:
+            function: the window function; None to emit a reduced or aggregated value as it is.
+            cls: the class as whose instance the function is called; its own if None.
+            context: what process functions are handed.
+            at: turned to the key and window of each call; ``context`` follows it.
+            frozen: the classes whose instances are emitted without a snapshot.
+            listing: whether windows hold lists.
+        """
+        cls = cls or type(function)
+        has_clear = issubclass(cls, (ProcessWindowFunction, ProcessAllWindowFunction))
+        self.straight = function is None
+        """Whether results are what windows hold, which :meth:`emit` takes."""
+        self._evaluate = _evaluation(function, cls, context)
+        self._clear = getattr(function, "clear", None) if has_clear else None
+        self._context = context
+        self._at = at
+        self._frozen = frozen
+        self._listing = listing
+        self.results: list[Any] = []
+        self.stamps: list[int] = []
+
+    def emit(self, result: Any, timestamp: int) -> None:
+        """Emit a result, unless it is None, with a timestamp in ms."""
+        if result is not None:
+            self.results.append(result if type(result) in self._frozen else snapshot(result))
+            self.stamps.append(timestamp)
+
+    def fire(self, key: Any, window: Any, contents: Any, timestamp: int) -> None:
+        """Make results of what a window holds, if it holds anything; they carry ``timestamp`` (ms)."""
+        if not self._listing:
+            if contents is None:
+                return
+            contents = [contents]
+        elif not contents:
+            return
+        self._at.enter(key, window)
+        produced = self._evaluate(key, window, contents)
+        if produced:
+            results, frozen = self.results, self._frozen
+            before = len(results)
+            for result in produced:
+                results.append(result if type(result) in frozen else snapshot(result))
+            self.stamps += [timestamp] * (len(results) - before)
+
+    def drop(self, key: Any, window: Any) -> None:
+        """Let the window function clear what it keeps of a window that goes."""
+        if self._clear is not None:
+            self._at.enter(key, window)
+            self._clear(self._context)
+
+    def take(self) -> tuple[list[Any], list[int]]:
+        """Return the results since the last call, and their timestamps."""
+        results, stamps = self.results, self.stamps
+        self.results, self.stamps = [], []
+        return results, stamps
