@@ -147,6 +147,9 @@ class Operator:
     alternates: ClassVar[bool] = False
     """Whether the sources of its chain should take turns, record by record, at first."""
 
+    method: ClassVar[str | None] = None
+    """The method of its function that does everything: one loop can do what several such operators do in turn."""
+
     gives_blocks: ClassVar[bool] = False
     """Whether it emits blocks by itself and takes back what :attr:`watch` says that the next function has left."""
 

@@ -13,7 +13,7 @@ from flintstream.common._conversion import GENERATED
 from flintstream.errors import shorten
 from flintstream.runtime.copies import ATOMS, snapshot
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operators.functions import FILTER, FLAT_MAP, MAP, FilterOperator, FlatMapOperator, MapOperator
+from flintstream.runtime.operators.functions import FILTER, FLAT_MAP, MAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.operator import Operator
     from flintstream.runtime.plan import ChainPlan
     from flintstream.runtime.task.channels import LocalChannel, NodeInput
-
-FUSIBLE = {MapOperator, FilterOperator, FlatMapOperator}
 
 _CODE = {MAP: "{result} = {call}", FILTER: "if {call}:", FLAT_MAP: "for {result} in {call}:"}
 
@@ -162,7 +160,7 @@ def fuse(chain: ChainPlan, operators: Mapping[int, Operator], inputs: Mapping[tu
         # Results that have a type are brought to it before the next function sees them.
         if alone and edge.side_tag is None and source.declared_type is None:
             follower[edge.source] = edge.target
-    fusible = {n for n, operator in operators.items() if type(operator) in FUSIBLE and not operator.side_outputs}
+    fusible = {n for n, operator in operators.items() if operator.method is not None and not operator.side_outputs}
     begun: set[int] = set()
     for node in chain.nodes:  # in the order in which records go through them
         run: list[Any] = []
