@@ -16,7 +16,7 @@ STATE_DIRECTORY = Option(
     TEXT,
     None,
     "where workers hand keyed state to one another, a temporary directory if not set; on a cluster, a directory that "
-    "all of them reach",
+    "all of them reach. It must be on this machine or mounted there",
 )
 MAX_EPOCH = Option(
     "flintstream.epoch.max-duration", duration(0), 5 * SECOND, "an epoch of STREAMING input ends after this time"
