@@ -149,9 +149,9 @@ def test_only_one_module_reaches_the_jvm():
     ("module", "target"),
     [
         ("flintstream.common.types", "flintstream.datastream.functions"),
-        ("flintstream.runtime.operators.operator", "flintstream.graph.plan"),
-        ("flintstream.runtime.operators.operator", "flintstream.datastream.data_stream"),
-        ("flintstream.state.hashmap", "flintstream.runtime.operators.operator"),
+        ("flintstream.runtime.operators.base", "flintstream.graph.plan"),
+        ("flintstream.runtime.operators.base", "flintstream.datastream.data_stream"),
+        ("flintstream.state.hashmap", "flintstream.runtime.operators.base"),
         ("flintstream.metrics.metricbase", "flintstream.common.types"),
     ],
 )
@@ -162,9 +162,9 @@ def test_the_table_refuses_what_design_forbids(module: str, target: str):
 @pytest.mark.parametrize(
     ("module", "target"),
     [
-        ("flintstream.runtime.operators.operator", "flintstream.contracts.functions"),
+        ("flintstream.runtime.operators.base", "flintstream.contracts.functions"),
         ("flintstream.contracts.functions", "flintstream.contracts.state"),
-        ("flintstream.graph.plan", "flintstream.runtime.operators.operator"),
+        ("flintstream.graph.plan", "flintstream.runtime.operators.base"),
         ("flintstream.datastream.data_stream", "flintstream.graph.plan"),
     ],
 )

@@ -13,13 +13,13 @@ from flintstream.datastream.state import (
 )
 from flintstream.datastream.time_domain import TimeDomain
 from flintstream.runtime.keys import freeze_key
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.contexts import (
     KeyedProcessContext,
     OnTimerContext,
     ProcessContext,
     StreamingRuntimeContext,
 )
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.state.hash_map import HashMapStateBackend
 

@@ -11,13 +11,13 @@ from tests.datastream.inline import collect, make_env
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
-from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.task import fused
 from flintstream.runtime.task.fused import compiled
 from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
-HELPERS = (ATOMS, ATOMS, ATOMS.issuperset, snapshot)
+HELPERS = (ATOMS, ATOMS, ATOMS.issuperset, copied)
 
 
 def one_after_the_other(kinds, values):
@@ -118,7 +118,7 @@ def test_the_next_function_is_given_a_copy_of_what_may_change(loops):
 class Uncopied:
     """Cannot be copied."""
 
-    def __snapshot__(self):
+    def __copied__(self):
         raise AssertionError("there is no need to")
 
 

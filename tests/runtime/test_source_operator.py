@@ -8,8 +8,8 @@ import pytest
 
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
 from flintstream.runtime.epoch import Epoch
+from flintstream.runtime.operators.base import OperatorContext
 from flintstream.runtime.operators.contexts import StreamingRuntimeContext
-from flintstream.runtime.operators.operator import OperatorContext
 from flintstream.runtime.operators.source import SourceOperator
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.watermarks import Valve
 
 

@@ -16,8 +16,8 @@ from flintstream.datastream.state import (
     ReducingStateDescriptor,
     StateDescriptor,
 )
+from flintstream.runtime.operators.base import OperatorContext
 from flintstream.runtime.operators.contexts import StreamingRuntimeContext
-from flintstream.runtime.operators.operator import OperatorContext
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.windows.operator import WindowOperator
 from flintstream.state.hash_map import HashMapStateBackend

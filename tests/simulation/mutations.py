@@ -20,7 +20,7 @@ from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.sources import Sources
 from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.timers import InternalTimerService

@@ -16,7 +16,7 @@ from flintstream.coordinator.recovery import restore_plan
 from flintstream.coordinator.sources import Sources
 from flintstream.coordinator.subtasks import Subtasks
 from flintstream.errors import CheckpointError, JobCancelledError
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.protocol import SHARED, Instruction
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.coordinator.job import Progress
 from flintstream.coordinator.metrics import JobMetrics
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

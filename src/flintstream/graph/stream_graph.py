@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
 
 
 @dataclass(frozen=True)

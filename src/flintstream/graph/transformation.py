@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import Boundedness
     from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
 
 _ids = itertools.count(1)
 

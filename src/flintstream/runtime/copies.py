@@ -1,4 +1,4 @@
-"""Snapshots of emitted objects, so that records in flight never change behind a consumer's back."""
+"""Copies of emitted objects, so that records in flight never change behind a consumer's back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _all_atoms = ATOMS.issuperset
 
 
 def frozen_classes(declared: TypeInformation | None) -> frozenset[type]:
-    """Return the classes whose instances need no snapshot when they are emitted as ``declared``.
+    """Return the classes whose instances need no copy when they are emitted as ``declared``.
 
     Tuples are among them if that is a tuple of basic types: what else is in one of them is refused right after.
 
@@ -52,14 +52,14 @@ def is_frozen(value: object) -> bool:
     return cls is tuple and (_all_atoms(map(type, value)) or all(map(is_frozen, value)))  # type: ignore[call-overload]
 
 
-def snapshot(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """Return ``value`` itself if it cannot change, else a copy of it as it is now.
 
     >>> word = ("flink", 1)
-    >>> snapshot(word) is word
+    >>> copied(word) is word
     True
     >>> buffer = [1, 2]
-    >>> copy = snapshot(buffer)
+    >>> copy = copied(buffer)
     >>> buffer.append(3)
     >>> copy
     [1, 2]
@@ -70,25 +70,25 @@ def snapshot(value: Any) -> Any:
     if cls is tuple:
         if _all_atoms(map(type, value)):
             return value
-        return tuple(map(snapshot, value))
+        return tuple(map(copied, value))
     if cls is list:
-        return list(map(snapshot, value))
+        return list(map(copied, value))
     if cls is dict:
-        return {key: snapshot(item) for key, item in value.items()}
+        return {key: copied(item) for key, item in value.items()}
     if cls is set and _all_atoms(map(type, value)):
         return set(value)
     if cls is Row:
         values = value._values  # noqa: SLF001 - ours
-        copies = values[:] if _all_atoms(map(type, values)) else list(map(snapshot, values))
+        copies = values[:] if _all_atoms(map(type, values)) else list(map(copied, values))
         return _make_row(value._fields, copies, value._row_kind)  # noqa: SLF001
-    copy = getattr(cls, "__snapshot__", None)
+    copy = getattr(cls, "__copied__", None)
     if copy is not None:
         return copy(value)
     return pickle.loads(dumps(value))
 
 
-def snapshot_block(values: list[Any]) -> list[Any]:
-    """Snapshot every value of a block; the block itself comes back when nothing in it can change."""
+def copied_block(values: list[Any]) -> list[Any]:
+    """Copy every value of a block; the block itself comes back when nothing in it can change."""
     if _all_atoms(set(map(type, values))):
         return values
-    return list(map(snapshot, values))
+    return list(map(copied, values))

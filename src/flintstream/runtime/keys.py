@@ -22,7 +22,7 @@ from zlib import crc32
 
 from flintstream.checkpoint.registry import register
 from flintstream.common.types import Row
-from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.copies import ATOMS, copied
 
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
 """Types whose values serve as keys as they are."""
@@ -82,12 +82,12 @@ def freeze_key(key: Any) -> Any:
     if is_plain(key):
         return key
     canonical = _canonical(key)
-    return key if canonical is key else FrozenKey(snapshot(key), canonical)
+    return key if canonical is key else FrozenKey(copied(key), canonical)
 
 
 def thaw_key(key: Any) -> Any:
     """Return the user's own key for what :func:`freeze_key` returned; a copy, if it could be changed."""
-    return snapshot(key.key) if type(key) is FrozenKey else key
+    return copied(key.key) if type(key) is FrozenKey else key
 
 
 def _canonical(value: Any) -> Any:

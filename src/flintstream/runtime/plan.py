@@ -60,7 +60,7 @@ class NodePlan:
     name: str
     uid: str
     operator: Frozen
-    """A pickled :class:`~flintstream.runtime.operators.operator.Operator`."""
+    """A pickled :class:`~flintstream.runtime.operators.base.Operator`."""
     keyed: bool = False
     side_tags: frozenset[str] = frozenset()
     stateful_source: bool = False

@@ -22,7 +22,7 @@ from flintstream.engine.inline.engine import InlineEngine
 from flintstream.errors import CheckpointError
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.runtime.failure import FailureReport, OperatorFailure
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.protocol import Instruction, SnapshotRequest
 from flintstream.testing._ends import Input, Mailbox, Recorder
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.checkpoints import Completed
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.protocol import Report, Restore
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
 from flintstream.runtime.operators.source import InputOperator
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from flintstream.errors import PlanError
-from flintstream.runtime.copies import snapshot as copied
+from flintstream.runtime.copies import copied
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.state.backend import Scope
 from flintstream.testing._driver import Driver
 from flintstream.testing._ends import StreamRecord, Watermark, WatermarkStatus

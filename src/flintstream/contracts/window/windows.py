@@ -94,7 +94,7 @@ class TimeWindow(tuple[int, int], Window):
 
     __hash__ = tuple.__hash__
 
-    def __snapshot__(self) -> TimeWindow:
+    def __copied__(self) -> TimeWindow:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -127,7 +127,7 @@ class CountWindow(tuple[int], Window):
 
     __hash__ = tuple.__hash__
 
-    def __snapshot__(self) -> CountWindow:
+    def __copied__(self) -> CountWindow:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import WindowAssigner
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
 
 
 class DataStream(Settings, AsDataFrame, Generic[T_co]):

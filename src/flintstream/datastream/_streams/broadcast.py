@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from flintstream.common._generic import V
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
 
 
 class BroadcastStream(Generic[T_co]):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flintstream.common._generic import T, V
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream.functions import KeySelector
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
 
 
 class ConnectedStreams(Generic[A_co, B_co]):

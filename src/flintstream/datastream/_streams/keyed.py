@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import CountWindow, WindowAssigner
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
 
 
 class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):

@@ -23,7 +23,7 @@ from flintstream.runtime.exchange.receiving import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.frozen import thawed
 from flintstream.runtime.keys import freeze_key, is_plain, stable_hash, subtask_of_key_group, thaw_key
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:

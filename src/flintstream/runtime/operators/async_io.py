@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.block_size import next_size
-from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.functions import CollectingOperator
 
@@ -248,4 +248,4 @@ class AsyncOperator(CollectingOperator):
                 f"'async_invoke' and 'timeout' of class '{type(self.function).__name__}'. "
                 "To emit nothing, return an empty list",
             )
-        return [result if type(result) in ATOMS else snapshot(result) for result in produced]
+        return [result if type(result) in ATOMS else copied(result) for result in produced]

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flintstream.contracts.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 from flintstream.contracts.timers import TimeDomain
 from flintstream.runtime.keys import thaw_key
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.broadcast_state import BroadcastStates
 from flintstream.runtime.operators.connected import process_block
 from flintstream.runtime.operators.contexts import KeyedTimerService
 from flintstream.runtime.operators.functions import ProcessOperator
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flintstream.contracts.state import MapStateDescriptor, StateDescriptor
     from flintstream.contracts.timers import TimerService
+    from flintstream.runtime.operators.base import OperatorContext, Output
     from flintstream.runtime.operators.broadcast_state import ReadOnlyState, WritableState
-    from flintstream.runtime.operators.operator import OperatorContext, Output
 
 
 class _Timed:

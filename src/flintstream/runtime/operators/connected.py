@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.copies import snapshot
+from flintstream.runtime.copies import copied
 from flintstream.runtime.operators.adapters import Delegating
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.functions import ProcessOperator
 from flintstream.runtime.operators.keyed import KeyedProcessOperator, frozen_selector
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from flintstream.runtime.operators.base import OperatorContext, Output
     from flintstream.runtime.operators.functions import CollectingOperator
-    from flintstream.runtime.operators.operator import OperatorContext, Output
 
 
 class CoMap(Delegating):
@@ -71,7 +71,7 @@ def process_block(
             produced = call(value, ctx)
             if produced:
                 for result in produced:
-                    append(result if type(result) in frozen else snapshot(result))
+                    append(result if type(result) in frozen else copied(result))
                     push(timestamp)
     except BaseException as error:
         raise operator.failure(error, values) from error

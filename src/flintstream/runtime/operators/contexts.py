@@ -23,7 +23,7 @@ from flintstream.contracts.state.descriptors import taken_for
 from flintstream.contracts.timers import TimeDomain, TimerService
 from flintstream.metrics import MetricGroup
 from flintstream.runtime.keys import thaw_key
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP, whole_ms
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, whole_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.sink import Sink, SinkWriter
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.output_tag import OutputTag
-from flintstream.runtime.copies import snapshot
+from flintstream.runtime.copies import copied
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.base import OperatorContext, Output
 
 
 MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
@@ -61,7 +61,7 @@ class MapOperator(FunctionOperator):
     """``map``: one record out for each record in, None included.
 
     A plain function's results are passed on as they are; a function object may keep what it returns, so its results are
-    snapshots.
+    copied.
     """
 
     method = MAP
@@ -78,7 +78,7 @@ class MapOperator(FunctionOperator):
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if self.keeps_results:
-                results = [r if type(r := call(value)) in frozen else snapshot(r) for value in cursor]
+                results = [r if type(r := call(value)) in frozen else copied(r) for value in cursor]
             else:
                 results = [call(value) for value in cursor]
         except BaseException as error:
@@ -142,11 +142,11 @@ class CollectingOperator(FunctionOperator):
             self.output.emit([results[i] for i in main], None if timestamps is None else [timestamps[i] for i in main])
 
     def gather(self, produced: Iterable[Any], into: list[Any]) -> int:
-        """Append a snapshot of each produced object; return how many there were."""
+        """Append a copy of each produced object; return how many there were."""
         before = len(into)
         append, frozen = into.append, self.frozen
         for result in produced:
-            append(result if type(result) in frozen else snapshot(result))
+            append(result if type(result) in frozen else copied(result))
         return len(into) - before
 
 
@@ -166,7 +166,7 @@ class FlatMapOperator(CollectingOperator):
             if timestamps is None:
                 for value in cursor:
                     for result in call(value):
-                        append(result if type(result) in frozen else snapshot(result))
+                        append(result if type(result) in frozen else copied(result))
             else:
                 stamps = []
                 for value, timestamp in zip(cursor, timestamps, strict=False):
@@ -201,7 +201,7 @@ class ProcessOperator(CollectingOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in frozen else snapshot(result))
+                            append(result if type(result) in frozen else copied(result))
             else:
                 stamps = []
                 for value, timestamp in zip(cursor, timestamps, strict=False):

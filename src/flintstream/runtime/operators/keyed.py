@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.runtime.copies import snapshot
+from flintstream.runtime.copies import copied
 from flintstream.runtime.keys import freeze_key, thaw_key
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.functions import CollectingOperator
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flintstream.runtime.epoch import Epoch
-    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.base import OperatorContext, Output
     from flintstream.runtime.operators.timers import InternalTimerService, Timer
     from flintstream.runtime.protocol import NodeReport
     from flintstream.state.backend import KeyedStateBackend
@@ -121,7 +121,7 @@ class KeyedProcessOperator(TimerOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in frozen else snapshot(result))
+                            append(result if type(result) in frozen else copied(result))
             else:
                 stamps = []
                 push = stamps.append
@@ -131,7 +131,7 @@ class KeyedProcessOperator(TimerOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in frozen else snapshot(result))
+                            append(result if type(result) in frozen else copied(result))
                             push(timestamp)
         except BaseException as error:
             raise self.failure(error, values) from error

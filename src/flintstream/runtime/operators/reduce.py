@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.copies import ATOMS, copied
+from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.keyed import KeyedOperator
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.base import OperatorContext, Output
 
 
 class ReduceOperator(KeyedOperator):
@@ -37,7 +37,7 @@ class ReduceOperator(KeyedOperator):
                 before = current()
                 after = value if before is None else call(before, value)
                 update(after)
-                append(after if type(after) in ATOMS else snapshot(after))
+                append(after if type(after) in ATOMS else copied(after))
         except BaseException as error:
             raise self.failure(error, values) from error
         if not self.context.batch:

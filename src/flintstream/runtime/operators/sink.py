@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.connectors.sink import WriterContext
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

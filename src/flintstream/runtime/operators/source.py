@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
 from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
-from flintstream.runtime.copies import snapshot_block
+from flintstream.runtime.copies import copied_block
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -267,7 +267,7 @@ class SourceOperator(InputOperator):
         start = 0
         while start < len(values):
             end = start + self._room(most)
-            block = values[start:end] if self.reader.gives_away else snapshot_block(values[start:end])
+            block = values[start:end] if self.reader.gives_away else copied_block(values[start:end])
             began = time.monotonic()
             self.output.emit(block, None if timestamps is None else timestamps[start:end])
             done = len(block) - self.watch.taken()
@@ -279,7 +279,7 @@ class SourceOperator(InputOperator):
                 self.size = next_size(self.size, done, time.monotonic() - began)
             start += done
             if start < len(values) and over():
-                rest = values[start:] if self.reader.gives_away else snapshot_block(values[start:])
+                rest = values[start:] if self.reader.gives_away else copied_block(values[start:])
                 self.pending.append((name, rest, None if timestamps is None else timestamps[start:]))
                 return
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
 from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator, Valve
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flintstream.common.watermark_strategy import WatermarkStrategy
-    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.base import OperatorContext, Output
 
 NO_SPLIT = ""
 """The name of the generator that works while there is no split: it becomes idle, if the strategy says so."""

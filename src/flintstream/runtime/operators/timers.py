@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.state.backend import PIECE, Change, TableInfo
 
 if TYPE_CHECKING:

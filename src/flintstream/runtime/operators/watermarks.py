@@ -8,7 +8,7 @@ from flintstream.common._clock import wall_clock
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, whole_ms
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, whole_ms
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.watermark_strategy import WatermarkStrategy
     from flintstream.runtime.epoch import Epoch
-    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.base import OperatorContext, Output
     from flintstream.runtime.protocol import NodeReport
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flintstream.checkpoint.state_file import StateFile
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.operators.watermarks import Valve
     from flintstream.runtime.plan import ChainPlan, JobPlan
 

@@ -23,7 +23,7 @@ from flintstream.checkpoint.state_file import StateFile, StateFileWriter
 from flintstream.common._pickling import dumps
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.protocol import StateHandle
 from flintstream.runtime.state_log.native_files import download, files_of, is_native, open_native, upload
 from flintstream.runtime.state_log.restored import RestoredOperator, channel_labels
@@ -31,7 +31,7 @@ from flintstream.runtime.state_log.restored import RestoredOperator, channel_lab
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.operators.watermarks import Valve
     from flintstream.runtime.plan import NodePlan
     from flintstream.runtime.protocol import Instruction, Restore, SnapshotRequest

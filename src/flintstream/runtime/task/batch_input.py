@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.frozen import thawed
 from flintstream.runtime.keys import freeze_key
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.task.key_order import SORTED_BYTES, merged, sorted_keys
 
 if TYPE_CHECKING:

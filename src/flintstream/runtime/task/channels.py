@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.copies import snapshot_block
+from flintstream.runtime.copies import copied_block
 from flintstream.runtime.exchange.blocks import unpack
 from flintstream.runtime.exchange.receiving import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
@@ -13,7 +13,7 @@ from flintstream.runtime.watch import Watch
 if TYPE_CHECKING:
     from flintstream.runtime.exchange.blocks import Block
     from flintstream.runtime.exchange.receiving import Item
-    from flintstream.runtime.operators.operator import Operator, Output
+    from flintstream.runtime.operators.base import Operator, Output
     from flintstream.runtime.operators.watermarks import Valve
 
 
@@ -134,7 +134,7 @@ class Fan:
         """Send a block to every consumer."""
         last = len(self.records) - 1
         for i, output in enumerate(self.records):
-            mine = values if i == last else list(snapshot_block(values))
+            mine = values if i == last else list(copied_block(values))
             output.emit(mine, timestamps if i == last or timestamps is None else list(timestamps))
 
     def emit_watermark(self, timestamp: int) -> None:

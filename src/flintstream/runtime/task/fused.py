@@ -1,7 +1,7 @@
 """Runs of ``map``, ``filter`` and ``flat_map`` in a chain, as one loop that is compiled for their sequence.
 
 A record goes through all of the functions before the next one does, as in a chain of PyFlink, and between two functions
-there is no list. Snapshots are taken as if each function had an operator of its own.
+there is no list. Results are copied as if each function had an operator of its own.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._conversion import GENERATED
 from flintstream.errors import shorten
-from flintstream.runtime.copies import ATOMS, snapshot
+from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.functions import FILTER, FLAT_MAP, MAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flintstream.runtime.operators.operator import Operator
+    from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.plan import ChainPlan
     from flintstream.runtime.task.channels import LocalChannel, NodeInput
 
@@ -27,7 +27,7 @@ _CODE = {MAP: "{result} = {call}", FILTER: "if {call}:", FLAT_MAP: "for {result}
 # A tuple of numbers and texts, the most frequent of results, is found out without a call.
 _SETTLE = (
     "if type({result}) not in {settled} and not (type({result}) is tuple and all_atoms(map(type, {result}))): "
-    "{result} = snapshot({result})"
+    "{result} = copied({result})"
 )
 
 LONGEST = 16
@@ -49,13 +49,13 @@ def compiled(methods: tuple[str, ...], keepers: frozenset[int], *, stamped: bool
 
     Args:
         methods: What each is called.
-        keepers: Those that may go on to change what they have returned, so that it needs a snapshot; the results of the
+        keepers: Those that may go on to change what they have returned, so that it needs a copy; the results of the
             others are their own.
         stamped: Whether records have timestamps; the results have those of their records, then.
     """
     calls = ", ".join(f"f{stage}" for stage in range(len(methods)))
     lines = [
-        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, atoms, all_atoms, snapshot, {calls}):",
+        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, atoms, all_atoms, copied, {calls}):",
         "",  # where the counters are set, once they are known
         f"    for {'r, timestamp' if stamped else 'r'} in records:",
     ]
@@ -108,7 +108,7 @@ class FusedLoop:
         self.methods = tuple(operator.method for operator in operators)
         self.mapped = next((stage for stage, method in enumerate(self.methods) if method != MAP), len(operators))
         """To so many functions after the first one go as many records as to that."""
-        self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, snapshot)
+        self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, copied)
         self.plain = compiled(self.methods, keepers, stamped=False)
         self.stamped = compiled(self.methods, keepers, stamped=True)
 

@@ -10,7 +10,7 @@ from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.frozen import thaw_operator
 from flintstream.runtime.keys import key_group
-from flintstream.runtime.operators.operator import MIN_TIMESTAMP, OperatorContext
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, OperatorContext
 from flintstream.runtime.operators.watermarks import Valve
 from flintstream.runtime.task.channels import Fan, LocalChannel, NodeInput
 from flintstream.runtime.task.fused import fuse
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.exchange.sending import ExchangeOutput
-    from flintstream.runtime.operators.operator import Operator, Output
+    from flintstream.runtime.operators.base import Operator, Output
     from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, NodePlan
     from flintstream.runtime.protocol import NodeReport
 

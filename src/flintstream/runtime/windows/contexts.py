@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.contracts.state import StateDescriptor
     from flintstream.metrics import MetricGroup
-    from flintstream.runtime.operators.operator import OperatorContext
+    from flintstream.runtime.operators.base import OperatorContext
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend, Scope
 

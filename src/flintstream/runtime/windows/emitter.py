@@ -10,7 +10,7 @@ from flintstream.contracts.functions import (
     ProcessWindowFunction,
     WindowFunction,
 )
-from flintstream.runtime.copies import snapshot
+from flintstream.runtime.copies import copied
 from flintstream.runtime.keys import thaw_key
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Emitter:
             cls: the class as whose instance the function is called; its own if None.
             context: what process functions are handed.
             at: turned to the key and window of each call; ``context`` follows it.
-            frozen: the classes whose instances are emitted without a snapshot.
+            frozen: the classes whose instances are emitted without a copy.
             listing: whether windows hold lists.
         """
         cls = cls or type(function)
@@ -91,7 +91,7 @@ class Emitter:
     def emit(self, result: Any, timestamp: int) -> None:
         """Emit a result, unless it is None, with a timestamp in ms."""
         if result is not None:
-            self.results.append(result if type(result) in self._frozen else snapshot(result))
+            self.results.append(result if type(result) in self._frozen else copied(result))
             self.stamps.append(timestamp)
 
     def fire(self, key: Any, window: Any, contents: Any, timestamp: int) -> None:
@@ -108,7 +108,7 @@ class Emitter:
             results, frozen = self.results, self._frozen
             before = len(results)
             for result in produced:
-                results.append(result if type(result) in frozen else snapshot(result))
+                results.append(result if type(result) in frozen else copied(result))
             self.stamps += [timestamp] * (len(results) - before)
 
     def drop(self, key: Any, window: Any) -> None:

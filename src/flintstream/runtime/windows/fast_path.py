@@ -19,8 +19,8 @@ from flintstream.contracts.window import (
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
-from flintstream.runtime.copies import snapshot
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.copies import copied
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -87,7 +87,7 @@ class AlignedWindows(FastPath):
         self.size = size
         self.slide = slide
         self.offset = offset
-        self.copied = snapshot if slide < size else None
+        self.copied = copied if slide < size else None
         """Copies the record that several windows get, as a reduce function may work in place on their first one."""
         self.windows: dict[int, tuple[TimeWindow, ...]] = {}
         """The windows of a record by the start of the newest, the newest first."""

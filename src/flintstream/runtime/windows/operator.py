@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.state import ListStateDescriptor, ReducingStateDescriptor
 from flintstream.contracts.window import MergingWindowAssigner, TriggerResult
-from flintstream.runtime.copies import snapshot
+from flintstream.runtime.copies import copied
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.keyed import TimerOperator
-from flintstream.runtime.operators.operator import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.windows.contexts import AssignerContext, WindowContext, WindowTriggerContext
 from flintstream.runtime.windows.emitter import Emitter
 from flintstream.runtime.windows.fast_counts import CountWindows
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flintstream.contracts.output_tag import OutputTag
     from flintstream.contracts.state import StateDescriptor
     from flintstream.contracts.window import Trigger, WindowAssigner
-    from flintstream.runtime.operators.operator import OperatorContext, Output
+    from flintstream.runtime.operators.base import OperatorContext, Output
     from flintstream.runtime.operators.timers import Timer
     from flintstream.runtime.windows.fast_path import FastPath
 
@@ -165,7 +165,7 @@ class WindowOperator(TimerOperator):
             if added is None:
                 continue
             lost = False
-            self.contents.add(snapshot(value) if shared else value)
+            self.contents.add(copied(value) if shared else value)
             self._act(self.trigger.on_element(value, timestamp, added, self.trigger_ctx), timestamp)
             self._register_cleanup(added)
         if lost and self.event_time and timestamp + self.lateness <= self.timers.current_watermark:

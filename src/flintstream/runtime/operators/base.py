@@ -7,8 +7,8 @@ operator sees records and watermarks in exactly the order in which its upstream 
 Two rules keep blocks as safe as record-at-a-time processing:
 
 * an operator never mutates the lists it is handed, and
-* whoever emits an object that somebody may still mutate (user state, a generator's buffer) emits a snapshot of it
-  (:func:`flintstream.runtime.copies.snapshot`).
+* whoever emits an object that somebody may still mutate (user state, a generator's buffer) emits a copy of it
+  (:func:`flintstream.runtime.copies.copied`).
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Operator:
     declared_type: TypeInformation | None = None
     """What the user says that results are; they are brought to it behind the operator."""
     frozen: frozenset[type]
-    """The classes whose instances may be emitted as they are, without a snapshot."""
+    """The classes whose instances may be emitted as they are, without a copy."""
 
     context: OperatorContext
     output: Output
