@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flintstream.checkpoint import codec, state_file, values
-from flintstream.checkpoint.metadata import Metadata, NativeFile, OperatorInfo, StatePiece
+from flintstream.checkpoint.metadata import KEYS_IN_FILE, Metadata, NativeFile, OperatorInfo, StatePiece
 from flintstream.checkpoint.registry import BY_TYPE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "state-format.md").read_text(encoding="utf-8")
@@ -40,4 +40,5 @@ def test_every_version_of_state_files_is_described():
 @pytest.mark.parametrize("kind", [Metadata, OperatorInfo, StatePiece, NativeFile])
 def test_every_member_of_the_metadata_is_described(kind):
     text = PAGE.split("## `_metadata`")[1]
-    assert [field.name for field in fields(kind) if f"`{field.name}`" not in text] == []
+    keys = [KEYS_IN_FILE.get(field.name, field.name) for field in fields(kind)]
+    assert [key for key in keys if f"`{key}`" not in text] == []

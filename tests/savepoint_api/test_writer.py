@@ -62,7 +62,7 @@ def test_a_checkpoint_becomes_a_savepoint_that_needs_no_file_of_it(state, whole,
     path, before = checkpoint(tmp_path, state, 2)
     copy = SavepointWriter.from_existing(path, allow_pickle=True).write(str(tmp_path / "copy"))
     shutil.rmtree(tmp_path / "checkpoints")
-    assert Savepoint.load(copy).metadata.kind == "savepoint"
+    assert Savepoint.load(copy).metadata.purpose == "savepoint"
     assert final(joined(before, resume(tmp_path, copy, "hashmap", 1))) == whole
 
 

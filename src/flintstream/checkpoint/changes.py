@@ -15,7 +15,7 @@ class TableInfo:
 
     name: str
     kind: str
-    """``value``, ``list``, ``map``, ``reducing`` or ``aggregating``; ``timers`` for what is no state of a user."""
+    """The kind of state: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``; ``timers`` for timers."""
     type: str = ""
     """How the declared type of the values reads; empty when none was declared."""
     ttl: bool = False

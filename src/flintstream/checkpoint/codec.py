@@ -78,41 +78,41 @@ def decode(data: bytes, *, allow_pickle: bool = True) -> list[Any]:
 def _column(values: list[Any], depth: int) -> bytes:
     if values:
         first = values[0]
-        kind = type(first)
-        if kind in ATOMS:
-            return _atoms(values, first, kind)
-        if depth < _COLUMN_DEPTH and list(map(type, values)).count(kind) == len(values):
-            packed = _collections(values, kind, depth + 1)
+        cls = type(first)
+        if cls in ATOMS:
+            return _atoms(values, first, cls)
+        if depth < _COLUMN_DEPTH and list(map(type, values)).count(cls) == len(values):
+            packed = _collections(values, cls, depth + 1)
             if packed is not None:
                 return packed
     return _parts(MIXED, pack(list(map(plain_or_pickled, values))))
 
 
-def _atoms(values: list[Any], first: Any, kind: type) -> bytes:
+def _atoms(values: list[Any], first: Any, cls: type) -> bytes:
     last = values[-1]
-    equal = kind in _EXACT and type(last) is kind and last == first and 1 < len(values) <= _MAX_SAME
-    if equal and values.count(first) == len(values) and list(map(type, values)).count(kind) == len(values):
+    equal = cls in _EXACT and type(last) is cls and last == first and 1 < len(values) <= _MAX_SAME
+    if equal and values.count(first) == len(values) and list(map(type, values)).count(cls) == len(values):
         return _parts(SAME, pack(len(values)), pack(plain(first, ())))
     return _if_plain(values, lambda: values) or _parts(MIXED, pack(list(map(plain_or_pickled, values))))
 
 
-def _collections(values: list[Any], kind: type, depth: int) -> bytes | None:
+def _collections(values: list[Any], cls: type, depth: int) -> bytes | None:
     """Write values that all are of one type which is no atom; None if it has no form of its own."""
-    if kind is tuple:
+    if cls is tuple:
         width = len(values[0])
         if list(map(len, values)).count(width) == len(values):
             # not zip(*values): its many iterators would set off the garbage collector, which then walks all state
             columns = [_column(list(map(itemgetter(i), values)), depth) for i in range(width)]
             return _parts(TUPLES, pack(len(values)), b"\xdd" + width.to_bytes(4, "big") + b"".join(columns))
-    elif kind is list:
+    elif cls is list:
         return _if_plain(values, lambda: chain.from_iterable(values)) or _parts(
             LISTS, pack(list(map(len, values))), _column(list(chain.from_iterable(values)), depth)
         )
-    elif kind is dict:
+    elif cls is dict:
         if all_atoms(set(map(type, chain.from_iterable(values)))):
             return _if_plain(values, lambda: chain.from_iterable(map(dict.values, values)))
-    elif kind in BY_TYPE:
-        extension = BY_TYPE[kind]
+    elif cls in BY_TYPE:
+        extension = BY_TYPE[cls]
         return _parts(EXTENSION, pack(extension.tag), _column(list(map(extension.to_plain, values)), depth))
     return None
 

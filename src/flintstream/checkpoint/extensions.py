@@ -15,22 +15,22 @@ from flintstream.common.time import Duration, Instant, Time
 from flintstream.common.types import Row, RowKind, _make_row
 from flintstream.contracts.window import CountWindow, GlobalWindow, TimeWindow
 
-_KINDS = tuple(RowKind)
-_NUMBERS = {kind: kind.value for kind in RowKind}
+_ROW_KINDS = tuple(RowKind)
+_NUMBERS = {row_kind: row_kind.value for row_kind in RowKind}
 
 
 def _row(plain: tuple[tuple[str, ...] | None, tuple[Any, ...], int]) -> Row:
-    fields, values, kind = plain
-    return _make_row(fields, list(values), _KINDS[kind])
+    fields, values, row_kind = plain
+    return _make_row(fields, list(values), _ROW_KINDS[row_kind])
 
 
 def _row_key(row: Row) -> tuple[Any, ...]:
     # named rows are equal whatever the order of their fields
-    kind = _NUMBERS[row._row_kind]  # noqa: SLF001
+    row_kind = _NUMBERS[row._row_kind]  # noqa: SLF001
     names = row._fields
     if names is None:
-        return (kind, None, tuple(row))
-    return (kind, tuple(sorted(names)), tuple(row._by_name()))  # noqa: SLF001
+        return (row_kind, None, tuple(row))
+    return (row_kind, tuple(sorted(names)), tuple(row._by_name()))  # noqa: SLF001
 
 
 def _datetime(plain: tuple[str, int, dt.tzinfo | None]) -> dt.datetime:

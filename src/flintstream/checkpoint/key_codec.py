@@ -36,9 +36,9 @@ def encode_key(key: Any) -> bytes:
     >>> encode_key(("a", 1)) == encode_key(("a", True)) != encode_key(("a", "1"))
     True
     """
-    kind = type(key)
+    cls = type(key)
     try:
-        if kind in _QUICK or (kind is tuple and _all_quick(map(type, key))):
+        if cls in _QUICK or (cls is tuple and _all_quick(map(type, key))):
             return _pack(key)
     except (OverflowError, UnicodeEncodeError):
         pass
@@ -54,17 +54,17 @@ def _packed(tree: Any) -> bytes:
 
 def _canonical(key: Any) -> Any:
     """Return what is the same for equal keys, as the strict packer takes it."""
-    kind = type(key)
-    if kind in {str, bytes, type(None)}:
+    cls = type(key)
+    if cls in {str, bytes, type(None)}:
         return key
     if isinstance(key, int | float | Decimal):
         return _number(key)
-    if kind is complex and key.imag == 0:
+    if cls is complex and key.imag == 0:
         return _number(key.real)
-    extension = BY_TYPE.get(kind)
+    extension = BY_TYPE.get(cls)
     if extension is not None:
         return ExtType(TAGGED, _packed([extension.tag, _canonical(extension.to_key(key))]))
-    if isinstance(key, tuple) and (kind is tuple or key == tuple(key)):  # a window equals no tuple
+    if isinstance(key, tuple) and (cls is tuple or key == tuple(key)):  # a window equals no tuple
         return list(map(_canonical, key))
     if isinstance(key, frozenset | set):
         return ExtType(FROZENSET, _packed(sorted(map(encode_key, key))))
@@ -72,7 +72,7 @@ def _canonical(key: Any) -> Any:
         return text
     if isinstance(key, bytes) and key == (data := bytes(key)):
         return data
-    if hasattr(kind, "__index__"):  # integers of NumPy
+    if hasattr(cls, "__index__"):  # integers of NumPy
         return _number(key.__index__())
     data = encode_one(key)
     if data[0] in _EXTENSIONS and PICKLED in data[1:6]:

@@ -85,8 +85,8 @@ class ChainState:
 class Metadata:
     """The content of ``_metadata``."""
 
-    kind: str
-    """``checkpoint`` or ``savepoint``."""
+    purpose: str
+    """``checkpoint`` or ``savepoint``; ``kind`` in the file."""
     number: int
     job_id: str
     job_name: str
@@ -129,6 +129,8 @@ class Metadata:
 
 
 _MEMBERS = (NativeFile, StatePiece, OperatorInfo, ChainState, Metadata)
+KEYS_IN_FILE = {"purpose": "kind"}
+"""The members that have another name in the file."""
 
 
 def to_bytes(metadata: Metadata) -> bytes:
@@ -182,7 +184,7 @@ def _canonical(content: Any) -> bytes:
 def _plain(value: Any) -> Any:
     """Return what JSON has for a value; ``asdict`` takes several times as long."""
     if type(value) in _MEMBERS:
-        return {name: _plain(item) for name, item in vars(value).items()}
+        return {KEYS_IN_FILE.get(name, name): _plain(item) for name, item in vars(value).items()}
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, dict):
@@ -202,7 +204,9 @@ def _metadata(content: dict[str, Any]) -> Metadata:
         name: {uid: base64.b64decode(text) for uid, text in content[name].items()}
         for name in ("enumerators", "committables")
     }
-    return Metadata(**{**content, **binary, "chains": chains})
+    others = {name: content[key] for name, key in KEYS_IN_FILE.items()}
+    same = {key: value for key, value in content.items() if key not in KEYS_IN_FILE.values()}
+    return Metadata(**{**same, **others, **binary, "chains": chains})
 
 
 def _piece(members: dict[str, Any]) -> StatePiece:

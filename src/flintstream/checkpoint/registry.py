@@ -56,5 +56,5 @@ def register(
     BY_TYPE[type] = BY_TAG[tag] = Extension(tag, to_plain, from_plain, to_key or to_plain)
 
 
-def _path(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+def _path(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -54,15 +54,15 @@ def encode_one(value: Any) -> bytes:
     >>> decode_one(encode_one({"a": (1, 2.0)}))
     {'a': (1, 2.0)}
     """
-    kind = type(value)
+    cls = type(value)
     try:
-        if kind in ATOMS:
+        if cls in ATOMS:
             return _strict(value)
-        if kind is tuple and _is_tuples(value):
+        if cls is tuple and _is_tuples(value):
             return _TUPLE_MARK + _loose(value)
-        if kind is list and all_atoms(map(type, value)):
+        if cls is list and all_atoms(map(type, value)):
             return _strict(value)
-        if kind is dict and all_atoms(map(type, value)) and all_atoms(map(type, value.values())):
+        if cls is dict and all_atoms(map(type, value)) and all_atoms(map(type, value.values())):
             return _strict(value)
     except (OverflowError, ValueError, RecursionError):
         pass
@@ -92,8 +92,8 @@ def decode_one(data: bytes, *, allow_pickle: bool = True) -> Any:
 def _is_tuples(value: tuple[Any, ...]) -> bool:
     """Tell whether a tuple holds atoms and such tuples."""
     for part in value:
-        kind = type(part)
-        if kind not in ATOMS and (kind is not tuple or not _is_tuples(part)):
+        cls = type(part)
+        if cls not in ATOMS and (cls is not tuple or not _is_tuples(part)):
             return False
     return True
 
@@ -108,37 +108,37 @@ def plain_or_pickled(value: Any) -> Any:
 
 def plain(value: Any, above: tuple[int, ...]) -> Any:
     """Return what the strict packer writes for a value; ``above`` has the ids of what contains it."""
-    kind = type(value)
-    if kind is int:
+    cls = type(value)
+    if cls is int:
         if -0x8000_0000_0000_0000 <= value <= 0xFFFF_FFFF_FFFF_FFFF:
             return value
         return ExtType(BIG_INT, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
-    if kind in ATOMS:
+    if cls in ATOMS:
         return value
     if id(value) in above or len(above) >= MAX_DEPTH:
         raise _NotPlainError
     above = (*above, id(value))
-    if kind is list:
+    if cls is list:
         return [plain(item, above) for item in value]
-    if kind is dict:
+    if cls is dict:
         keys = [plain(key, above) for key in value]
         items = [plain(item, above) for item in value.values()]
         if ExtType in map(type, keys):
             return ExtType(PAIRS, pack([keys, items]))
         return dict(zip(keys, items, strict=True))
-    if kind in _COLLECTIONS:
+    if cls in _COLLECTIONS:
         if all_atoms(map(type, value)):
             with contextlib.suppress(OverflowError, UnicodeEncodeError):
-                return ExtType(_COLLECTIONS[kind], _strict(list(value)))
-        return ExtType(_COLLECTIONS[kind], pack([plain(item, above) for item in value]))
-    if kind is bytearray:
+                return ExtType(_COLLECTIONS[cls], _strict(list(value)))
+        return ExtType(_COLLECTIONS[cls], pack([plain(item, above) for item in value]))
+    if cls is bytearray:
         return ExtType(BYTEARRAY, bytes(value))
-    extension = BY_TYPE.get(kind)
+    extension = BY_TYPE.get(cls)
     if extension is not None:
         return ExtType(TAGGED, pack([extension.tag, plain(extension.to_plain(value), above)]))
-    if isinstance(value, enum.Enum) and _is_importable(type(value)) and kind.__members__.get(value.name) is value:
-        return ExtType(ENUM, pack([kind.__module__, kind.__qualname__, value.name]))
-    if kind is Opaque:
+    if isinstance(value, enum.Enum) and _is_importable(type(value)) and cls.__members__.get(value.name) is value:
+        return ExtType(ENUM, pack([cls.__module__, cls.__qualname__, value.name]))
+    if cls is Opaque:
         return ExtType(value.code, value.data)
     return _pickled(value)
 
@@ -156,12 +156,12 @@ def _pickled(value: Any) -> ExtType:
 
 
 @cache
-def _is_importable(kind: type) -> bool:
+def _is_importable(cls: type) -> bool:
     """Tell whether another process finds a class under the name it has."""
-    if kind.__module__ == "__main__":
+    if cls.__module__ == "__main__":
         return False
     try:
-        return _find(kind.__module__, kind.__qualname__) is kind
+        return _find(cls.__module__, cls.__qualname__) is cls
     except (ImportError, AttributeError):
         return False
 
@@ -243,7 +243,7 @@ class _Reader:
         return found[name]
 
 
-_MAKERS: dict[int, Any] = {code: kind for kind, code in _COLLECTIONS.items()}
+_MAKERS: dict[int, Any] = {code: cls for cls, code in _COLLECTIONS.items()}
 
 
 def extension_of(tag: Any) -> Extension:

@@ -53,7 +53,7 @@ def list_state_command(path: str, form: str) -> None:
             click.echo(json.dumps(_operator_json(operator), ensure_ascii=False))
         return
     metadata = savepoint.metadata
-    click.echo(f"{metadata.kind} {metadata.number} of '{metadata.job_name}' ({metadata.job_id})")
+    click.echo(f"{metadata.purpose} {metadata.number} of '{metadata.job_name}' ({metadata.job_id})")
     table = _table("uid", "operator", "state", "kind", "type", ">entries", ">bytes")
     for operator in operators:
         rows = [

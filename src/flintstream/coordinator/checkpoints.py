@@ -194,7 +194,7 @@ class Checkpoints:
             raise CheckpointError(f"the savepoint failed: {_why(error)}") from error
 
     def _finish(
-        self, request: SnapshotRequest, reports: Sequence[Report], contents: Contents, now_ms: int, kind: str
+        self, request: SnapshotRequest, reports: Sequence[Report], contents: Contents, now_ms: int, purpose: str
     ) -> Completed:
         for report in reports:
             if report.snapshot_error:
@@ -203,7 +203,7 @@ class Checkpoints:
         if request.timeout_ms is not None and slowest > request.timeout_ms:
             raise CheckpointError(f"it took {slowest} ms, and is given up after {request.timeout_ms}")
         metadata = Metadata(
-            kind=kind,
+            purpose=purpose,
             number=request.number,
             job_id=self.job_id,
             job_name=self.job_name,

@@ -194,7 +194,7 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
         "kept": [
             {
                 "number": each.metadata.number,
-                "kind": each.metadata.kind,
+                "kind": each.metadata.purpose,
                 "path": each.where,
                 "created_ms": each.metadata.created_ms,
                 "bytes": each.metadata.size(),

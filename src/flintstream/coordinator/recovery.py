@@ -179,7 +179,7 @@ def all_checkpoints(
             if damaged is not None:
                 damaged[directory] = error
             continue
-        if metadata.kind == "checkpoint":
+        if metadata.purpose == "checkpoint":
             parent, _, last = directory.rpartition("/")
             needed = {f"{parent}/{name}" if parent else name for name in metadata.paths()}
             if not needed <= found:  # it was being deleted when the job was lost

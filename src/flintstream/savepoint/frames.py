@@ -101,7 +101,8 @@ def _typed_rows(
     files: SubtaskFiles, uid: str, state: Any, columns: dict[str, TypeInformation | None]
 ) -> Iterator[tuple[Any, ...]]:
     converts = [
-        (column, None if kind is None else kind.converter(), mapped(kind)[1]) for column, kind in columns.items()
+        (column, None if declared is None else declared.converter(), mapped(declared)[1])
+        for column, declared in columns.items()
     ]
     for change in files.states(uid, lambda table: (table.name, table.namespaced) == (state.name, state.namespaced)):
         for entry in entries_of(change):

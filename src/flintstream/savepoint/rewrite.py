@@ -132,8 +132,8 @@ def _refuse_pickled(uid: str, keys: Iterable[Any]) -> None:
 
 
 def _has_pickled(key: Any) -> bool:
-    kind = type(key)
-    return kind is Opaque or (kind is tuple and any(map(_has_pickled, key)))
+    cls = type(key)
+    return cls is Opaque or (cls is tuple and any(map(_has_pickled, key)))
 
 
 def _needs_pickle(uid: str, what: str) -> CheckpointError:
@@ -269,10 +269,10 @@ class _Output:
         self._keys, self._values = [], []
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, cls: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
+        if cls is None:
             self._flush()
             summary = self._writer.finish()
             self.piece = StatePiece(self.path, summary.size, summary.checksum, operators=(self.state.uid,))
-        self._context.__exit__(kind, error, trace)
+        self._context.__exit__(cls, error, trace)

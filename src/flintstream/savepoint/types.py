@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PLAIN: dict[str, Callable[[], TypeInformation]] = {
     **{basic.value: partial(BasicTypeInfo, basic) for basic in BasicType},
-    **{f"LocalTimeTypeInfo<{kind.name}>": partial(LocalTimeTypeInfo, kind) for kind in LocalTimeTypeInfo.TimeType},
+    **{f"LocalTimeTypeInfo<{time.name}>": partial(LocalTimeTypeInfo, time) for time in LocalTimeTypeInfo.TimeType},
     "Instant": Types.INSTANT,
     "DateTypeInfo": Types.SQL_DATE,
     "TimeTypeInfo": Types.SQL_TIME,

@@ -269,7 +269,7 @@ class SavepointWriter:
         uids = {each.origin: each.info.uid for each in self._operators.values() if each.origin is not None}
         return replace(
             old,
-            kind="savepoint",
+            purpose="savepoint",
             created_ms=now,
             release=flintstream.__version__,
             chains=chains,

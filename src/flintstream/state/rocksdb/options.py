@@ -162,11 +162,11 @@ class RocksDBOptions:
 
 
 def _set_compression(options: Any, levels: list[str]) -> None:
-    kinds = [getattr(rocksdict.DBCompressionType, rocksdb.COMPRESSIONS[name])() for name in levels]
-    if len(kinds) == 1:
-        options.set_compression_type(kinds[0])
+    compressions = [getattr(rocksdict.DBCompressionType, rocksdb.COMPRESSIONS[name])() for name in levels]
+    if len(compressions) == 1:
+        options.set_compression_type(compressions[0])
     else:
-        options.set_compression_per_level(kinds)
+        options.set_compression_per_level(compressions)
 
 
 _SETTERS: dict[str, Callable[[Any, Any], None]] = {

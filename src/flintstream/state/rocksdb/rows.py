@@ -66,10 +66,10 @@ def is_fixed(value: Any) -> bool:
     >>> is_fixed((1, ("a", None))), is_fixed(([],))
     (True, False)
     """
-    kind = type(value)
-    if kind in ATOMS:
+    cls = type(value)
+    if cls in ATOMS:
         return True
-    return kind is tuple and (_all_atoms(map(type, value)) or all(map(is_fixed, value)))
+    return cls is tuple and (_all_atoms(map(type, value)) or all(map(is_fixed, value)))
 
 
 def packed(value: Any) -> Any:
