@@ -12,38 +12,38 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "compatibility.md"
 
 APART = {
-    "table": ("Programs of tables and SQL", "They use the Table API, which flintstream does not have."),
+    "table": ("Table API and SQL programs", "They use the Table API, which flintstream does not have."),
     "broken": (
         "Programs that PyFlink 2.3.0 does not run either",
-        "They use what newer versions of PyFlink no longer have, or have errors of their own.",
+        "They use features that newer versions of PyFlink no longer have, or contain errors.",
     ),
     "missing": (
-        "Programs that need what only their author has",
-        "They need services, data or trained models that are not public, or that cannot be reached from here.",
+        "Programs that need private resources of their author",
+        "They need services, data or trained models that are not public, or that the test machine cannot reach.",
     ),
 }
 
 HEAD = """# Public programs
 
-flintstream promises to run PyFlink DataStream programs as they are. This page shows how it does with {programs} public
-programs of {authors} authors. None of them was changed for this.
+flintstream promises to run PyFlink DataStream programs without changes. This page has the results for {programs} public
+programs by {authors} authors. None of them was changed.
 
 | | programs | ran unmodified before | run unmodified now |
 |---|---|---|---|
 | for PyFlink 2.3.0 | {counted} | {before} | {after} |
-| for earlier releases, with what PyFlink 2 no longer has | {older} | {older_before} | {older_after} |
+| for earlier releases, with features that PyFlink 2 no longer has | {older} | {older_before} | {older_after} |
 
-{rest} more are counted apart, each with its reason: {apart}.
+{rest} more are listed separately, each with its reason: {apart}.
 
-Real PyFlink 2.3.0 was given {oracle} programs of the first row, too, and ran {oracle_ran} of them. The
+Real PyFlink 2.3.0 also got {oracle} programs of the first row, and ran {oracle_ran} of them. The
 outputs of {comparable} can be compared: {same} are the same.
 
-How a program is judged: it runs with `flintstream run` on Spark, within a time limit. One that ends must end without an
-error, and print what real PyFlink 2.3.0 printed where that was recorded ("the same"). One that runs forever must write
-records to its topics, files, tables or standard output, and go on without an error.
+Each program runs with `flintstream run` on Spark, within a time limit. A program that ends must end without an
+error, and print the same as real PyFlink 2.3.0 where its output was recorded ("the same"). A program that runs forever
+must write records to its topics, files, tables or standard output, and continue without an error.
 
-The runner makes what a program reads: messages in a real Kafka broker, files, tables of a real database, arguments.
-Programs name the servers of their authors; the runner leads them to its own while they run, and changes no file.
+The runner provides the input of a program: messages in a real Kafka broker, files, tables of a real database, arguments.
+Programs name the servers of their authors; the runner redirects them to its own while they run, and changes no file.
 
 `tests/corpus` has the list and the runner. No program is part of this repository:
 
@@ -55,8 +55,9 @@ Programs name the servers of their authors; the runner leads them to its own whi
 """
 
 OLDER = (
-    "They use what PyFlink 2 or its connectors no longer have, such as `FlinkKafkaConsumer` and `read_text_file`. No "
-    "connector for Flink 2 has the class behind `FlinkKafkaConsumer`, and `JdbcSink` fails with those there are."
+    "They use features that PyFlink 2 or its connectors no longer have, such as `FlinkKafkaConsumer` and "
+    "`read_text_file`. No connector for Flink 2 has the class behind `FlinkKafkaConsumer`, and `JdbcSink` fails with "
+    "the existing ones."
 )
 SAME = "runs, the same"
 
@@ -95,7 +96,7 @@ def _words(kind: str) -> str:
     return {
         "table": "need the Table API",
         "broken": "do not run on PyFlink 2.3.0 either",
-        "missing": "need what only their author has",
+        "missing": "need private resources of their author",
     }[kind]
 
 

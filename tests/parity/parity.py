@@ -1,4 +1,4 @@
-"""Compares PyFlink's names with ours: what ``docs/parity.md`` is made of."""
+"""Comparison of PyFlink's names with ours, from which ``docs/parity.md`` is made."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ CONNECTORS = (
     "pyflink.datastream.formats.orc",
     "pyflink.datastream.formats.parquet",
 )
-"""Those that are complete are listed here all the same."""
+"""Complete ones are also listed here."""
 
 
 @dataclass(frozen=True)
 class Name:
-    """Something that PyFlink has."""
+    """A name of PyFlink."""
 
     module: str
     path: str
     parameters: str | None
     in_docs: bool
-    """The documentation of releases 1.15 and later has it, which programs are written by."""
+    """The documentation of releases 1.15 and later, from which programs are written, has it."""
     in_release: bool
     """PyFlink 2.3 has it."""
 
@@ -65,7 +65,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Row:
-    """A name and what becomes of it here."""
+    """A name and its status here."""
 
     name: Name
     status: str
@@ -74,7 +74,7 @@ class Row:
 
 @cache
 def names() -> tuple[Name, ...]:
-    """Return all names, those of formats and of most connectors aside."""
+    """Return all names except those of formats and of most connectors."""
     content = json.loads(NAMES.read_text(encoding="utf-8"))
     documented = dict(_documented(content["seeds"]))
     found: dict[tuple[str, str], Name] = {}
@@ -101,14 +101,14 @@ def _documented(modules: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, st
 
 
 def rows() -> list[Row]:
-    """Return what becomes of every name."""
+    """Return the status of every name."""
     return [Row(name, *status(name)) for name in names()]
 
 
 def status(name: Name) -> tuple[str, str]:
     """Return the status of a name, and a note.
 
-    ``missing`` and ``other parameters`` are what must not be on the page.
+    ``missing`` and ``other parameters`` must not be on the page.
     """
     for path in _with_parents(name.path):
         if path in IMPOSSIBLE:
@@ -137,7 +137,7 @@ def _with_parents(path: str) -> Iterator[str]:
 
 
 def unaccepted(ours: Any, theirs: str) -> str:
-    """Return what of PyFlink's parameters ours does not take; nothing if it takes whatever PyFlink's does."""
+    """Return the parameters of PyFlink that ours does not accept; an empty text if it accepts all of them."""
     try:
         parameters = [p for p in inspect.signature(ours).parameters.values() if p.name not in {"self", "cls"}]
     except (TypeError, ValueError):
@@ -176,13 +176,14 @@ def share(found: list[Row], *, release: bool) -> tuple[int, int]:
 
 
 def import_surface() -> list[str]:
-    """Return what the page says of the names that can be imported."""
+    """Return the lines of the page about the names that can be imported."""
     ours, elsewhere, stand_ins = counts()
     total = ours + elsewhere + stand_ins
     return [
         f"* Names that programs can import from the {len(surface())} modules of PyFlink 1.13 to 2.3: all {total}.",
         f"  {ours} are of the module itself, {elsewhere} are re-exports, such as `Duration` in",
-        f"  `pyflink.common.watermark_strategy`; {stand_ins} can be named, and their use says what to do instead.",
+        f"  `pyflink.common.watermark_strategy`; {stand_ins} are stand-ins, and using one raises an error with the",
+        "  alternative.",
     ]
 
 
@@ -193,17 +194,17 @@ def page() -> str:
     lines = [
         "# Parity with PyFlink",
         "",
-        "Made by `python -m tests.parity` from the code and from the names of PyFlink; a test keeps it up to date.",
-        f"Of connectors and formats it has {', '.join(f'`{name}`' for name in CONNECTORS)}.",
+        "`python -m tests.parity` makes this page from the code and the names of PyFlink; a test keeps it up to date.",
+        f"Of connectors and formats it includes {', '.join(f'`{name}`' for name in CONNECTORS)}.",
         "",
-        f"* Names in the documentation of PyFlink 1.15 and later: {docs[0]} of {docs[1]} are there.",
-        f"* Names of PyFlink 2.3: {release[0]} of {release[1]} are there ({release[0] / release[1]:.1%}).",
+        f"* Names in the documentation of PyFlink 1.15 and later: {docs[0]} of {docs[1]} exist.",
+        f"* Names of PyFlink 2.3: {release[0]} of {release[1]} exist ({release[0] / release[1]:.1%}).",
         "",
         *import_surface(),
         "",
-        "What is not listed below is supported. A *no-op* is accepted and has no effect, because there is nothing here",
-        "that it could have one on. For Cassandra, Kinesis and Pulsar bring a sink or source of your own:",
-        "`examples/connectors` has one of each to begin with, on the client for Python.",
+        "All names that are not listed below are supported. A *no-op* is accepted and has no effect, because flintstream",
+        "has nothing for it to affect. For Cassandra, Kinesis and Pulsar write your own sink or source:",
+        "`examples/connectors` has one of each as a starting point, on the Python client.",
     ]
     for module in dict.fromkeys(row.name.module for row in found):
         of_module = [row for row in found if row.name.module == module]
@@ -218,9 +219,9 @@ def page() -> str:
         "",
         "## Names by module",
         "",
-        "How many names each module has had since 1.13, and the stand-ins among them.",
+        "The number of names that each module has had since 1.13, and the stand-ins among them.",
         "",
-        "| module | its own | re-exports | stand-ins |",
+        "| module | own names | re-exports | stand-ins |",
         "|---|---|---|---|",
     ]
     for module in surface():

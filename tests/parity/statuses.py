@@ -1,12 +1,12 @@
-"""Names of PyFlink that have no effect here, cannot be here, or take something else; each with the reason."""
+"""Names of PyFlink that have no effect here, are impossible here, or take other arguments; each with the reason."""
 
 from __future__ import annotations
 
 import re
 
-JAVA = "a Java object, of which there are none here"
+JAVA = "a Java object, which does not exist here"
 JAVA_OBJECT = re.compile(r"(^|\.)(get_java_\w+|to_j_\w+|from_j_\w+|JavaObjectWrapper)(\.|$)")
-"""Whatever is called so has to do with one."""
+"""Names that concern Java objects."""
 
 _JAVA = JAVA
 _INTERNAL = "an internal of PyFlink's Python operators"
@@ -18,7 +18,7 @@ _ONE_PARAMETER = "the parameter is called `obj`"
 
 _ITSELF = "there is no Java object: returns the object itself"
 
-_CLOSURES = "what a Python function refers to is pickled with it"
+_CLOSURES = "a Python function is pickled together with everything it refers to"
 _CANCELLED = "Spark interrupts tasks, and ends their processes"
 
 NO_OPS: dict[str, str] = {
@@ -30,7 +30,7 @@ NO_OPS: dict[str, str] = {
     "SlotSharingGroup.get_java_slot_sharing_group": _ITSELF,
     "StreamExecutionEnvironment.add_jars": _JARS,
     "StreamExecutionEnvironment.add_classpaths": _JARS,
-    "StreamExecutionEnvironment.register_cached_file": "no Python function can ask for the file, in PyFlink neither",
+    "StreamExecutionEnvironment.register_cached_file": "no Python function can ask for the file, nor can it in PyFlink",
     "StreamExecutionEnvironment.add_default_kryo_serializer": _RECORDS,
     "StreamExecutionEnvironment.register_type": _RECORDS,
     "StreamExecutionEnvironment.register_type_with_kryo_serializer": _RECORDS,
@@ -91,8 +91,8 @@ IMPOSSIBLE: dict[str, str] = {
 
 OTHERWISE: dict[str, str] = {
     "MemorySize": "the size must be given; PyFlink fails later without it",
-    "SourceFunction": "is written in Python; the Java object that PyFlink's wraps is not taken",
-    "SinkFunction": "is written in Python; the Java object that PyFlink's wraps is not taken",
+    "SourceFunction": "is written in Python; it does not accept the Java object that PyFlink's wraps",
+    "SinkFunction": "is written in Python; it does not accept the Java object that PyFlink's wraps",
     "DateTypeInfo.to_internal_type": _ONE_PARAMETER,
     "DateTypeInfo.from_internal_type": _ONE_PARAMETER,
     "TimeTypeInfo.to_internal_type": _ONE_PARAMETER,
@@ -101,10 +101,10 @@ OTHERWISE: dict[str, str] = {
     "TimestampTypeInfo.from_internal_type": _ONE_PARAMETER,
 }
 
-_OWN = "PyFlink's operators call it for themselves"
+_OWN = "for internal use by PyFlink's operators"
 _TRIGGER = "the operator calls it on the trigger"
 _GENERATOR = "of a generator; here a list, or an iterator"
-_LINKED = "PyFlink's list of what is read and what was added"
+_LINKED = "PyFlink's list of read and added elements"
 
 NOT_HANDED_OUT: dict[str, str] = {
     "CacheType": _INTERNAL,
@@ -112,7 +112,7 @@ NOT_HANDED_OUT: dict[str, str] = {
     "clear": _TRIGGER,
     "close": _GENERATOR,
     "commit": _OWN,
-    "enable_time_to_live": "is said of the descriptor, before the state is made",
+    "enable_time_to_live": "belongs on the descriptor, before the state is created",
     "first": _LINKED,
     "get_java_output_tag": f"returns {_JAVA}",
     "get_keyed_state_backend": _INTERNAL,
@@ -136,7 +136,7 @@ NOT_HANDED_OUT: dict[str, str] = {
     "set_time_domain": _OWN,
     "set_timestamp": _OWN,
     "throw": _GENERATOR,
-    "timer_service": "the timer service is no context here; ask the context",
-    "timestamp": "the timer service is no context here; ask the context",
+    "timer_service": "the timer service is not a context here; use the context",
+    "timestamp": "the timer service is not a context here; use the context",
 }
-"""Attributes that objects have which PyFlink hands to user code, and ours do not have."""
+"""Attributes of the objects that PyFlink passes to user code, which ours lack."""
