@@ -3,11 +3,11 @@
     python -m benchmarks [WORKLOAD ...] [--engines flintstream,bare] [--seconds 5] [--save NAME]
 
 A workload (``benchmarks/workloads``) is a program in PyFlink's API, which PyFlink in thread and in process mode and
-flintstream run as it is; the same on bare Python processes without an exchange, which is the bound; and, where it fits,
-what a user of Bytewax, PySpark would write. How it is measured: ``benchmarks/measure.py``.
+flintstream run unmodified. The bound is the same work in bare Python processes without an exchange. Where it fits, there
+is also a version as a user of Bytewax or PySpark would write it. ``benchmarks/measure.py`` describes the method.
 
-The other engines run in virtual environments below --venvs, which are made when they are not there (that takes a while,
-and PyFlink needs Python 3.12 or older), or in given ones (--flink-python or the variable BENCHMARK_FLINK_PYTHON, and so
+The other engines run in virtual environments below --venvs, which are created if necessary (that takes a while, and
+PyFlink needs Python 3.12 or older), or in existing ones (--flink-python or the variable BENCHMARK_FLINK_PYTHON, and so
 on).
 """
 
@@ -28,7 +28,7 @@ def read_options() -> tuple[argparse.Namespace, list[str], list[str]]:
     """Return the options, and the names of the workloads and of the engines."""
     parser = parser_of("benchmarks", __doc__, ENGINES)
     parser.add_argument(
-        "workloads", nargs="*", metavar="WORKLOAD", help=f"all, if none is given: {', '.join(WORKLOADS)}"
+        "workloads", nargs="*", metavar="WORKLOAD", help=f"by default all: {', '.join(WORKLOADS)}"
     )
     options = parser.parse_args()
     refuse_unknown(parser, "workloads", options.workloads, WORKLOADS)
@@ -36,7 +36,7 @@ def read_options() -> tuple[argparse.Namespace, list[str], list[str]]:
 
 
 def main() -> None:
-    """Measure what was asked for, one after the other; print the tables."""
+    """Measure the requested workloads, one after the other; print the tables."""
     options, workloads, engines = read_options()
     series = Series(options, engines)
     for workload in (WORKLOADS[name] for name in workloads):

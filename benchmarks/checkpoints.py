@@ -1,11 +1,11 @@
-"""What checkpoints and recovery cost as state grows while the rate of changes stays the same.
+"""The cost of checkpoints and recovery as state grows while the rate of changes stays the same.
 
     python -m benchmarks.checkpoints [--keys 100000,1000000] [--only flintstream] [--flink-python PYTHON]
 
-The program (``runners/pyflink_checkpoints.py``): as many keys as asked for are given 100 bytes each, then some of them
-change at a steady rate while checkpoints are taken; towards the end the job fails once. Reported are the median
-duration of the checkpoints taken while the rate was steady, as the engine itself logs it, and the time from the failure
-to the first record that is processed again. PyFlink runs the very same file, in thread mode.
+The program (``runners/pyflink_checkpoints.py``) sets 100 bytes for each of the requested keys. Then some of them change
+at a steady rate while checkpoints are taken; towards the end the job fails once. The report has the median duration of
+the checkpoints taken while the rate was steady, as the engine itself logs it, and the time from the failure to the
+first record that is processed again. PyFlink runs the same file, in thread mode.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(engine: str, python: str, keys: int, backend: str, options: argparse.Nam
         if done.returncode:
             return f"exit code {done.returncode}: {done.stderr.strip()[-1500:]}"
         lines = Path(directory, "notes").read_text().splitlines()
-        notes = dict(line.rsplit(" ", 1) for line in reversed(lines))  # the first of a kind counts
+        notes = dict(line.rsplit(" ", 1) for line in reversed(lines))  # the first line of each kind counts
         logs = done.stderr + "".join(path.read_text() for path in Path(directory).glob("*.log"))
         filled, fails = float(notes["filled"]), float(notes["fails"])
         durations = checkpoint_durations(logs, engine, filled, fails)
@@ -74,7 +74,7 @@ def run(engine: str, python: str, keys: int, backend: str, options: argparse.Nam
 
 
 def checkpoint_durations(logs: str, engine: str, begin: float, end: float) -> list[int]:
-    """Return the durations (ms) of the checkpoints between two times; the first two pay for what was filled."""
+    """Return the durations (ms) of the checkpoints between two times, except the first two, which write the filling."""
     durations = []
     if engine == "flintstream":
         for at, _, duration, _, _ in OURS.findall(logs):

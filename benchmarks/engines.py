@@ -1,4 +1,4 @@
-"""The engines that workloads run on: how each is started, and what it needs."""
+"""The engines that workloads run on: their commands and requirements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REQUIREMENTS = {
     "bytewax": ["bytewax==0.21.1"],
     "spark": ["pyspark==4.3.0", "pandas", "pyarrow", "protobuf"],
 }
-"""What is installed into the virtual environment of each; the first is the engine itself."""
+"""Packages for the virtual environment of each; the first is the engine itself."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class Engine:
     name: str
     title: str
     module: str
-    """The module of a workload's package that this engine runs; a workload without it is left out."""
+    """The module of a workload's package that this engine runs; workloads without it are left out."""
     first: int
-    """How many records to begin with."""
+    """The number of records to start with."""
     environment: str | None = None
-    """Which of REQUIREMENTS it needs; None: this interpreter."""
+    """The key of REQUIREMENTS that it needs; None: this interpreter."""
     mode: str = ""
     runner: str = ""
 
     def runs(self, package: str) -> bool:
-        """Whether the workloads of a package are there for this engine."""
+        """Whether the workloads of a package have a module for this engine."""
         return (BENCHMARKS / "workloads" / package / f"{self.module}.py").exists()
 
     def command(self, python: str, run: Run, runners: Path = RUNNERS) -> list[str]:
@@ -78,10 +78,10 @@ ENGINES = {
 
 
 def python_of(engine: Engine, given: Mapping[str, str | None], venvs: Path) -> str:
-    """Return the interpreter of an engine: the one that was given, or that of a virtual environment made if need be.
+    """Return the interpreter of an engine: the given one, or that of a virtual environment, created if necessary.
 
     Raises:
-        subprocess.CalledProcessError: The environment cannot be made.
+        subprocess.CalledProcessError: The environment cannot be created.
     """
     if engine.environment is None:
         return sys.executable
@@ -91,7 +91,7 @@ def python_of(engine: Engine, given: Mapping[str, str | None], venvs: Path) -> s
     directory = (venvs / engine.environment).absolute()  # it runs from another directory
     python = directory / "bin" / "python"
     if not (directory / ".ready").exists():
-        print(f"making {directory} ...", file=sys.stderr, flush=True)
+        print(f"creating {directory} ...", file=sys.stderr, flush=True)
         venv.create(directory, with_pip=True, clear=True)
         install = [str(python), "-m", "pip", "install", "--quiet", "setuptools<81", *REQUIREMENTS[engine.environment]]
         subprocess.run(install, check=True)  # noqa: S603 - a fixed list

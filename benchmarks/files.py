@@ -1,4 +1,4 @@
-"""``python -m benchmarks.files``: how many records a second one process writes into files and reads, by format."""
+"""``python -m benchmarks.files``: records per second that one process writes to files and reads, by format."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def write(factory: BulkWriterFactory, path: Path, records: list[Any]) -> None:
 
 
 def read(file_format: StreamFormat, path: Path) -> int:
-    """Read one file and return how many records it has."""
+    """Read one file and return the number of its records."""
     (split,) = plan_splits([(str(path), 0)], 1, splittable=False)
     count = 0
     for batch in file_format.create_reader().read(split, Fetch(BLOCK)):
@@ -82,7 +82,7 @@ def read(file_format: StreamFormat, path: Path) -> int:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Write and read files of each format, and print the rates."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.files")
     parser.add_argument("--records", type=int, default=1_000_000)
     count = parser.parse_args().records

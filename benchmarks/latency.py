@@ -1,11 +1,11 @@
-"""How long after its event time a record leaves a keyed function, at a given rate: percentiles over a run.
+"""Time from the event time of a record until it leaves a keyed function, at a given rate: percentiles over a run.
 
     python -m benchmarks.latency [--rate 1000] [--seconds 300] [--parallelism 1] [--keys 1000]
 
-A source makes a record every 1/rate s, whose event time is when it was due. One exchange, a keyed count in a
-ValueState, checkpoints every 10 s. Two times are taken of every record, each minus its event time: when the keyed
-function emits it, in the worker, and when the line that a sink makes of it is committed, in the driver, which with this
-sink is at the end of the epoch. The first ten seconds do not count.
+A source emits a record every 1/rate s, with its due time as event time. One exchange, a keyed count in a ValueState,
+checkpoints every 10 s. Two times are recorded for every record, each minus its event time: when the keyed function
+emits it, in the worker, and when its line of the sink is committed, in the driver, which with this sink is at the end
+of the epoch. The first ten seconds do not count.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Beat(SourceSplit):
 
 
 class Metronome(Source):
-    """Makes records of their number and the time (ms) at which they were due."""
+    """Emit records of their number and the time (ms) at which they were due."""
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
     def __init__(self, rate: float, seconds: float) -> None:
-        """Make ``rate`` records per second."""
+        """Emit ``rate`` records per second."""
         self.rate, self.records = rate, int(rate * seconds)
 
     def create_enumerator(self, parallelism: int) -> StaticEnumerator:
@@ -81,7 +81,7 @@ class _Ticks(SourceReader):
 
 
 class Count(KeyedProcessFunction):
-    """Counts per key, and tells how late it is."""
+    """Count per key, and emit the current time."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Get the state."""
@@ -94,18 +94,18 @@ class Count(KeyedProcessFunction):
 
 
 class Lines(Sink):
-    """Appends what is committed to a file, and when."""
+    """Append committed records to a file, with the time of the commit."""
 
     def __init__(self, path: str) -> None:
         """Write to ``path``."""
         self.path = path
 
     def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
-        """Return what collects in the task."""
+        """Return the writer, which collects records in the task."""
         return _Collected()
 
     def create_committer(self) -> Committer:
-        """Return what writes in the driver."""
+        """Return the committer, which writes in the driver."""
         return _Appended(self.path)
 
 
@@ -132,7 +132,7 @@ class _Appended(Committer):
 
 
 def percentiles(values: list[float]) -> str:
-    """Return what is worth knowing of a distribution (ms)."""
+    """Return the percentiles of a distribution (ms) as a text."""
     cuts = statistics.quantiles(values, n=1000, method="inclusive")
     return (
         "  ".join(f"p{p:g} {cuts[int(p * 10) - 1]:6.0f}" for p in (50, 90, 95, 99, 99.9)) + f"  max {max(values):6.0f}"
@@ -176,7 +176,7 @@ def main() -> None:
     first = min(due for due, _, _ in rows) + WARM_UP_SECONDS * 1000
     counted = [row for row in rows if row[0] >= first]
     expected = int(options.rate * options.seconds)
-    assert len(rows) == expected, f"{len(rows)} of {expected} records came out"
+    assert len(rows) == expected, f"{len(rows)} of {expected} records were committed"
     print(f"{len(counted):,} records, {result.get_net_runtime() / 1000:.0f} s, {result.get_all_accumulator_results()}")
     print(f"emitted   {percentiles([emitted - due for due, emitted, _ in counted])} ms")
     print(f"committed {percentiles([committed - due for due, _, committed in counted])} ms")

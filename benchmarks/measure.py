@@ -1,7 +1,8 @@
-"""Measures one workload on one engine: runs it in a process of its own, checks the results, subtracts the start-up.
+"""Measurement of one workload on one engine: run it in a separate process, check the results, subtract the start-up.
 
-The whole command is timed with few records and with many; the difference is the time of the others, without start-up.
-Many is as many as take the seconds asked for. The results must be those of the bare loop with as many records.
+The whole command is timed with few records and with many; the difference is the time of the additional records, without
+start-up. The larger number is chosen so that a run takes the requested seconds. The results must be those of the bare
+loop with the same number of records.
 """
 
 from __future__ import annotations
@@ -35,25 +36,25 @@ MOST_GROWTH = 10
 
 @dataclass(frozen=True)
 class Limits:
-    """How long runs are to take."""
+    """Time limits of runs."""
 
     seconds: float
-    """At least so long a run is, without start-up, unless ``records`` is given."""
+    """Least duration of a run, without start-up, unless ``records`` is given."""
     timeout: float
-    """At most so long a run may take in all."""
+    """Greatest duration of a run, with start-up."""
     records: int | None = None
     repeat: int = 1
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one engine did with one workload."""
+    """The result of one engine for one workload."""
 
     workload: str
     engine: str
     records: int = 0
     seconds: float = 0.0
-    """What the records took without start-up; the median, if it was repeated."""
+    """Time of the records without start-up; the median, if the run was repeated."""
     cpu: float = 0.0
     """CPU seconds of all processes of the run, without start-up."""
     start_up: float = 0.0
@@ -61,7 +62,7 @@ class Outcome:
 
     @property
     def rate(self) -> float:
-        """Records per second without start-up; 0 if the run was too short to tell."""
+        """Records per second without start-up; 0 if the run was too short to measure."""
         return self.records / self.seconds if self.seconds > 0 else 0.0
 
     @property
@@ -71,7 +72,7 @@ class Outcome:
 
 
 def measure(workload: Workload, engine: Engine, python: str, limits: Limits) -> Outcome:
-    """Measure one workload on one engine; what goes wrong is part of the outcome."""
+    """Measure one workload on one engine; an error becomes part of the outcome."""
 
     def run(records: int) -> Cost:
         if records == FEW:
@@ -82,7 +83,7 @@ def measure(workload: Workload, engine: Engine, python: str, limits: Limits) -> 
 
 
 def measure_runs(name: str, engine: Engine, run: Callable[[int], Cost], limits: Limits) -> Outcome:
-    """Measure runs by a function that is given the number of records; what goes wrong is part of the outcome."""
+    """Measure runs of a function that gets the number of records; an error becomes part of the outcome."""
     try:
         start_up = run(FEW)
         records = limits.records or engine.first
@@ -101,16 +102,16 @@ def measure_runs(name: str, engine: Engine, run: Callable[[int], Cost], limits: 
 
 
 def rounded(records: float) -> int:
-    """Return a number of records with two digits, so that runs of several engines share what is expected of them."""
+    """Round a number of records to two digits, so that runs of several engines share the expected results."""
     unit = 10 ** (len(str(int(records))) - 2)
     return int(records // unit * unit)
 
 
 def checked(workload: Workload, engine: Engine, python: str, records: int, timeout: float) -> Cost:
-    """Run once and return what it took.
+    """Run once and return the cost.
 
     Raises:
-        RunError: It fails, or the results are not the expected ones.
+        RunError: The run fails, or the results are not the expected ones.
     """
     cost, results = run_once(workload, engine, python, records, timeout)
     if engine.name != "bare":
@@ -118,13 +119,13 @@ def checked(workload: Workload, engine: Engine, python: str, records: int, timeo
         if results != expected:
             raise RunError(f"wrong results: {results[0]} lines, expected {expected[0]}, with {records} records")
     if results[0] == 0:
-        raise RunError(f"nothing is written with {records} records")
+        raise RunError(f"no results were written with {records} records")
     return cost
 
 
 @cache
 def expected_results(name: str, records: int, timeout: float) -> tuple[int, str]:
-    """Return what the bare loop writes."""
+    """Return the results of the bare loop."""
     from benchmarks.workloads import WORKLOADS  # noqa: PLC0415 - hashed by its name here
 
     return run_once(WORKLOADS[name], ENGINES["bare"], sys.executable, records, timeout)[1]
@@ -136,10 +137,10 @@ def run_once(
     """Run a workload once.
 
     Returns:
-        What it took, and how many lines it wrote with a hash of them in order.
+        The cost, and the number of lines written with a hash of the sorted lines.
 
     Raises:
-        RunError: It fails or takes longer than ``timeout`` seconds.
+        RunError: The run fails or takes longer than ``timeout`` seconds.
     """
     with tempfile.TemporaryDirectory(prefix="benchmark-", ignore_cleanup_errors=True) as directory:
         run = Run(workload.package, records, directory, workload.settings)

@@ -3,8 +3,8 @@
     python -m benchmarks.memory [--records 1000000,10000000] [--keys 10000] [--backend hashmap]
 
 The keyed count of ``workloads/keyed_count``, on flintstream alone. The peak is what the kernel counted for each worker
-process (``VmHWM``), state included; the time is that of the whole job after a warm-up. With as many keys as records,
-the peaks tell what a key costs.
+process (``VmHWM``), including state; the time is that of the whole job after a warm-up. With as many keys as records,
+the peaks show the cost of a key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DAEMONS = {b"pyspark.daemon", b"flintstream.engine.spark.daemon"}
 
 
 class Count(KeyedProcessFunction):
-    """Counts the records of each key; emits every 1000th count."""
+    """Count the records of each key; emit every 1000th count."""
 
     def open(self, runtime_context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D102
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -37,7 +37,7 @@ class Count(KeyedProcessFunction):
 
 
 def seconds(records: int, keys: int, configuration: dict[str, str], parallelism: int = 2) -> float:
-    """Run the job and return how long it took."""
+    """Run the job and return its duration in seconds."""
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(parallelism)
     source = NumberSequenceSource(0, records - 1)

@@ -1,4 +1,4 @@
-"""What the commands that measure engines side by side have in common: options, and the engines' environments."""
+"""Common parts of the commands that compare engines: options, and the engines' environments."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ if TYPE_CHECKING:
 
 
 def parser_of(name: str, description: str | None, engines: Collection[str]) -> argparse.ArgumentParser:
-    """Return a parser of the common options; ``engines`` are measured where the command line names none."""
+    """Return a parser of the common options; ``engines`` are measured by default."""
     parser = argparse.ArgumentParser(
         prog=f"python -m {name}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--engines", default=",".join(engines), help="separated by commas: %(default)s")
+    parser.add_argument("--engines", default=",".join(engines), help="comma-separated (default: %(default)s)")
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--seconds", type=float, default=5.0, help="what a run takes at least (%(default)s)")
-    length.add_argument("--records", type=int, help="the same number for all engines, however long it takes")
-    parser.add_argument("--repeat", type=int, default=1, help="how often the longest run is done; the median counts")
-    parser.add_argument("--timeout", type=float, default=300.0, help="seconds that one run may take (%(default)s)")
+    length.add_argument("--seconds", type=float, default=5.0, help="least duration of a run (%(default)s)")
+    length.add_argument("--records", type=int, help="the same number for all engines, whatever the duration")
+    parser.add_argument("--repeat", type=int, default=1, help="repetitions of the longest run; the median counts")
+    parser.add_argument(
+        "--timeout", type=float, default=300.0, help="greatest duration of a run in seconds (%(default)s)"
+    )
     parser.add_argument(
         "--save", metavar="NAME", help="write benchmarks/results/NAME.json and NAME.md, or continue them"
     )
     parser.add_argument(
-        "--venvs", type=Path, default=Path("build/benchmark-venvs"), help="where they are (%(default)s)"
+        "--venvs",
+        type=Path,
+        default=Path("build/benchmark-venvs"),
+        help="directory of the virtual environments (%(default)s)",
     )
     for environment, packages in REQUIREMENTS.items():
         variable = f"BENCHMARK_{environment.upper()}_PYTHON"
@@ -42,7 +47,7 @@ def parser_of(name: str, description: str | None, engines: Collection[str]) -> a
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace, engines: Collection[str]) -> list[str]:
-    """Return the engines that were asked for; end the program if there are others than ``engines``, or no such run."""
+    """Return the requested engines; end the program if one is not in ``engines``, or if --records is invalid."""
     asked: list[str] = options.engines.split(",")
     refuse_unknown(parser, "engines", asked, engines)
     if options.records is not None and (options.records < 10_000 or options.records % 20):
@@ -51,14 +56,14 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace, engines:
 
 
 def refuse_unknown(parser: argparse.ArgumentParser, kind: str, names: list[str], known: Collection[str]) -> None:
-    """End the program if there are names that are not known."""
+    """End the program if a name is unknown."""
     unknown = [name for name in names if name not in known]
     if unknown:
-        parser.error(f"unknown {kind}: {', '.join(unknown)}; there are {', '.join(known)}")
+        parser.error(f"unknown {kind}: {', '.join(unknown)}; choose from {', '.join(known)}")
 
 
 class Series:
-    """What is measured by one command."""
+    """The measurements of one command."""
 
     def __init__(self, options: argparse.Namespace, engines: list[str]) -> None:
         given = {name: getattr(options, f"{name}_python") for name in REQUIREMENTS}
@@ -74,7 +79,7 @@ class Series:
         self._record = Record(path, self._pythons)
 
     def add(self, name: str, engine: str, measured: Callable[[str], Outcome]) -> None:
-        """Have something measured by a function that is given the engine's interpreter, and keep the outcome."""
+        """Call a function that measures with the engine's interpreter, and keep the outcome."""
         problem = self._problems.get(engine)
         outcome = Outcome(name, engine, problem=problem) if problem else measured(self._pythons[engine])
         progress(outcome)

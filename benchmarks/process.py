@@ -1,4 +1,4 @@
-"""Runs a command with a time limit, and tells what it took: seconds, and the CPU of all processes it started."""
+"""Commands with a time limit, and their cost: seconds, and the CPU of all processes they started."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunError(Exception):
 
 
 class Cost(NamedTuple):
-    """What a run took, in seconds."""
+    """The cost of a run, in seconds."""
 
     seconds: float
     cpu: float
@@ -40,7 +40,7 @@ class Cost(NamedTuple):
 
 @contextmanager
 def adopting() -> Iterator[None]:
-    """Make what is left behind by children a child of this process for a while, so that it is accounted."""
+    """Adopt orphaned descendants as children of this process for a while, so that their CPU is counted."""
     if sys.platform != "linux":
         yield
         return
@@ -56,7 +56,7 @@ def timed(command: list[str], variables: dict[str, str], directory: str, timeout
     """Run a command in a directory.
 
     Raises:
-        RunError: It fails or takes longer than ``timeout`` seconds.
+        RunError: The command fails or takes longer than ``timeout`` seconds.
     """
     log = Path(directory, "log")
     used = cpu_of_children()
@@ -83,17 +83,17 @@ def timed(command: list[str], variables: dict[str, str], directory: str, timeout
 
 
 def reason(log: str) -> str:
-    """Return the line of a log that names what was raised last, or its last line."""
+    """Return the line of a log that names the last exception, or its last line."""
     return (RAISED.findall(log) or log.splitlines() or [""])[-1].lstrip(": ")
 
 
 def wait(process: subprocess.Popen[bytes], until: float, known: set[int], sampled: dict[int, float]) -> int:
-    """Wait for the end of a process and return its exit code; ``sampled`` gets the CPU of all below this one.
+    """Wait for the end of a process and return its exit code; ``sampled`` gets the CPU of all descendants.
 
-    What a process has used is not told when nobody waits for it, as a JVM that ends may not for its children.
+    The kernel loses the CPU of a process whose parent does not wait for it, and a JVM that ends may not wait.
 
     Raises:
-        subprocess.TimeoutExpired: It is not over at ``until``.
+        subprocess.TimeoutExpired: The process still runs at ``until``.
     """
     while True:
         try:
@@ -108,13 +108,13 @@ def wait(process: subprocess.Popen[bytes], until: float, known: set[int], sample
 
 
 def cpu_of_children() -> float:
-    """Return the CPU seconds of all processes that this one has waited for, and that they have."""
+    """Return the CPU seconds of all processes that this process, or one of them, has waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def end_all(known: set[int]) -> None:
-    """End what a run left behind, and wait for it: JVMs and workers have sessions of their own.
+    """End the processes that a run left behind, and wait for them: JVMs and workers have separate sessions.
 
     ``known`` are the children that this process had before.
     """
@@ -128,7 +128,7 @@ def end_all(known: set[int]) -> None:
 
 
 def children() -> dict[int, list[int]]:
-    """Return the children of every process, where the system tells."""
+    """Return the children of every process, if the system has /proc."""
     found: dict[int, list[int]] = {}
     for directory in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -138,9 +138,9 @@ def children() -> dict[int, list[int]]:
 
 
 def descendants(known: set[int]) -> list[int]:
-    """Return all processes below this one, but for its known children and what is below them."""
+    """Return all descendants of this process, except its known children and their descendants."""
     below = children()
     found = [pid for pid in below.get(os.getpid(), []) if pid not in known]
-    for pid in found:  # it grows meanwhile
+    for pid in found:  # the list grows during the loop
         found += below.get(pid, [])
     return found

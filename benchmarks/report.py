@@ -1,4 +1,4 @@
-"""Tables of what was measured, and the files it is kept in."""
+"""Tables of the measurements, and the files that keep them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OURS = "flintstream"
 
 
 def machine() -> dict[str, Any]:
-    """Return what is to be known about this machine, and when it was."""
+    """Return the facts about this machine, and the date."""
     models = [
         text.split(":", 1)[1].strip()
         for text in (Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else "").splitlines()
@@ -57,7 +57,7 @@ def versions(environment: str | None, python: str) -> dict[str, str]:
 
 
 def output_of(command: list[str]) -> str:
-    """Return what a command prints; nothing if it fails."""
+    """Return the output of a command; an empty text if it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - fixed commands
     except (OSError, subprocess.CalledProcessError):
@@ -66,7 +66,7 @@ def output_of(command: list[str]) -> str:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Return Markdown: records per second, how many times as fast flintstream is, CPU and start-up; what went wrong."""
+    """Return Markdown: records per second, how many times as fast flintstream is, CPU, start-up and errors."""
     names = dict.fromkeys((*WORKLOADS, *(outcome.workload for outcome in outcomes)))
     rows = {name: {o.engine: o for o in outcomes if o.workload == name} for name in names}
     rows = {name: row for name, row in rows.items() if row}
@@ -74,7 +74,7 @@ def table(outcomes: list[Outcome]) -> str:
     others = [name for name in engines if name != OURS] if OURS in engines else []
     parts: list[tuple[str, list[str], Callable[[Outcome, Outcome | None], str]]] = [
         ("Records per second, without start-up", engines, lambda outcome, _: f"{outcome.rate:,.0f}"),
-        ("flintstream is so many times as fast", others, lambda o, ours: times(ours.rate / o.rate) if ours else ""),
+        ("How many times as fast flintstream is", others, lambda o, ours: times(ours.rate / o.rate) if ours else ""),
         ("Microseconds of CPU per record, of all processes", engines, lambda o, _: f"{o.cpu_per_record:.2f}"),
         ("Start-up in seconds", engines, lambda outcome, _: f"{outcome.start_up:.1f}"),
     ]
@@ -89,7 +89,7 @@ def table(outcomes: list[Outcome]) -> str:
             lines.append(f"| {' | '.join([name, *cells])} |")
         lines.append("")
     wrong = [o for o in outcomes if not o.rate]
-    problems = [f"* {o.workload} on {o.engine}: {(o.problem or 'too short to tell').splitlines()[0]}" for o in wrong]
+    problems = [f"* {o.workload} on {o.engine}: {(o.problem or 'too short to measure').splitlines()[0]}" for o in wrong]
     return "\n".join([*lines, *(["No result:", "", *problems, ""] if problems else [])])
 
 
@@ -99,9 +99,9 @@ def times(ratio: float) -> str:
 
 
 class Record:
-    """What is measured in a series, in a JSON file with a table beside it; without a path, in memory alone.
+    """The outcomes of a series, in a JSON file and a file with tables; without a path, only in memory.
 
-    A file that is there already is continued: what is measured again replaces what was.
+    An existing file is continued: a new outcome replaces the old one of the same workload and engine.
     """
 
     def __init__(self, path: Path | None, pythons: dict[str, str]) -> None:
@@ -143,7 +143,7 @@ def plain(text: str) -> str:
 
 
 def progress(outcome: Outcome) -> None:
-    """Say on standard error what was just measured."""
+    """Print an outcome on standard error."""
     title = ENGINES[outcome.engine].title
     if outcome.problem:
         text = outcome.problem.splitlines()[0]

@@ -1,8 +1,8 @@
-"""Millions of keys in RocksDB: the worker's memory, and what an access costs beside the hash map.
+"""Millions of keys in RocksDB: the worker's memory, and the cost of an access compared with the hash map.
 
     python -m benchmarks.rocksdb_keys [--keys 10000000]
 
-A ``ValueState`` of int per key; what is measured includes the deltas at the end of epochs.
+A ``ValueState`` of int per key; the measurements include the deltas at the end of epochs.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def main() -> None:
         backend.tracking = True
         report(f"RocksDB: set each of {keys:,} keys", write(backend, range(keys)), "us")
         report("memory", resident(), "MiB")
-        report("RocksDB: get random ones of all keys", read(backend, cold), "us")
-        report("RocksDB: get and set random ones of all keys", count(backend, cold), "us")
+        report("RocksDB: get random keys", read(backend, cold), "us")
+        report("RocksDB: get and set random keys", count(backend, cold), "us")
         report("RocksDB: get new keys", read(backend, range(keys, keys + 200_000)), "us")
-        report(f"RocksDB: get and set random ones of {HOT:,} keys", count(backend, hot), "us")
+        report(f"RocksDB: get and set random keys out of {HOT:,}", count(backend, hot), "us")
         start = perf_counter()
         backend.write_native(f"{directory}/files")
         report("RocksDB: files of a checkpoint", (perf_counter() - start) * 1e3, "ms")
@@ -100,14 +100,14 @@ def main() -> None:
         size = sum(file.stat().st_size for file in Path(directory, "files").iterdir()) >> 20
         report("size of the files", size, "MiB")
         report("memory", resident(), "MiB")
-        report("most memory ever", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10, "MiB")
+        report("peak memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10, "MiB")
         backend.close()
 
     plain = HashMapStateBackend()
     plain.tracking = True
-    report(f"hash map: get and set random ones of {HOT:,} keys", count(plain, hot), "us")
+    report(f"hash map: get and set random keys out of {HOT:,}", count(plain, hot), "us")
     report("hash map: set each of 1,000,000 keys", write(plain, range(1_000_000)), "us")
-    report("hash map: get random ones of all keys", read(plain, [key % 1_000_000 for key in cold]), "us")
+    report("hash map: get random keys", read(plain, [key % 1_000_000 for key in cold]), "us")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""How throughput grows with the cores, and what more keys, more subtasks and a cluster cost.
+"""Throughput by the number of cores, and the cost of more keys, more subtasks and a cluster.
 
     python -m benchmarks.scale [--records 8000000] [--only cores,cluster,keys,epochs,targets]
 
-The keyed count of ``benchmarks/memory.py``, without files. Every row is a process of its own, whose first run does not
-count. A cluster is a standalone master of Spark and workers of one core each, all on 127.0.0.1, so that on a machine of
-two cores more workers show what their number costs, not what it gains.
+The keyed count of ``benchmarks/memory.py``, without files. Every row is a separate process, whose first run does not
+count. A cluster is a standalone Spark master and workers of one core each, all on 127.0.0.1. On a machine of two cores,
+more workers therefore show the cost of their number, not the gain.
 
-*epochs* measures the time between two epochs that have nothing to do but to take a record through one exchange.
-*targets* measures, without Spark, what a record costs at both ends of an exchange when its sender has many targets, and
-an epoch so many records per sender.
+*epochs* measures the time between two epochs that only send a record through one exchange. *targets* measures, without
+Spark, the cost of a record at both ends of an exchange, by the number of targets of its sender and of records per
+sender and epoch.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ START_SECONDS = 60
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return an unused port."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         return int(server.getsockname()[1])
 
 
 def wait_for(port: int) -> None:
-    """Wait until somebody listens on a port."""
+    """Wait until a server listens on a port."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.1)
-    raise TimeoutError(f"nobody listens on port {port}")
+    raise TimeoutError(f"no server listens on port {port} after {START_SECONDS} s")
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def cluster(workers: int) -> Iterator[str]:
 
 
 def run(settings: dict[str, Any]) -> dict[str, Any]:
-    """Measure in a process of its own."""
+    """Measure in a separate process."""
     done = subprocess.run(  # noqa: S603 - this module
         [sys.executable, "-m", "benchmarks.scale", "--run", json.dumps(settings)],
         stdout=subprocess.PIPE,
@@ -114,14 +114,14 @@ def run(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def measured(settings: dict[str, Any]) -> dict[str, Any]:
-    """Do what one row says."""
+    """Measure one row."""
     from benchmarks.memory import seconds, workers  # noqa: PLC0415
 
     configuration = {"flintstream.master": settings["master"], **settings.get("configuration", {})}
     records, keys, parallelism = settings["records"], settings["keys"], settings["parallelism"]
     seconds(200_000, 10_000, configuration, parallelism)
     if settings.get("epochs"):
-        # As short as they may be, and nothing to do in most of them
+        # The shortest possible epochs, most of them without input
         slow = {**configuration, "flintstream.epoch.max-duration": "1", "flintstream.epoch.idle-duration": "1"}
         return {"epoch_ms": epoch_ms(slow, parallelism)}
     took = seconds(records, keys, configuration, parallelism)
@@ -129,7 +129,7 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
-    """Return what an epoch with a record or two takes (ms): the median of the second half, when JVMs have warmed up."""
+    """Return the time of an epoch with one or two records (ms): the median of the second half, with warm JVMs."""
     from benchmarks.latency import Count, Metronome  # noqa: PLC0415
     from flintstream.common import WatermarkStrategy  # noqa: PLC0415
     from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
@@ -160,7 +160,7 @@ def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
 
 
 def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_000) -> float:
-    """Return what it costs to route pairs by key, pack them, and read them again."""
+    """Return the cost of routing pairs by key, packing them, and reading them again."""
     from flintstream.engine.spark.worker import GC_THRESHOLDS  # noqa: PLC0415
     from flintstream.runtime.exchange.blocks import unpack  # noqa: PLC0415
     from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner  # noqa: PLC0415
@@ -185,7 +185,7 @@ def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_00
         for item in outbox:
             unpack(item.payload)
         outbox.clear()
-        if start:  # not the first, which finds out about keys
+        if start:  # without the first, which resolves the keys
             seconds += time.perf_counter() - began
     return seconds / (records - per_epoch) * 1e9
 

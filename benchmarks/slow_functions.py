@@ -1,9 +1,9 @@
-"""How long results of a function that takes its time are held back before they are printed.
+"""Time from the result of a slow function until it is printed.
 
     python -m benchmarks.slow_functions [CASE ...] [--engines flintstream] [--flink-python PYTHON] [--parallelism 1]
 
-The programs (``runners/slow_functions.py``) print 300 results, each with the time at which the function had it; this
-one reads what they print and takes the time, too. PyFlink runs the very same file in both of its modes, with its
+The programs (``runners/slow_functions.py``) print 300 results, each with the time at which the function returned it;
+this one reads their output and records the time of each line. PyFlink runs the same file in both of its modes, with
 default settings otherwise.
 """
 
@@ -34,14 +34,14 @@ CASES = (
 )
 PRINTED = re.compile(rb"\((\d+),\s*([\d.E]+)\)")
 SHOWN = 300
-"""The last results count: those before are not slow."""
+"""Only the last results count: those before are not slow."""
 
 
 def held_back(engine: str, python: str, case: str, parallelism: int) -> list[float]:
-    """Run a program; return how many seconds each of its slow results took from the function to the terminal.
+    """Run a program; return the seconds that each of its slow results took from the function to the terminal.
 
     Raises:
-        RuntimeError: It fails, or does not print each record once.
+        RuntimeError: The program fails, or does not print each record once.
     """
     start = ["-m", "flintstream.cli", "run", "--master", "local[2]"] if engine == "flintstream" else []
     mode = [] if engine == "flintstream" else [engine.removeprefix("pyflink-")]

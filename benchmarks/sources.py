@@ -1,4 +1,4 @@
-"""What programs in PyFlink's API begin with."""
+"""Sources of the programs in PyFlink's API."""
 
 from pyflink.common import Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
@@ -6,7 +6,7 @@ from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 
 
 def numbers(env, records, name="numbers"):
-    """Return the numbers from 0 on; each of two subtasks reads one half of them, in order."""
+    """Return the numbers from 0; each of two subtasks reads one half of them, in order."""
     return env.from_source(NumberSequenceSource(0, records - 1), WatermarkStrategy.no_watermarks(), name, Types.LONG())
 
 
@@ -16,7 +16,7 @@ class LastField(TimestampAssigner):
 
 
 def in_event_time(stream):
-    """Take the last field of records for their time; within a subtask it does not go back."""
+    """Use the last field of records as their event time; within a subtask it does not go back."""
     return stream.assign_timestamps_and_watermarks(
         WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(LastField())
     )

@@ -1,4 +1,4 @@
-"""What Bytewax flows begin with."""
+"""Sources of the Bytewax flows."""
 
 import bytewax.operators as op
 from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
@@ -33,5 +33,5 @@ class Halves(FixedPartitionedSource):
 
 
 def numbers(flow, records, name="numbers"):
-    """Return the numbers from 0 on, in two parts."""
+    """Return the numbers from 0, in two parts."""
     return op.input(name, flow, Halves(records))

@@ -1,4 +1,4 @@
-"""What streaming queries of PySpark begin with."""
+"""Sources of the streaming queries of PySpark."""
 
 from pyspark.sql.functions import col
 
@@ -8,7 +8,7 @@ BATCHES = 5
 
 
 def numbers(spark, run):
-    """Return the numbers from 0 on as the column n, in bounded micro-batches of equal size."""
+    """Return the numbers from 0 as the column n, in bounded micro-batches of equal size."""
     path = f"{run.directory}/numbers"
     share = -(-run.records // BATCHES)
     for first in range(0, run.records, share):
@@ -18,6 +18,6 @@ def numbers(spark, run):
 
 
 def keyed(frame, keys, half):
-    """Add the column key: the two halves of the numbers have keys of their own."""
+    """Add the column key: the two halves of the numbers have separate keys."""
     spread = (col("n").cast("decimal(38)") * SPREAD % (keys // 2)).cast("long")
     return frame.withColumn("key", spread * 2 + (col("n") >= half).cast("long"))

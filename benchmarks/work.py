@@ -1,10 +1,10 @@
-"""How much work flintstream does for a record: bytecode instructions of its own code, counted, not timed.
+"""The work that flintstream does per record: bytecode instructions of its own code, counted, not timed.
 
     python -m benchmarks.work [WORKLOAD ...]
 
-The programs of the workloads run on the inline engine, with few records and with more; what the others cost is what a
-record costs. The user's functions do not count, nor does what C code does. The figures are the same on every machine
-and in every run, so that a test can hold them (tests/benchmarks/test_work.py).
+The programs of the workloads run on the inline engine, with few records and with more; the difference gives the cost of
+a record. The user's functions and C code do not count. The figures are the same on every machine and in every run, so
+that a test can check them (tests/benchmarks/test_work.py).
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ FEW, MORE = 6_000, 16_000
 
 
 class Nowhere(Sink):
-    """Takes records and forgets them."""
+    """Drop all records."""
 
     def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
-        """Return what takes them."""
+        """Return a writer that drops records."""
         return _Forgetting()
 
     def create_committer(self) -> Committer:
-        """Return what has nothing to do."""
+        """Return a committer that does nothing."""
         return _Idle()
 
 
@@ -68,13 +68,13 @@ class _Idle(Committer):
 
 
 class Counter:
-    """Counts the instructions that threads execute in functions of flintstream."""
+    """Counter of the instructions that threads execute in functions of flintstream."""
 
     def __init__(self) -> None:
         self.instructions = 0
 
     def called(self, frame: Any, event: str, arg: Any) -> Any:  # noqa: ARG002
-        """Decide about a call, as ``sys.settrace`` wants it."""
+        """Choose the tracer of a call, as ``sys.settrace`` requires."""
         if not frame.f_code.co_filename.startswith(OURS):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
@@ -89,7 +89,7 @@ class Counter:
 
 @contextmanager
 def counting() -> Iterator[Counter]:
-    """Count what threads do that start meanwhile."""
+    """Count the instructions of threads that start inside the block."""
     counter = Counter()
     threading.settrace(counter.called)
     try:
@@ -99,7 +99,7 @@ def counting() -> Iterator[Counter]:
 
 
 def instructions(workload: Workload, records: int) -> int:
-    """Return how many instructions a run of a workload takes."""
+    """Return the number of instructions of a run of a workload."""
     with tempfile.TemporaryDirectory(prefix="work-") as directory:
         run = Run(workload.package, records, directory, workload.settings)
         prepare = getattr(importlib.import_module(f"benchmarks.workloads.{run.package}"), "prepare", None)
@@ -108,7 +108,7 @@ def instructions(workload: Workload, records: int) -> int:
         env = StreamExecutionEnvironment.get_execution_environment(
             {
                 "flintstream.engine": "inline",
-                # Nothing happens because time has passed
+                # No action depends on the time that has passed
                 "flintstream.epoch.max-duration": str(10**9),
                 "flintstream.epoch.idle-duration": str(10**9),
                 "pipeline.auto-watermark-interval": "1 h",
@@ -117,7 +117,7 @@ def instructions(workload: Workload, records: int) -> int:
         env.set_parallelism(2)
         program: Any = importlib.import_module(f"benchmarks.workloads.{run.package}.pyflink")
         program.build(env, run).sink_to(Nowhere())
-        # One epoch, in which blocks grow to their full size, however slow this machine and the counting are
+        # One epoch in which blocks grow to their full size, even on a slow machine
         with (
             patch.object(block_size, "FAST_SECONDS", math.inf),
             patch.object(block_size, "SLOW_RECORDS_PER_SECOND", 0),
@@ -131,7 +131,7 @@ def instructions(workload: Workload, records: int) -> int:
 
 
 def per_record(workload: Workload) -> float:
-    """Return how many instructions a record costs more."""
+    """Return the number of instructions per additional record."""
     return (instructions(workload, MORE) - instructions(workload, FEW)) / (MORE - FEW)
 
 

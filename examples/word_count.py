@@ -1,4 +1,4 @@
-"""Counts words, of a built-in text or of files.
+"""Count words, of a built-in text or of files.
 
     flintstream run examples/word_count.py [--input PATH] [--output DIRECTORY]
 
@@ -32,7 +32,7 @@ def words(line):
 
 def main(source, target):
     env = StreamExecutionEnvironment.get_execution_environment()
-    env.set_runtime_mode(RuntimeExecutionMode.BATCH)  # one final count for each word, instead of every count on the way
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)  # emits only the final count of each word
 
     if source is None:
         lines = env.from_collection(TEXT, Types.STRING())
@@ -62,7 +62,7 @@ def main(source, target):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Counts words.")
+    parser = argparse.ArgumentParser(description="Count words.")
     parser.add_argument("--input", help="a text file or a directory of text files")
     parser.add_argument("--output", help="a directory to write to instead of printing")
     options = parser.parse_args()

@@ -3,15 +3,15 @@
     pip install cassandra-driver
     CREATE TABLE words (word text PRIMARY KEY, count bigint)
 
-At least once: rows are in the table when the epoch counts. As an INSERT replaces the row of the same key, writing one
-again after a failure changes nothing, so that the table is as if each had been written once.
+At least once: rows are in the table when the epoch counts. An INSERT replaces the row of the same key, so writing a
+row again after a failure does not change the table.
 """
 
 from flintstream.connectors.sink import Sink, SinkWriter
 
 
 class CassandraSink(Sink):
-    waits_for_checkpoint = False  # nothing is prepared that a checkpoint would have to commit
+    waits_for_checkpoint = False  # the sink prepares nothing that a checkpoint must commit
 
     def __init__(self, hosts, keyspace, statement, concurrency=100):
         self.hosts = hosts
@@ -42,7 +42,7 @@ class CassandraWriter(SinkWriter):
     def flush(self):
         waiting, self.on_their_way = self.on_their_way, []
         for future in waiting:
-            future.result()  # raises what went wrong, which fails the job
+            future.result()  # raises if the write failed, which fails the job
 
     def prepare_commit(self, *, end_of_input, checkpoint=True):
         self.flush()

@@ -2,7 +2,7 @@
 
     pip install boto3
 
-At least once: an epoch counts when Kinesis has all its records; those of an epoch that is repeated are there twice.
+At least once: an epoch counts when Kinesis has all its records. If an epoch is repeated, its records appear twice.
 """
 
 import time
@@ -10,7 +10,7 @@ import time
 from flintstream.connectors.sink import Sink, SinkWriter
 
 MOST = 500
-"""Records that Kinesis takes in one request."""
+"""The number of records that Kinesis accepts in one request."""
 
 
 class KinesisSink(Sink):
@@ -44,13 +44,13 @@ class KinesisWriter(SinkWriter):
     def put(self, records):
         for attempt in range(self.sink.retries + 1):
             answer = self.client.put_records(StreamName=self.sink.stream, Records=records)
-            # A shard that has too much to do takes some of the records only.
+            # An overloaded shard accepts only some of the records.
             pairs = zip(records, answer["Records"], strict=True)
             records = [record for record, result in pairs if "ErrorCode" in result]
             if not records:
                 return
             time.sleep(min(0.1 * 2**attempt, 5))
-        raise RuntimeError(f"Kinesis did not take {len(records)} records: {answer['Records']}")
+        raise RuntimeError(f"Kinesis did not accept {len(records)} records: {answer['Records']}")
 
     def prepare_commit(self, *, end_of_input, checkpoint=True):
         if self.waiting:

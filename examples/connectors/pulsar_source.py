@@ -2,8 +2,8 @@
 
     pip install pulsar-client
 
-A reader of Pulsar begins wherever it is told to, so that the position - the id of the last message - is all that a
-checkpoint needs: no subscription, and nothing to acknowledge. Partitions of a partitioned topic are splits.
+A Pulsar reader can start at any position, so a checkpoint needs only the id of the last message: no subscription and
+no acknowledgements. Partitions of a partitioned topic are splits.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
 
 WAIT_MS = 20
-"""How long to wait for the next message, before the engine has other splits read."""
+"""Time to wait for the next message before the engine reads other splits."""
 
 
 @dataclass
 class Partition(SourceSplit):
     topic: str
-    position: bytes | None = None  # of the last message that was read, None for the beginning
+    position: bytes | None = None  # id of the last message read, None for the beginning
 
 
 class PulsarSource(Source):
@@ -45,7 +45,7 @@ class PulsarSource(Source):
 class PulsarReader(SourceReader):
     def __init__(self, source):
         self.source = source
-        self.readers = {}  # topic -> its reader, and the position up to which that was read
+        self.readers = {}  # topic -> its reader and the position of that reader
 
     def open(self, runtime_context):
         import pulsar
@@ -57,11 +57,11 @@ class PulsarReader(SourceReader):
         reader, position = self.readers.get(split.topic, (None, None))
         if reader is not None and position == split.position:
             return reader
-        if reader is not None:  # the job went back, or another process has read in the meantime
+        if reader is not None:  # the job went back to a checkpoint, or another process has read the split
             reader.close()
         start = self.pulsar.MessageId
         begin = start.earliest if split.position is None else start.deserialize(split.position)
-        return self.client.create_reader(split.topic, begin)  # begins after that message
+        return self.client.create_reader(split.topic, begin)  # starts after that message
 
     def read(self, split, fetch):
         reader = self.reader_of(split)

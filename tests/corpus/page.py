@@ -42,7 +42,7 @@ Each program runs with `flintstream run` on Spark, within a time limit. A progra
 error, and print the same as real PyFlink 2.3.0 where its output was recorded ("the same"). A program that runs forever
 must write records to its topics, files, tables or standard output, and continue without an error.
 
-The runner provides the input of a program: messages in a real Kafka broker, files, tables of a real database, arguments.
+The runner provides the input of programs: messages in a real Kafka broker, files, tables of a real database, arguments.
 Programs name the servers of their authors; the runner redirects them to its own while they run, and changes no file.
 
 `tests/corpus` has the list and the runner. No program is part of this repository:

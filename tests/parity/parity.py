@@ -202,8 +202,8 @@ def page() -> str:
         "",
         *import_surface(),
         "",
-        "All names that are not listed below are supported. A *no-op* is accepted and has no effect, because flintstream",
-        "has nothing for it to affect. For Cassandra, Kinesis and Pulsar write your own sink or source:",
+        "All names that are not listed below are supported. A *no-op* is accepted and has no effect, because nothing",
+        "here depends on it. For Cassandra, Kinesis and Pulsar write your own sink or source:",
         "`examples/connectors` has one of each as a starting point, on the Python client.",
     ]
     for module in dict.fromkeys(row.name.module for row in found):
