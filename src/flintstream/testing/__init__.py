@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import cloudpickle
 
@@ -45,6 +45,15 @@ class CollectSink(Sink):
 
     def __init__(self) -> None:
         self._id = uuid.uuid4().hex
+
+    @overload
+    def get_results(self, is_python_object: bool = False, stringify: Literal[True] = True) -> list[str]: ...
+
+    @overload
+    def get_results(self, is_python_object: bool = False, *, stringify: bool) -> list[Any]: ...
+
+    @overload
+    def get_results(self, is_python_object: bool, stringify: bool) -> list[Any]: ...
 
     def get_results(self, is_python_object: bool = False, stringify: bool = True) -> list[Any]:
         """Return what was collected since the last call, by epoch and subtask.

@@ -50,7 +50,7 @@ def write_int(value: int, stream: BinaryIO) -> None:
     stream.write(_INT.pack(value))
 
 
-class IterableSerializer(TypeSerializer[Any]):
+class IterableSerializer(TypeSerializer):
     """Serializes many objects in sequence."""
 
     def _load_from_stream_without_unbatching(self, stream: Any) -> Iterator[Any]:

@@ -61,6 +61,8 @@ class ProcessFunction(Function, Generic[IN, OUT]):
 class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
     """A process function with state and timers of the record's key.
 
+    ``KeyedProcessFunction[str, int, float]`` has keys of type ``str``, takes ``int`` and gives ``float``.
+
     >>> from flintstream.contracts.state import ValueStateDescriptor
     >>> from flintstream.common import Types
     >>> class Count(KeyedProcessFunction):

@@ -79,14 +79,14 @@ def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
 class AsyncOperator(CollectingOperator):
     """``AsyncDataStream``: starts a block at once, hands its results on before the next watermark or epoch's end."""
 
-    function: AsyncFunction[Any, Any]
+    function: AsyncFunction
 
     def __init__(
         self,
-        function: AsyncFunction[Any, Any],
+        function: AsyncFunction,
         timeout_ms: int,
         capacity: int,
-        strategy: AsyncRetryStrategy[Any],
+        strategy: AsyncRetryStrategy,
         *,
         ordered: bool,
     ) -> None:

@@ -25,7 +25,7 @@ IN_FLIGHT: MapStateDescriptor[Any, Any] = MapStateDescriptor("merging-window-set
 """State of a key: its windows, and for each of them its state window."""
 
 
-class _Merges(MergingWindowAssigner.MergeCallback[Any]):
+class _Merges(MergingWindowAssigner.MergeCallback):
     """Collects what the assigner wants to become one."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class MergingWindowSet:
 
     __slots__ = ("_assigner", "state")
 
-    def __init__(self, assigner: MergingWindowAssigner[Any, Any], state: MapState[Any, Any]) -> None:
+    def __init__(self, assigner: MergingWindowAssigner, state: MapState) -> None:
         """Keep the windows in ``state``, whose scope is the current key."""
         self._assigner = assigner
         self.state = state

@@ -43,8 +43,8 @@ class WindowOperator(TimerOperator):
     def __init__(
         self,
         selector: Callable[[Any], Any],
-        assigner: WindowAssigner[Any, Any],
-        trigger: Trigger[Any, Any],
+        assigner: WindowAssigner,
+        trigger: Trigger,
         descriptor: StateDescriptor,
         window_function: Any,
         allowed_lateness_ms: int,

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class WindowRules(NamedTuple):
     """Which windows there are, when they fire, and how long they stay."""
 
-    assigner: WindowAssigner[Any, Any]
-    trigger: Trigger[Any, Any]
+    assigner: WindowAssigner
+    trigger: Trigger
     event_time: bool
     lateness: int
     """How long after its end a window still takes records (ms); 0 in processing time."""

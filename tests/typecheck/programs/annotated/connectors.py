@@ -1,6 +1,6 @@
 """Types flow from the format of a source to its stream, and from a stream to what its sink can write."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 from flintstream.common import Encoder, Row, SerializationSchema, SimpleStringSchema, Types, WatermarkStrategy
 from flintstream.datastream import DataStream, StreamExecutionEnvironment
@@ -12,6 +12,7 @@ from flintstream.datastream.connectors.kafka import (
     KafkaSource,
 )
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+from flintstream.testing import CollectSink
 
 
 class Upper(SerializationSchema[str]):
@@ -41,6 +42,10 @@ def build(env: StreamExecutionEnvironment) -> None:
     files = FileSink.for_row_format("/tmp/numbers", Encoder.simple_string_encoder()).with_bucket_check_interval(5)
     assert_type(files.build(), FileSink)
     numbers.sink_to(files.build()).name("files")
+    collected = CollectSink()
+    numbers.add_sink(collected)
+    assert_type(collected.get_results(), list[str])
+    assert_type(collected.get_results(is_python_object=True, stringify=False), list[Any])
 
 
 def wrong(env: StreamExecutionEnvironment) -> None:
