@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.test_window_operator import (
-    MAX_TIMESTAMP,
     RECORD,
     Add,
     AddInPlace,
@@ -25,6 +24,7 @@ from tests.runtime.test_window_operator import (
 
 from flintstream.datastream.window import CountTumblingWindowAssigner
 from flintstream.options.rocksdb import CACHED_ENTRIES
+from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
 from flintstream.state.rocksdb.options import RocksDBOptions

@@ -118,7 +118,7 @@ def test_a_reduce_function_that_works_in_place_gets_a_copy_of_the_first_value(ba
         one[0] += other[0]
         return one
 
-    _, panes, _ = state_and_panes(backend, ReducingStateDescriptor("r", in_place, None))  # type: ignore[arg-type]
+    _, panes, _ = state_and_panes(backend, ReducingStateDescriptor("r", in_place, None))
     add = panes.adder(copied=list)
     add(KEY, (WINDOW, OTHER), [1])
     add(KEY, (WINDOW,), [10])
