@@ -159,7 +159,7 @@ def counted(rdd, computed):
 
 
 def test_what_is_no_frame_is_refused(make_inline_env):
-    with pytest.raises(TypeError, match=r"needs a DataFrame of Spark, but got list"):
+    with pytest.raises(TypeError, match=r"needs a Spark DataFrame, but got list"):
         make_inline_env().from_dataframe([1])
 
 
@@ -243,7 +243,9 @@ def test_micro_batches_are_kept_for_their_time_and_one_that_is_missed_is_an_erro
     no_restart = {"restart-strategy.type": "none", "execution.state-recovery.path": savepoint}
     env = make_inline_env(1, {**settings(tmp_path), **no_restart})
     job, _ = running(env, spark, tmp_path, directory=str(data))
-    with pytest.raises(FlintstreamError, match=r"micro-batch \d of a streaming DataFrame is not in .*retention_ms"):
+    with pytest.raises(
+        FlintstreamError, match=r"micro-batch \d of a streaming DataFrame is no longer in .*retention_ms"
+    ):
         job.get_job_execution_result().result()
 
 

@@ -75,8 +75,8 @@ def test_types_are_the_exact_ones():
         (spark.DayTimeIntervalType(), r"column 'a' is of type interval day to second, which .* no counterpart"),
         (spark.ArrayType(spark.VariantType()), r"column 'a\[\]' is of type variant"),
         (struct(["x"], [spark.CalendarIntervalType()]), r"column 'a\.x' is of type interval"),
-        (struct(["x", "x"], [spark.LongType()] * 2), r"column 'a' has two columns 'x'"),
-        (spark.MapType(spark.ArrayType(spark.LongType()), spark.LongType()), r"column 'a' .* cannot be keys"),
+        (struct(["x", "x"], [spark.LongType()] * 2), r"column 'a' has several columns 'x'"),
+        (spark.MapType(spark.ArrayType(spark.LongType()), spark.LongType()), r"column 'a' .* cannot be dict keys"),
         (spark.MapType(spark.LongType(), spark.YearMonthIntervalType()), r"column 'a\.value' is of type interval year"),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_column_without_a_counterpart_is_named_with_its_type(kind, message):
 
 
 def test_two_columns_of_one_name_are_an_error():
-    with pytest.raises(PlanError, match=r"the DataFrame has two columns 'b'"):
+    with pytest.raises(PlanError, match=r"the DataFrame has several columns 'b'"):
         row_type(struct(["a", "b", "b"], [spark.LongType()] * 3))
 
 
@@ -122,14 +122,14 @@ def test_a_field_without_a_counterpart_is_named_with_its_type(kind, message):
 
 
 def test_a_stream_of_single_values_has_no_columns():
-    with pytest.raises(PlanError, match=r"those of this stream are of type Long: declare output_type"):
+    with pytest.raises(PlanError, match=r"the records of this stream are of type Long: declare output_type"):
         frame_schema(None, Types.LONG())
     with pytest.raises(PlanError, match=r"the stream has no type .* or pass a schema"):
         frame_schema(None, None)
 
 
 def test_a_schema_that_is_none_is_refused():
-    with pytest.raises(TypeError, match=r"a schema is a StructType, .* but this is 7"):
+    with pytest.raises(TypeError, match=r"a schema must be a StructType .* but got 7"):
         frame_schema(7, None)
     with pytest.raises(PlanError, match=r"column 'a' is of type void"):
         frame_schema(struct(["a"], [spark.NullType()]), None)

@@ -96,7 +96,7 @@ def test_what_pip_cannot_install_is_an_error_that_tells_why(make_spark_env, tmp_
     env = make_spark_env()
     env.set_python_requirements(str(tmp_path / "requirements.txt"), str(tmp_path))
     env.from_collection([1]).print()
-    with pytest.raises(FlintstreamError, match=r"pip cannot install them: .*flintstream_no_such_package"):
+    with pytest.raises(FlintstreamError, match=r"pip cannot install the requirements: .*flintstream_no_such_package"):
         env.execute()
 
 

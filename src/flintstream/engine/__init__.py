@@ -1,4 +1,4 @@
-"""Engines: how the supersteps of an epoch are executed."""
+"""Engines, which run the supersteps of an epoch."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
-    """Create the engine called ``name``: "spark", the default of every real run, or "inline", for tests.
+    """Create the engine ``name``: "spark", the default, or "inline", for tests.
 
     Raises:
-        FlintstreamError: There is no such engine.
+        FlintstreamError: The engine does not exist.
     """
     if name == "inline":
         from flintstream.engine.inline.engine import InlineEngine  # noqa: PLC0415
@@ -29,14 +29,14 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
             value = option.read(configuration)
             if value and not (option is PYTHON_EXECUTABLE and _is_this_python(value)):
                 raise FlintstreamError(
-                    f"'{option.key}' needs workers of their own, which the inline engine has none of"
+                    f"'{option.key}' needs separate worker processes, which the inline engine does not have"
                 )
         return InlineEngine()
     if name == "spark":
         from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415 - pyspark is slow to import
 
         return SparkEngine(configuration)
-    raise FlintstreamError(f"there is no engine '{name}'; set '{ENGINE.key}' to 'spark' or 'inline'")
+    raise FlintstreamError(f"unknown engine '{name}': set '{ENGINE.key}' to 'spark' or 'inline'")
 
 
 def _is_this_python(executable: str) -> bool:

@@ -1,4 +1,4 @@
-"""Runs the supersteps of an epoch one after the other in this process. For tests and test harnesses."""
+"""Engine that runs the supersteps of an epoch sequentially in this process, for tests and test harnesses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class InlineEngine:
-    """An engine without Spark: every task of every superstep runs in this thread."""
+    """Runs every task of every superstep in the calling thread, without Spark."""
 
     def __init__(self) -> None:
         """Create an engine for one job."""
@@ -47,16 +47,16 @@ class InlineEngine:
         return current
 
     def materialize(self, folding: Folding) -> Future[StateHandle]:
-        """Fold the changelog of a subtask, at once."""
+        """Fold the changelog of a subtask immediately."""
         future: Future[StateHandle] = Future()
         try:
             future.set_result(self.runtime.materialize(folding.chain, folding.subtask, folding.handles))
-        except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
+        except Exception as error:  # noqa: BLE001 - the coordinator handles it
             future.set_exception(error)
         return future
 
     def forget(self, names: Sequence[str]) -> None:
-        """Delete state that no later epoch needs."""
+        """Delete state that later epochs do not need."""
         for name in names:
             self.runtime.log.delete(name)
 
@@ -65,6 +65,6 @@ class InlineEngine:
         self._cancelled.set()
 
     def stop(self) -> None:
-        """Remove what state and log left."""
+        """Remove remaining state and logs."""
         self.runtime.close()
         self.log.close()

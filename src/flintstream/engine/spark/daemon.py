@@ -1,17 +1,17 @@
-"""Starts Spark's Python workers, such that a subtask runs in the same process epoch after epoch.
+"""Daemon for Spark's Python workers that runs a subtask in the same process in every epoch.
 
 Spark runs ``python -m <spark.python.daemon.module>`` on every executor. Its own daemon forks a process per connection,
-and a task goes to whichever connection has been idle longest. Here that process only looks at the head of the task.
-One of a flintstream job names its **slot** (:mod:`flintstream.engine.spark.slots`), and the open connection is passed
-on to the process that keeps this slot:
+and assigns a task to the connection that has been idle longest. Here, that process only inspects the head of the task.
+Tasks of flintstream name a **slot** (:mod:`flintstream.engine.spark.slots`), and the process passes the open connection
+to the keeper of that slot:
 
-* The keeper of a slot is forked by the daemon when it is first wanted, runs one task at a time, and ends when it has
-  had nothing to do for a while. It holds the subtasks' state, and it alone needs memory.
-* A slot that is busy, or cannot be had for any reason, is no error: the task then runs where Spark put it.
-* Spark kills a task by killing the process that it knows. The keeper watches its connection to that one and dies with
-  it, so that the task's next attempt finds a fresh process.
+* The daemon forks the keeper of a slot on first use. The keeper runs one task at a time, and ends after some idle time.
+  It holds the state of the subtasks, and only it needs memory.
+* If a slot is busy or unavailable for any reason, the task simply runs where Spark put it.
+* Spark kills a task by killing the process that it knows. The keeper watches its connection to that process and dies
+  with it, so the next attempt of the task gets a fresh process.
 
-Nothing depends on any of this but time and memory: what a subtask needs comes with its instruction.
+Only time and memory depend on this: the instruction for a subtask contains everything it needs.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEEP = -1000
-"""Asks a newly forked process to keep a slot; where Spark's own messages have a small negative number."""
+"""Asks a newly forked process to keep a slot; in the position of Spark's own small negative numbers."""
 
 IDLE_SECONDS = 60.0
-"""After so long without a task a keeper ends, as Spark's idle workers do."""
+"""A keeper ends after this long without a task, like Spark's idle workers."""
 
 BUSY_SECONDS = 0.1
-"""How long a task waits for its slot: the task before may have ended without having said so yet."""
+"""How long a task waits for its slot: the previous task may have ended without having reported it."""
 
 START_SECONDS = 30.0
-"""How long a new keeper may take to start."""
+"""Maximum start time of a new keeper."""
 
 LARGEST_HEAD = 1 << 16
 
@@ -56,22 +56,22 @@ _directory = ""
 
 
 class _NoKeeperError(Exception):
-    """No process keeps the slot, or it ended before it began the task."""
+    """No process keeps the slot, or its keeper ended before it started the task."""
 
 
 def main() -> None:
-    """Run Spark's daemon; for tasks of flintstream, with slots."""
+    """Run Spark's daemon, with slots for flintstream's tasks."""
     global _directory
     if WORKERS not in os.environ:
         pyspark.daemon.manager()
     pyspark.daemon.worker = _serve
-    gc.freeze()  # the daemon collects garbage after every task; what was here before is none
+    gc.freeze()  # the daemon collects garbage after every task; skip the objects that exist now
     with tempfile.TemporaryDirectory(prefix="flintstream-slots-") as _directory:
         pyspark.daemon.manager()
 
 
 def _serve(sock: socket.socket, authenticated: bool) -> int:
-    """Run the next task that comes through a connection; return 0 if the process may go on."""
+    """Run the next task of a connection; return 0 if the process may continue."""
     for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     if not authenticated and not _authenticate(sock):
@@ -80,7 +80,7 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
     kind = head.integer()
     if kind == KEEP:
         _keep(sock, head.text())
-    # Without reuse, whoever configured Spark wants a new process for every task.
+    # Without reuse, Spark is configured to use a new process for every task.
     if kind == SpecialLengths.START_OF_INIT_MESSAGE and "SPARK_REUSE_WORKER" in os.environ:
         slot = _slot_of(head)
         if slot is not None:
@@ -92,7 +92,7 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
 
 
 class _Head:
-    """Reads what comes first through a connection, and leaves it there."""
+    """Reads the head of a connection without consuming it."""
 
     def __init__(self, sock: socket.socket) -> None:
         """Read from ``sock``."""
@@ -100,7 +100,7 @@ class _Head:
         self.position = 0
 
     def bytes(self, count: int) -> bytes:
-        """Return the next bytes; none if the connection ended or so many do not fit."""
+        """Return the next bytes; empty if the connection has ended or they do not fit the buffer."""
         end = self.position + count
         data = b""
         while len(data) < end <= LARGEST_HEAD:
@@ -109,17 +109,17 @@ class _Head:
             if not data:
                 return b""
             if len(data) == before:
-                time.sleep(0.0005)  # the rest is on its way; a peek does not wait for it
+                time.sleep(0.0005)  # the rest is still arriving; a peek does not wait for it
         self.position = end
         return data[end - count :]
 
     def integer(self) -> int | None:
-        """Return the next number, None if there is none."""
+        """Return the next integer; None if there is none."""
         data = self.bytes(4)
         return struct.unpack("!i", data)[0] if len(data) == 4 else None
 
     def text(self) -> str:
-        """Return the next string, empty if there is none."""
+        """Return the next string; empty if there is none."""
         return self.bytes(self.integer() or 0).decode()
 
 
@@ -134,7 +134,7 @@ def _slot_of(head: _Head) -> str | None:
     return None if template is None else slot_name(template, task["partitionId"])
 
 
-# -- passing a task on -----------------------------------------------------------------------------------------------
+# -- passing tasks to keepers -----------------------------------------------------------------------------------------
 
 
 def _path(slot: str) -> str:
@@ -143,7 +143,7 @@ def _path(slot: str) -> str:
 
 @contextlib.contextmanager
 def _locked(slot: str) -> Iterator[bool]:
-    """Hold the lock of a slot, if it can be had in time; it is free again when its holder dies."""
+    """Hold the lock of a slot, if it becomes free in time; the lock is released if its holder dies."""
     with open(f"{_path(slot)}.lock", "w") as file:  # noqa: PTH123
         deadline = time.monotonic() + BUSY_SECONDS
         while True:
@@ -160,7 +160,7 @@ def _locked(slot: str) -> Iterator[bool]:
 
 
 def _pass_on(sock: socket.socket, slot: str) -> int:
-    """Have the keeper of a slot run the task of a connection; the slot is locked."""
+    """Run the task of a connection in the keeper of a slot, while the slot is locked."""
     try:
         return _ask(sock, slot)
     except (_NoKeeperError, FileNotFoundError, ConnectionError):
@@ -174,7 +174,7 @@ def _ask(sock: socket.socket, slot: str) -> int:
         socket.send_fds(keeper, [b"t"], [sock.fileno()])
         if not keeper.recv(1):
             raise _NoKeeperError
-        # From here on the keeper reads what Spark sends: nobody else can run this attempt.
+        # From here on, the keeper reads from Spark, so no other process can run this attempt.
         try:
             code = _receive(keeper, 4)
         except (_NoKeeperError, ConnectionError):
@@ -183,12 +183,12 @@ def _ask(sock: socket.socket, slot: str) -> int:
 
 
 def _start_keeper(sock: socket.socket, slot: str) -> None:
-    """Let the daemon fork another process and make it the keeper of a slot."""
+    """Make the daemon fork a process, and turn it into the keeper of a slot."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(_path(slot))  # noqa: PTH108 - of a keeper that died
+        os.unlink(_path(slot))  # noqa: PTH108 - left behind by a dead keeper
     with socket.socket(sock.family) as keeper:
         keeper.settimeout(START_SECONDS)
-        keeper.connect(sock.getsockname())  # where the daemon listens
+        keeper.connect(sock.getsockname())  # the daemon's address
         _receive(keeper, 4)  # the process id
         if sock.family != socket.AF_UNIX:
             _send_text(keeper, os.environ["PYTHON_WORKER_FACTORY_SECRET"])
@@ -214,7 +214,7 @@ def _send_text(sock: socket.socket, text: str) -> None:
 
 
 def _authenticate(sock: socket.socket) -> bool:
-    """Check the secret that comes first through a TCP connection, as Spark's workers do."""
+    """Check the secret at the start of a TCP connection, like Spark's workers."""
     try:
         (length,) = struct.unpack("!i", _receive(sock, 4))
         right = _receive(sock, length).decode() == os.environ["PYTHON_WORKER_FACTORY_SECRET"]
@@ -224,12 +224,12 @@ def _authenticate(sock: socket.socket) -> bool:
     return right
 
 
-# -- the keeper of a slot --------------------------------------------------------------------------------------------
+# -- running in a keeper ----------------------------------------------------------------------------------------------
 
 
 def _keep(asked: socket.socket, slot: str) -> NoReturn:
-    """Run the tasks of a slot, until there have been none for a while."""
-    from flintstream.engine.spark import worker  # noqa: PLC0415 - not in the daemon, which is forked for every process
+    """Run the tasks of a slot until it has been idle for a while."""
+    from flintstream.engine.spark import worker  # noqa: PLC0415 - keeps the daemon small, which every process is forked from
 
     daemon = os.getppid()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -269,7 +269,7 @@ def _run_for(front: socket.socket) -> None:
     def watch() -> None:
         with front:
             if not front.recv(1) and running.is_set():
-                os._exit(1)  # Spark killed the process it knows, and means this task
+                os._exit(1)  # Spark killed the process it knows to stop this task
 
     threading.Thread(target=watch, name="flintstream-watch", daemon=True).start()
     with socket.socket(fileno=received[0]) as sock:
@@ -278,7 +278,7 @@ def _run_for(front: socket.socket) -> None:
     with contextlib.suppress(OSError):
         front.sendall(struct.pack("!i", code))
     if code:
-        os._exit(1)  # as Spark's workers do after an error
+        os._exit(1)  # like Spark's workers after an error
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""DataFrames as sources, and what a job has written as DataFrames.
+"""DataFrames as sources, and job output as DataFrames.
 
-Data do not pass through the driver. Spark's tasks write the partitions of a DataFrame into files of Arrow's format,
-which the source's readers read; the sink's tasks write Parquet, which Spark reads.
+Data do not pass through the driver. Spark's tasks write the partitions of a DataFrame to Arrow files, which the source
+readers read. The sink's tasks write Parquet files, which Spark reads.
 """
 
 from __future__ import annotations
@@ -45,40 +45,40 @@ if TYPE_CHECKING:
 STAGED = "file string, batches bigint"
 
 CHECK_QUERY_SECONDS = 0.5
-"""How often a streaming query is asked whether it still runs."""
+"""How often to check that a streaming query still runs."""
 
 BATCHES_AT_ONCE = 100
-"""How many micro-batches are handed out before an epoch, at most."""
+"""Maximum number of micro-batches to deal before an epoch."""
 
 
-# -- places ----------------------------------------------------------------------------------------------------------
+# -- directories ------------------------------------------------------------------------------------------------------
 
 
 def check_spark(configuration: Mapping[str, str]) -> None:
-    """Start Spark, if it is the program's engine and does not run yet.
+    """Start Spark if it is the program's engine and is not running yet.
 
     Raises:
-        PlanError: The engine is another one, and there is no session.
+        PlanError: The engine is another one, and there is no Spark session.
     """
     if ENGINE.read(configuration) == ENGINE.default:
         spark_context(configuration)
         return
     from pyspark import SparkContext  # noqa: PLC0415 - slow to import
 
-    if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to look
+    if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to check
         raise PlanError(
             "a DataFrame needs Spark, but the program runs on the inline engine and there is no Spark session: leave "
-            f"'{ENGINE.key}' at '{ENGINE.default}', or create a session before"
+            f"'{ENGINE.key}' at '{ENGINE.default}', or create a session first"
         )
 
 
 def new_directory(parent: str | None, spark: SparkSession | None = None) -> tuple[str, Callable[[], None]]:
     """Return the name of a new directory below ``parent``, and a function that deletes it.
 
-    Without a parent it is a temporary one, which goes with this process.
+    Without a parent, the directory is temporary and is deleted with this process.
 
     Raises:
-        PlanError: There is no parent, but workers on other machines have to reach the directory.
+        PlanError: There is no parent, but workers on other machines must access the directory.
     """
     if parent is not None:
         directory = f"{parent}/{uuid.uuid4().hex}"
@@ -86,7 +86,7 @@ def new_directory(parent: str | None, spark: SparkSession | None = None) -> tupl
     master = str(session(spark).sparkContext.master)
     if not one_machine(master):
         raise PlanError(
-            f"on the cluster {master} data of DataFrames are handed over in files: pass a directory that all workers "
+            f"on the cluster {master}, DataFrames are transferred in files: pass a directory that all workers "
             f"can reach, or set '{STATE_DIRECTORY.key}' to one"
         )
     directory = tempfile.mkdtemp(prefix="flintstream-dataframe-")
@@ -99,9 +99,9 @@ def new_directory(parent: str | None, spark: SparkSession | None = None) -> tupl
 
 
 def stage(frame: DataFrame, store: FileStore) -> list[ArrowFile]:
-    """Have Spark's tasks write a DataFrame into files of a store; an attempt that is lost leaves one that is not used.
+    """Write a DataFrame to files of a store in Spark tasks; files of lost task attempts are ignored.
 
-    The columns have other names there, as theirs may be ones that Spark cannot select by.
+    The columns are renamed in the files, because Spark cannot select by some names.
     """
 
     def write(batches: Iterator[Any]) -> Iterator[Any]:
@@ -129,20 +129,20 @@ def stage(frame: DataFrame, store: FileStore) -> list[ArrowFile]:
 
 
 def _leave_slot(frame: DataFrame) -> None:
-    """Have the tasks that this thread starts run in Spark's own workers: they are none of a job's subtasks."""
+    """Run the tasks that this thread starts in Spark's own workers: they are not subtasks of a job."""
     context: Any = frame.sparkSession.sparkContext
     context.setLocalProperty(SLOT_OF, None)
 
 
 class DataFrameSource(Source):
-    """What batch and streaming DataFrames have in common; only the type travels to the tasks."""
+    """Common base of batch and streaming DataFrames; tasks only get the type."""
 
     store: FileStore | None = None
-    """Where the data are, once that is known."""
+    """Where the data are stored, once known."""
 
     def __init__(self, frame: DataFrame, parent: Callable[[], str | None]) -> None:
-        """Take the DataFrame, and what says below which directory to keep its data; it is asked when the job starts."""
-        arrow()  # for its message, if it is not there
+        """Take the DataFrame, and a function that returns the parent directory for its data when the job starts."""
+        arrow()  # fails early if pyarrow is missing
         if importlib.util.find_spec("pandas") is None:
             raise MissingDependencyError("pandas", extra="dataframes", purpose="from_dataframe()")
         self.frame = frame
@@ -152,7 +152,7 @@ class DataFrameSource(Source):
             raise PlanError("the DataFrame has no columns")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave behind what belongs to the driver."""
+        """Drop the parts that belong to the driver."""
         return {"produced_type": self.produced_type}
 
     def create_reader(self) -> SourceReader:
@@ -160,31 +160,31 @@ class DataFrameSource(Source):
         return ArrowReader(tuple(self.produced_type.get_field_names()))
 
     def place(self) -> FileStore:
-        """Return where the data are or go, the same in all attempts of a job."""
+        """Return the store of the data, the same in all attempts of a job."""
         if self.store is None:
             self.store = file_store(new_directory(self.parent(), self.frame.sparkSession)[0])
         return self.store
 
     def finished(self) -> None:
-        """Delete the data: the job has read them all."""
+        """Delete the data after the job has read all of them."""
         store, self.store = self.store, None
         if store is not None:
-            with suppress(OSError):  # the job itself is fine
+            with suppress(OSError):  # a failed deletion must not fail the job
                 store.delete_tree("")
 
 
 class BatchSource(DataFrameSource):
-    """The rows of a batch DataFrame, which is computed once, when the job starts, whatever fails later."""
+    """The rows of a batch DataFrame, which is computed only once, when the job starts, regardless of restarts."""
 
     boundedness = Boundedness.BOUNDED
     staged: list[ArrowFile] | None = None
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return what has the DataFrame computed and hands out its parts."""
+        """Return an enumerator that computes the DataFrame and deals its parts."""
         return _Parts(self, parallelism)
 
     def finished(self) -> None:
-        """Delete the data; should the program run again, the DataFrame is computed again."""
+        """Delete the data; another run of the program computes the DataFrame again."""
         super().finished()
         self.staged = None
 
@@ -217,27 +217,27 @@ class _Parts(SplitEnumerator):
 
 
 class StreamingSource(DataFrameSource):
-    """The rows of a streaming DataFrame, a micro-batch at a time."""
+    """The rows of a streaming DataFrame, one micro-batch at a time."""
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
     def __init__(
         self, frame: DataFrame, parent: Callable[[], str | None], trigger: str, retention_ms: int | None
     ) -> None:
-        """Take how long Spark waits between micro-batches, and how long their data are kept."""
+        """Also take Spark's trigger interval between micro-batches, and the retention of their data."""
         super().__init__(frame, parent)
         self.trigger = trigger
         self.retention_ms = retention_ms
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return what runs the query and hands out the micro-batches."""
+        """Return an enumerator that runs the query and deals the micro-batches."""
         return _MicroBatches(self, parallelism)
 
 
 class _MicroBatches(SplitEnumerator):
-    """Runs a query that stages each micro-batch under its number, and hands them out in order.
+    """Runs a query that stages each micro-batch under its number, and deals the micro-batches in order.
 
-    A micro-batch is there when the list of its files is. One that is not is run once more, with the same data.
+    A micro-batch is complete when its list of files exists. Spark runs an incomplete one again, with the same data.
     """
 
     def __init__(self, source: StreamingSource, parallelism: int) -> None:
@@ -284,8 +284,8 @@ class _MicroBatches(SplitEnumerator):
         there = {int(path.partition(".")[0]) for path in store.list("") if path.endswith(".json") and "/" not in path}
         if self._next > 0 and (not there or (self._next not in there and max(there) > self._next)):
             raise FlintstreamError(
-                f"micro-batch {self._next} of a streaming DataFrame is not in {store.uri('')} any more, so that the "
-                "job cannot go on from this checkpoint: start from a later one, and next time use a longer retention_ms"
+                f"micro-batch {self._next} of a streaming DataFrame is no longer in {store.uri('')}, so the job cannot "
+                "continue from this checkpoint: start from a later one, and use a longer retention_ms next time"
             )
         self._oldest = min(there, default=self._next)
         frame = self._source.frame
@@ -306,7 +306,7 @@ class _MicroBatches(SplitEnumerator):
             raise FlintstreamError(f"the query of a streaming DataFrame has ended: {error or 'it was stopped'}")
 
     def _expire(self, store: FileStore) -> None:
-        """Delete what is older than the retention, but never the latest: it shows how far the query has come."""
+        """Delete data older than the retention, except for the latest, which marks the progress of the query."""
         if self._source.retention_ms is None:
             return
         until = time.time() * 1000 - self._source.retention_ms
@@ -338,13 +338,13 @@ def source_of(frame: Any, parent: Callable[[], str | None], trigger: str, retent
     """Return the source for a DataFrame.
 
     Raises:
-        TypeError: It is none.
-        PlanError: A column has a type that has no counterpart.
+        TypeError: ``frame`` is not a DataFrame.
+        PlanError: A column has an unsupported type.
     """
     from pyspark.sql import DataFrame  # noqa: PLC0415
 
     if not isinstance(frame, DataFrame):
-        raise TypeError(f"from_dataframe() needs a DataFrame of Spark, but got {type(frame).__name__}")
+        raise TypeError(f"from_dataframe() needs a Spark DataFrame, but got {type(frame).__name__}")
     if frame.isStreaming:
         return StreamingSource(frame, parent, trigger, retention_ms)
     return BatchSource(frame, parent)
@@ -354,32 +354,34 @@ def source_of(frame: Any, parent: Callable[[], str | None], trigger: str, retent
 
 
 def frame_schema(schema: Any, declared: TypeInformation | None) -> StructType:
-    """Return the schema that was given, as one of Spark or as a text, or that of the declared type of the records.
+    """Return the given schema, which may be a string, or the schema for the declared type of the records.
 
     Raises:
-        PlanError: There is neither, or a type has no counterpart.
+        PlanError: Neither is given, or a type is not supported.
     """
     from pyspark.sql.types import StructType  # noqa: PLC0415
 
     if schema is None:
         if declared is None:
             raise PlanError(
-                "the stream has no type that says what the columns are: declare output_type=Types.ROW_NAMED([...], "
+                "the stream has no type that defines the columns: declare output_type=Types.ROW_NAMED([...], "
                 "[...]) where its records are made, or pass a schema"
             )
         return schema_of(declared)
     found = StructType.fromDDL(schema) if isinstance(schema, str) else schema
     if not isinstance(found, StructType):
-        raise TypeError(f"a schema is a StructType, or a text such as 'name string, age int', but this is {schema!r}")
-    row_type(found)  # complains of what has no counterpart
+        raise TypeError(f"a schema must be a StructType or a string like 'name string, age int', but got {schema!r}")
+    row_type(found)  # rejects unsupported types
     for field in found.fields:
         if holds(field.dataType, "NullType"):
-            raise PlanError(f"column '{field.name}' is of type {field.dataType.simpleString()}, which no file can have")
+            raise PlanError(
+                f"column '{field.name}' is of type {field.dataType.simpleString()}, which files do not support"
+            )
     return found
 
 
 def parquet_rows(schema: StructType) -> ParquetRows:
-    """Return what writes rows of a schema."""
+    """Return a writer factory for rows of a schema."""
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415
 
     arrow()
@@ -388,11 +390,11 @@ def parquet_rows(schema: StructType) -> ParquetRows:
 
 def read(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
     """Return the DataFrame of all files in a directory."""
-    Path(directory).mkdir(parents=True, exist_ok=True)  # there may be no records yet
+    Path(directory).mkdir(parents=True, exist_ok=True)  # the job may not have written anything yet
     return session(spark).read.schema(schema).parquet(Path(directory).as_uri())
 
 
 def read_stream(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
-    """Return the streaming DataFrame of the files that appear in a directory."""
+    """Return a streaming DataFrame of the files that appear in a directory."""
     Path(directory).mkdir(parents=True, exist_ok=True)
     return session(spark).readStream.schema(schema).parquet(Path(directory).as_uri())

@@ -1,4 +1,4 @@
-"""Brings Python files, archives and packages to Spark's workers, and chooses their interpreter."""
+"""Ships Python files, archives and packages to Spark's workers, and selects their interpreter."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from flintstream.options.option import Option
 
 UNPACKED = "FLINTSTREAM_UNPACKED"
-"""Environment variable of workers that have archives: their working directory is where these are unpacked."""
+"""Environment variable of workers with archives: their working directory, where archives are unpacked."""
 
 PACKAGES = "FLINTSTREAM_PACKAGES"
-"""Environment variable of workers that have packages of their own: the directory of these, beside the archives."""
+"""Environment variable of workers with their own packages: the packages' directory, next to the archives."""
 
 _shipped: set[tuple[str, str]] = set()
-"""Spark application and archive: an application takes each only once."""
+"""(Spark application, archive): an application accepts each archive only once."""
 
 
 def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
-    """Ship what the program has asked for; return the Spark context whose workers find it.
+    """Ship the program's dependencies; return a Spark context whose workers find them.
 
     Raises:
         FlintstreamError: pip cannot install the packages.
@@ -58,7 +58,7 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
 
 
 def enter() -> None:
-    """Make a worker process one that has what was shipped; it stays so, as Spark keeps such workers apart."""
+    """Set up this worker process with the shipped dependencies, permanently: Spark keeps such workers separate."""
     unpacked, packages = os.environ.get(UNPACKED), os.environ.get(PACKAGES)
     if not unpacked and not packages:
         return
@@ -97,7 +97,7 @@ def _ship_archive(context: Any, path: str, target: str) -> None:
 
 
 def _installed(file: str, cache: str) -> Path:
-    """Install packages and return the archive that has them; the same requirements are installed once."""
+    """Install packages and return an archive of them; the same requirements are installed only once."""
     names = sorted(os.listdir(cache)) if cache else []  # noqa: PTH208
     digest = hashlib.sha256("\n".join([Path(file).read_text(encoding="utf-8"), *names]).encode()).hexdigest()[:12]
     directory = Path(tempfile.gettempdir(), f"flintstream-packages-{os.getuid()}-{os.getpid()}")
@@ -108,19 +108,21 @@ def _installed(file: str, cache: str) -> Path:
     offline = ["--no-index", "--find-links", cache] if cache else []
     with tempfile.TemporaryDirectory(dir=directory) as target:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "-r", file, "--target", target, *offline]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - what the user asked for
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the user requested it
         if done.returncode:
-            raise FlintstreamError(f"set_python_requirements({file!r}): pip cannot install them: {done.stderr.strip()}")
+            raise FlintstreamError(
+                f"set_python_requirements({file!r}): pip cannot install the requirements: {done.stderr.strip()}"
+            )
         shutil.make_archive(str(archive.with_suffix("")), "zip", target)
     return archive
 
 
 def _located(executable: str, targets: list[str], context: Any) -> str:
-    """Return where an interpreter is that may be in an archive."""
+    """Return the location of an interpreter, which may be in an archive."""
     if os.path.isabs(executable) or not any(executable.startswith(f"{target}/") for target in targets):  # noqa: PTH117
         return executable
     if not context.master.startswith("local") or context.master.startswith("local-cluster"):
-        return f"./{executable}"  # in the executor's directory, where it unpacks archives
+        return f"./{executable}"  # in the executor's directory, where archives are unpacked
     from pyspark import SparkFiles  # noqa: PLC0415
 
     return os.path.join(SparkFiles.getRootDirectory(), executable)  # noqa: PTH118

@@ -1,4 +1,4 @@
-"""Runs each epoch as one Spark job over a linear chain of RDDs: a stage per superstep, an exchange between two."""
+"""Engine that runs each epoch as one Spark job: a linear chain of RDDs with a stage per superstep."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class SparkEngine:
-    """An engine on a Spark context."""
+    """Runs a job on a Spark context."""
 
     def __init__(self, configuration: Mapping[str, str]) -> None:
         """Create an engine for one job."""
@@ -54,7 +54,7 @@ class SparkEngine:
         self.log: StateLog = (
             DirectoryStateLog(self.state_directory) if changelog is None else DurableStateLog(changelog, SHARED)
         )
-        # A file rather than a broadcast variable, which belongs to a connection, not to the process behind it.
+        # A file, because a broadcast variable belongs to a connection and not to the process behind it.
         setup = pickle.dumps(plan.settings.process_setup.with_main(), 5)
         Path(self.state_directory, PLAN).write_bytes(setup + _by_value.dumps(plan))
         if self.context.getConf().get("spark.python.daemon.module") == DAEMON:
@@ -74,7 +74,7 @@ class SparkEngine:
         parent = state_directory(self.configuration)
         if parent is None and not one_machine(self.context.master):
             raise FlintstreamError(
-                f"on the cluster {self.context.master} workers hand keyed state to one another through files: "
+                f"on the cluster {self.context.master}, workers exchange keyed state through files:  "
                 f"set '{STATE_DIRECTORY.key}' to a directory that all of them can reach",
             )
         if parent is not None:
@@ -86,7 +86,7 @@ class SparkEngine:
         if self.cancelled:
             raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
         context, plan = self.context, self.plan
-        # What later supersteps shall do goes along with what the first one shall do, through the exchanges.
+        # Items for later supersteps travel through the exchanges, along with the first superstep's output.
         seeds: list[list[tuple[Any, ...]]] = [[] for _ in range(plan.supersteps[0].partitions)]
         for item in items:
             seeds[item.subtask % len(seeds)].append(tuple(item))
@@ -100,23 +100,23 @@ class SparkEngine:
             raise
 
     def materialize(self, folding: Folding) -> Future[StateHandle]:
-        """Fold the changelog of a subtask in a Spark job of its own, which takes one slot."""
+        """Fold the changelog of a subtask in a separate Spark job, which takes one slot."""
         future: Future[StateHandle] = Future()
         task = MaterializeTask(self.plan.job_id, str(self.state_directory), folding)
 
         def run() -> None:
             try:
                 self.context.setJobGroup(f"{self.plan.job_id}-log", "materialization", interruptOnCancel=True)
-                self.context.setLocalProperty(SLOT_OF, None)  # beside the epochs, not in their way
+                self.context.setLocalProperty(SLOT_OF, None)  # do not occupy a subtask's slot
                 future.set_result(self.context.parallelize([0], 1).map(task).collect()[0])
-            except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
+            except Exception as error:  # noqa: BLE001 - the coordinator handles it
                 future.set_exception(error)
 
         threading.Thread(target=run, name=f"flintstream-materialize-{self.plan.job_name}", daemon=True).start()
         return future
 
     def forget(self, names: Sequence[str]) -> None:
-        """Delete state that no later epoch needs."""
+        """Delete state that later epochs do not need."""
         for name in names:
             self.log.delete(name)
 
@@ -128,7 +128,7 @@ class SparkEngine:
             self.context.cancelJobGroup(f"{self.plan.job_id}-log")
 
     def stop(self) -> None:
-        """Remove what the job left behind; the Spark context stays for later jobs."""
+        """Remove temporary data of the job; the Spark context remains for later jobs."""
         if self.state_directory is not None:
             shutil.rmtree(self.state_directory, ignore_errors=True)
         if self.lane is not None:

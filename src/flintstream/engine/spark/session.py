@@ -1,4 +1,4 @@
-"""Gets the Spark context: the one that is active, or a quiet new one."""
+"""Spark context of the process: the active one, or a new one with quiet defaults."""
 
 from __future__ import annotations
 
@@ -18,38 +18,37 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 TASK_ATTEMPTS = 4
-"""As on a cluster: a task whose Python worker died runs again. Errors of user code never get that far."""
+"""As on a cluster: a task whose Python worker died is retried. Errors in user code are not retried."""
 
 DEFAULTS = {
     "spark.app.name": "flintstream",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.maxResultSize": "0",
-    # 30 to 45 ms per Python stage: over TCP every stage waits for a delayed acknowledgement.
+    # Saves 30 to 45 ms per Python stage: over TCP, every stage waits for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.locality.wait": "0",
-    # A stage that ran again could read other records than the stages behind it saw; the epoch as a whole is repeated
-    # instead.
+    # A retried stage could read other records than later stages have seen. Instead, the whole epoch is repeated.
     "spark.stage.maxConsecutiveAttempts": "1",
 }
-"""What a new context is given unless the configuration says otherwise."""
+"""Defaults of a new context, which the configuration can override."""
 
 LOCAL_DEFAULTS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-"""A local context talks to nobody outside this machine."""
+"""A local context only communicates within this machine."""
 
 
 _starting = threading.Lock()
-"""Jobs that start at the same time share one context; while it is being made, it looks active but is of no use."""
+"""Jobs that start concurrently share one context. While a context starts, it looks active but is not usable."""
 
 
 def spark_context(configuration: Mapping[str, str]) -> SparkContext:
-    """Return the active context, else start one; one whose JVM has died is given up.
+    """Return the active context, or start a new one; give up one whose JVM has died.
 
-    ``flintstream.master`` names the master (default: ``spark.master``, else all local cores); every key that begins
-    with ``spark.`` is handed to Spark.
+    ``flintstream.master`` sets the master (default: ``spark.master``, or all local cores). Keys that start with
+    ``spark.`` are passed to Spark.
 
     Raises:
-        MissingDependencyError: There is no Java.
+        MissingDependencyError: Java is not installed.
         FlintstreamError: Spark does not start.
     """
     with _starting:
@@ -63,7 +62,7 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
 def _active_context() -> SparkContext | None:
     from pyspark import SparkContext  # noqa: PLC0415 - slow to import
 
-    active: Any = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to look without creating one
+    active: Any = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to check without creating one
     return active  # type: ignore[no-any-return]
 
 
@@ -75,13 +74,13 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     conf = dict(DEFAULTS)
     if master.startswith("local"):
         conf.update(LOCAL_DEFAULTS)
-    # Elsewhere than here, nobody knows whether the executors' Python finds our module before a task brings it along.
+    # On a cluster, the executors' Python may not find our module until a task ships it.
     sticky = STICKY_SUBTASKS.read(configuration)
     if master.startswith("local") if sticky is None else sticky:
         conf["spark.python.daemon.module"] = DAEMON
     conf.update(given)
     conf["spark.master"] = re.sub(r"^local\[(\d+|\*)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
-    # The driver's interpreter is the workers': both have the same packages, whatever comes first on PATH.
+    # Workers use the driver's interpreter, regardless of PATH, so that both have the same packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     gateway = start_gateway(master, conf)
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))

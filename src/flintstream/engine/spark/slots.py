@@ -1,7 +1,7 @@
-"""Slots: which Python process runs a subtask.
+"""Slots, which assign subtasks to Python processes.
 
-A slot belongs to a lane and to one or several partitions. Every running job has a lane of its own, the lowest that is
-free, so that jobs side by side do not take turns in the same processes, and jobs one after the other find warm ones.
+A slot belongs to a lane and to one or more partitions. Each running job has its own lane, the lowest free one.
+Therefore, concurrent jobs do not compete for the same processes, and consecutive jobs find warm ones.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ DAEMON = "flintstream.engine.spark.daemon"
 """The module that starts Spark's Python workers (``spark.python.daemon.module``)."""
 
 WORKERS = "FLINTSTREAM_WORKERS"
-"""Environment variable of the workers that run our tasks; Spark gives them a pool of their own."""
+"""Environment variable of the workers that run our tasks; Spark keeps them in a separate pool."""
 
 SLOT_OF = "flintstream.slot"
 """Local property of a Spark job: ``<lane>/<number of slots>``."""
 
 SLOTS_PER_CORE = 4
-"""A partition has a slot for itself unless there are more than this many partitions per core."""
+"""Each partition has its own slot, up to this many partitions per core."""
 
 _lanes: set[int] = set()
 _changing = threading.Lock()
 
 
 def slot_template(context: Any, lane: int) -> str:
-    """Return what the local property :data:`SLOT_OF` says of a job."""
+    """Return the value of the local property :data:`SLOT_OF` for a job."""
     cores = int(context.getConf().get("spark.executor.cores") or context.defaultParallelism)
     return f"{lane}/{cores * SLOTS_PER_CORE}"
 
@@ -42,7 +42,7 @@ def slot_name(template: str, partition: int) -> str:
 
 
 def take_lane() -> int:
-    """Return the lowest lane that no running job has."""
+    """Return the lowest lane that no running job uses, and take it."""
     with _changing:
         lane = next(n for n in range(len(_lanes) + 1) if n not in _lanes)
         _lanes.add(lane)
@@ -50,16 +50,16 @@ def take_lane() -> int:
 
 
 def release_lane(lane: int) -> None:
-    """Leave a lane to the next job."""
+    """Free a lane for the next job."""
     with _changing:
         _lanes.discard(lane)
 
 
 def with_own_workers(context: Any) -> Any:
-    """Return the Spark context as one whose RDDs run in workers of their own.
+    """Return the Spark context with RDDs that run in a separate pool of workers.
 
-    Spark keeps a pool of Python workers per environment. In a pool of ours a connection carries nothing from one task
-    to the next, which is why its tasks may run in any process; other jobs keep their broadcast variables there.
+    Spark keeps a pool of Python workers per environment. In our pool, connections carry no state from one task to the
+    next, so tasks may run in any process. Other jobs keep broadcast variables in theirs.
     """
     own = object.__new__(type(context))
     own.__dict__.update(context.__dict__, environment={**context.environment, WORKERS: "1"})

@@ -1,4 +1,4 @@
-"""Functions that run as Spark tasks outside of a job: their results, or DataFrames of the rows that they yield."""
+"""Functions that run as Spark tasks outside of a job, with their results or DataFrames of the rows they yield."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flintstream.runtime.process_setup import ProcessSetup
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame as DataFrame  # noqa: PLC0414 - for packages that do not import pyspark
+    from pyspark.sql import DataFrame as DataFrame  # noqa: PLC0414 - re-exported for packages that do not import pyspark
     from pyspark.sql import SparkSession as SparkSession  # noqa: PLC0414
 
     from flintstream.common.typeinfo import TypeInformation
@@ -25,14 +25,14 @@ _OWN_ERROR = re.compile(r"flintstream\.errors\.(?:Corrupt)?CheckpointError: (.+)
 
 
 def session(spark: SparkSession | None) -> SparkSession:
-    """Return the session that was given, else the active one, else a new one."""
+    """Return the given session, the active one, or a new one."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
 
     return spark or SparkSession.getActiveSession() or SparkSession(spark_context({}))
 
 
 def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSession) -> DataFrame:
-    """Return the rows that functions yield, each in a task of its own."""
+    """Return the rows that functions yield, each function in its own task."""
     if not tasks:
         return spark.createDataFrame([], schema)
     rows = spark.sparkContext.parallelize(_packed(tasks), len(tasks)).flatMap(_called)
@@ -40,7 +40,7 @@ def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSessio
 
 
 def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str] = ()) -> Any:
-    """Return Spark's schema for columns of our types, None for text, followed by columns of long integers."""
+    """Return Spark's schema for columns of our types (None for a string), followed by columns of long integers."""
     from pyspark.sql.types import LongType, StructField, StructType  # noqa: PLC0415
 
     fields = [StructField(column, mapped(kind)[0]) for column, kind in columns.items()]
@@ -48,7 +48,7 @@ def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str
 
 
 def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[Any]:
-    """Run functions in parallel and return what they return, in their order."""
+    """Run functions in parallel and return their results in order."""
     return _collected(spark.sparkContext.parallelize(_packed(tasks), max(len(tasks), 1)).map(_called))
 
 
@@ -58,7 +58,7 @@ def write_dealt(
     parallelism: int,
     write: Callable[[int, Iterable[tuple[int, Any]]], Iterator[Any]],
 ) -> list[Any]:
-    """Turn rows into pairs of a partition's number and an item, bring them to their partitions and write each one."""
+    """Convert rows to (partition number, item) pairs, exchange them by partition, and write each partition."""
     dealt = data.rdd.flatMap(to_pairs).partitionBy(parallelism, own_partition)
     return _collected(dealt.mapPartitionsWithIndex(write))
 
@@ -75,7 +75,7 @@ def _called(packed: tuple[bytes, bytes]) -> Any:
 
 
 def _collected(rdd: Any) -> list[Any]:
-    """Run a job; our own complaints come without Spark's stack traces."""
+    """Run a Spark job; raise flintstream's own errors without Spark's stack traces."""
     try:
         return rdd.collect()  # type: ignore[no-any-return]
     except Exception as error:

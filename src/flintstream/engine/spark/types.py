@@ -1,4 +1,4 @@
-"""Types of Spark for the types of a program, and its values as Spark takes them."""
+"""Spark types for the types of a program, and conversion of values."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _EXACT = Context(prec=DIGITS + SCALE, rounding=ROUND_DOWN)
 
 
 def mapped(type_info: TypeInformation | None) -> tuple[DataType, Callable[[Any], Any]]:
-    """Return the type of Spark for a type, and the function that makes a value of Spark of one of the program's.
+    """Return the Spark type for a type, and a function that converts values to it.
 
-    What has no counterpart is a text: JSON. Dates and times without a time zone stay so; rows and tuples become
-    structs, the fields of a tuple ``f0``, ``f1`` and so on.
+    Unsupported types become JSON strings. Dates and times without a time zone stay that way; rows and tuples become
+    structs, with fields ``f0``, ``f1``, ... for tuples.
     """
     from pyspark.sql.types import StringType  # noqa: PLC0415 - slow to import
 
@@ -45,7 +45,7 @@ def mapped(type_info: TypeInformation | None) -> tuple[DataType, Callable[[Any],
 
 def _converter(type_info: TypeInformation | None) -> Callable[[Any], Any]:
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type, _same)  # noqa: SLF001 - ours
+        return _BASIC.get(type_info._basic_type, _same)  # noqa: SLF001 - same project
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         fields = [_converter(each) for each in type_info.get_field_types()]
         return lambda row: tuple(map(nullable, fields, row))
@@ -72,7 +72,7 @@ def nullable(convert: Callable[[Any], Any], value: Any) -> Any:
 
 
 def inferred(values: Sequence[Any]) -> TypeInformation | None:
-    """Return the type that all values have; None if there is none that Spark knows, too.
+    """Return the common type of all values; None if there is none that Spark supports.
 
     >>> inferred([1, 2]), inferred([("a", 1)]), inferred([1, "a"])
     (Long, TupleTypeInfo(String, Long), None)
@@ -98,7 +98,7 @@ def _same(value: Any) -> Any:
 
 
 def _decimal(number: Decimal, scale: int) -> Decimal:
-    """Refuse what Spark would round or turn into null."""
+    """Raise an error for a number that Spark would round or turn into null."""
     if number.is_finite() and abs(number) < Decimal(10) ** (DIGITS - scale):
         exact = number.quantize(Decimal(1).scaleb(-scale), context=_EXACT)
         if exact == number:

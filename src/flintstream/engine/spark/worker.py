@@ -1,4 +1,4 @@
-"""What Spark's Python workers run: one task of one superstep."""
+"""Code that Spark's Python workers run: one task of one superstep."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import StateHandle
 
 JOBS_KEPT = 4
-"""Jobs of which a worker keeps subtasks between epochs."""
+"""Number of jobs whose subtasks a worker keeps between epochs."""
 
 PLAN = "plan"
-"""File of the state directory that has the pickled :class:`ProcessSetup`, then the job plan."""
+"""File in the state directory with the pickled :class:`ProcessSetup`, followed by the job plan."""
 
 GC_THRESHOLDS = (50_000, 20, 100)
-"""When Python looks for cycles: blocks have thousands of tuples, which its own 700 takes for many generations."""
+"""Thresholds of Python's garbage collector: its default of 700 is too small for blocks with thousands of tuples."""
 
 FLUSH_BYTES = 1 << 20
-"""How much a task keeps back of what it sends on."""
+"""Size of the output that a task buffers."""
 
 LONGEST_LINE = 1 << 16
-"""Bytes of a printed line that are certain to be written in one piece."""
+"""Maximum size in bytes of a printed line that is certainly written in one piece."""
 
 _streams: list[io.TextIOWrapper] = []
-"""Where this process prints."""
+"""The output streams of this process."""
 
 _runtimes: OrderedDict[str, tuple[str, JobRuntime]] = OrderedDict()
-"""By job: the state directory of its latest start, and what this process has of it."""
+"""Job -> state directory of its latest start, and its runtime in this process."""
 
 
 def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
     start, runtime = _runtimes.get(job_id, ("", None))
     if runtime is None or start != state_directory:
-        if runtime is not None:  # of an earlier start: what it holds is of no use any more
+        if runtime is not None:  # from an earlier start, so its state is outdated
             runtime.close()
         close_ended_jobs()
         while len(_runtimes) >= JOBS_KEPT:
@@ -69,7 +69,7 @@ def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
 
 
 def close_ended_jobs() -> None:
-    """Let go of jobs whose state directory is gone."""
+    """Drop jobs whose state directory no longer exists."""
     for job_id, (state_directory, runtime) in list(_runtimes.items()):
         if not os.path.isdir(state_directory):  # noqa: PTH112
             runtime.close()
@@ -77,13 +77,13 @@ def close_ended_jobs() -> None:
 
 
 def _write_whole_lines() -> None:
-    """Let what user code prints leave this process line by line: all workers of an executor write to one pipe.
+    """Write the output of user code line by line: all workers of an executor write to the same pipe.
 
-    Spark starts its workers with ``python -u``, which writes each piece of a line apart.
+    Spark starts its workers with ``python -u``, which writes each piece of a line separately.
     """
     if _streams:
         return
-    os.dup2(2, 1)  # Spark shows both in one place
+    os.dup2(2, 1)  # Spark shows both together
     for name in ("stdout", "stderr"):
         given = getattr(sys, name)
         given.flush()
@@ -94,27 +94,27 @@ def _write_whole_lines() -> None:
 
 
 def _shown(items: Iterator[Item]) -> Iterator[Item]:
-    """Let what was printed without a line end be seen when a task ends."""
+    """Flush output without a line end when a task ends."""
     try:
         yield from items
     finally:
         for stream in _streams:
-            with contextlib.suppress(ValueError, OSError):  # the user's code has closed it
+            with contextlib.suppress(ValueError, OSError):  # user code has closed it
                 stream.flush()
 
 
 class StageTask:
-    """Runs one superstep's tasks; pickled by reference, so that closures stay small."""
+    """Runs the tasks of a superstep. Pickled by reference, which keeps closures small."""
 
     def __init__(self, job_id: str, level: int, following: int, state_directory: str) -> None:
-        """Run ``level`` of the job whose plan lies in ``state_directory``; the next stage has ``following`` tasks."""
+        """Run ``level`` of the job whose plan is in ``state_directory``; the next stage has ``following`` tasks."""
         self.job_id = job_id
         self.level = level
         self.following = following
         self.state_directory = state_directory
 
     def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield what the last stage results in; of another one, what an exchange reads (see :class:`StageChain`)."""
+        """Yield the results of the last stage, or the input of an exchange (see :class:`StageChain`)."""
         runtime = _runtime_of(self.job_id, self.state_directory)
         if self.level == 0:
             elements = chain.from_iterable(elements)
@@ -122,7 +122,7 @@ class StageTask:
         return self._sorted(items) if self.following else map(tuple, items)
 
     def _sorted(self, items: Iterator[Item]) -> Iterator[bytes]:
-        """Hand over each item for its partition of the next stage, few at a time where they are large."""
+        """Yield each item for its partition of the next stage, in small groups if items are large."""
         following, next_level = self.following, self.level + 1
         waiting: dict[int, list[tuple[Any, ...]]] = {}
         size = 0
@@ -147,7 +147,7 @@ class MaterializeTask:
     """Folds the changelog of a subtask."""
 
     def __init__(self, job_id: str, state_directory: str, folding: Folding) -> None:
-        """Fold a log of the job whose plan lies in ``state_directory``."""
+        """Fold a log of the job whose plan is in ``state_directory``."""
         self.job_id = job_id
         self.state_directory = state_directory
         self.folding = folding
