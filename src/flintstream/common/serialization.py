@@ -115,7 +115,7 @@ class RowFieldExtractorSchema(SerializationSchema):
 
     def __init__(self, field_index: int) -> None:
         if field_index < 0:
-            raise ValueError(f"the field index must not be negative, got {field_index}")
+            raise ValueError(f"the field index must not be negative, but got {field_index}")
         self._field_index = field_index
 
     def serialize(self, element: Any) -> bytes | None:
@@ -130,7 +130,7 @@ class RowFieldExtractorSchema(SerializationSchema):
             return value
         if isinstance(value, (bytearray, memoryview)):
             return bytes(value)
-        raise TypeError(f"field {self._field_index} must be bytes, got {shorten(value)} in {shorten(element)}")
+        raise TypeError(f"field {self._field_index} must be bytes, but got {shorten(value)} in {shorten(element)}")
 
 
 class Encoder(ABC, Generic[T_contra], metaclass=Wrapper):

@@ -80,7 +80,7 @@ class Meter(Metric):
 
     def __init__(self, time_span_in_seconds: int = 60, clock: Callable[[], float] = time.monotonic) -> None:
         if time_span_in_seconds <= 0:
-            raise ValueError(f"the time span of a meter must be positive, got {time_span_in_seconds} s")
+            raise ValueError(f"the time span of a meter must be positive, but got {time_span_in_seconds} s")
         self._span = time_span_in_seconds
         self._clock = clock
         self._count = 0

@@ -25,7 +25,7 @@ class AvroSchema:
     def __init__(self, schema: str | dict[str, Any] | list[Any]) -> None:
         content = json.dumps(schema) if isinstance(schema, (dict, list)) else schema
         if not isinstance(content, str):
-            raise TypeError(f"an Avro schema must be a JSON text, but got {schema!r}")
+            raise TypeError(f"an Avro schema must be JSON text, but got {schema!r}")
         parsed(content)
         self._text = json.dumps(json.loads(content), separators=(",", ":"), ensure_ascii=False)
 

@@ -33,7 +33,7 @@ _BITS: dict[type[t.DataType], int] = {t.TinyIntType: 8, t.SmallIntType: 16, t.In
 
 def _checked(schema: CsvSchema, purpose: str) -> RowTypeInfo:
     if not isinstance(schema, CsvSchema):
-        raise TypeError(f"{purpose} needs a CsvSchemafrom CsvSchema.builder(), but got {schema!r}")
+        raise TypeError(f"{purpose} needs a CsvSchema from CsvSchema.builder(), but got {schema!r}")
     if not schema.columns:
         raise PlanError(f"{purpose} needs a CsvSchema with at least one column")
     type_info: RowTypeInfo = schema.type_info  # type: ignore[assignment]  # the type of a row type

@@ -76,7 +76,7 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
                 PlanError: The text is not a JSON schema, or uses features that Flink does not support.
             """
             if json_schema is None:
-                raise TypeError("the JSON schema must be a text, not None")
+                raise TypeError("the JSON schema must be a str, but got None")
             self._type_info = type_of_schema(json_schema)
             return self
 

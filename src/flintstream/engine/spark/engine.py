@@ -74,7 +74,7 @@ class SparkEngine:
         parent = state_directory(self.configuration)
         if parent is None and not one_machine(self.context.master):
             raise FlintstreamError(
-                f"on the cluster {self.context.master}, workers exchange keyed state through files:  "
+                f"on the cluster {self.context.master}, workers exchange keyed state through files: "
                 f"set '{STATE_DIRECTORY.key}' to a directory that all of them can reach",
             )
         if parent is not None:
