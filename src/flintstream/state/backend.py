@@ -123,9 +123,9 @@ class Panes(Protocol):
     def adder(
         self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
     ) -> Add:
-        """Return what adds a value to panes: ``add(key, windows, value)``; one call does for a record.
+        """Return a function that adds a value to panes: ``add(key, windows, value)``, called once per record.
 
-        None, where values are reduced or aggregated, empties the panes. It may be used until
+        None empties the panes where values are reduced or aggregated. The function is valid until
         :attr:`KeyedStateBackend.tracking` is set again.
 
         Args:
@@ -144,7 +144,7 @@ class Panes(Protocol):
 
 
 class Cells(Protocol):
-    """The entries of one state as the backend keeps them. Whoever changes one marks it."""
+    """The entries of one state as the backend keeps them. A caller that changes an entry marks it."""
 
     values: Any
     """By key, used like a dict; those of a map state are dicts themselves."""
