@@ -1,1 +1,1 @@
-"""Connectors beside PyFlink's: ``python -m benchmarks.connectors``."""
+"""Connectors, compared with PyFlink's: ``python -m benchmarks.connectors``."""

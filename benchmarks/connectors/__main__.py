@@ -6,14 +6,14 @@
     file-copy            the same files, copied line by line
     kafka-read           a topic of 2 partitions, 100 bytes each, counted per key; every tenth count goes to a file
     kafka-at-least-once  the same; all counts go to another topic, 100 bytes each
-    kafka-exactly-once   the same in transactions; only what is committed counts
+    kafka-exactly-once   the same in transactions; only committed records count
     jdbc-insert          rows of a number and a text are inserted into a table of PostgreSQL
 
 The engine "bare" is the bound: two Python processes with the clients that flintstream uses, without an exchange. Broker
 and server are those of the tests, on this machine, and share its cores; their CPU is not in the figures. A run counts
-only if what it has written is right, record by record. How it is measured otherwise: ``benchmarks/measure.py``.
+only if its output is right, record by record. ``benchmarks/measure.py`` describes the rest of the method.
 
-PyFlink needs the connectors' jars: --jars flink-sql-connector-kafka-5.0.0-2.2.jar (of Maven Central).
+PyFlink needs the connectors' jars: --jars flink-sql-connector-kafka-5.0.0-2.2.jar (from Maven Central).
 """
 
 from __future__ import annotations
@@ -39,10 +39,8 @@ USUAL = ABLE[:3]
 def read_options() -> tuple[argparse.Namespace, list[str], list[str]]:
     """Return the options, and the names of the cases and of the engines."""
     parser = parser_of("benchmarks.connectors", __doc__, USUAL)
-    parser.add_argument(
-        "cases", nargs="*", metavar="CASE", help="one of these, or all of a kind; all, if none is given"
-    )
-    parser.add_argument("--jars", default="", help="jars that PyFlink is to load, separated by commas")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="one case, or all of a kind; by default all")
+    parser.add_argument("--jars", default="", help="comma-separated jars for PyFlink")
     options = parser.parse_args()
     refuse_unknown(parser, "cases", options.cases, (*KINDS, *CASES))
     cases = [name for name in CASES if not options.cases or {name, name.split("-")[0]} & set(options.cases)]
@@ -50,7 +48,7 @@ def read_options() -> tuple[argparse.Namespace, list[str], list[str]]:
 
 
 def main() -> None:
-    """Measure what was asked for, one after the other; print the tables."""
+    """Measure the requested cases, one after the other; print the tables."""
     options, names, engines = read_options()
     jars = [str(Path(jar).absolute()) for jar in options.jars.split(",") if jar]
     series = Series(options, engines)

@@ -1,4 +1,4 @@
-"""What is measured: a program, where its records come from and go to, and what it has to write."""
+"""The cases: a program, its input and output, and the expected output."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ HERE = Path(__file__).parent
 
 
 def sampled_counts(records: int) -> Iterator[str]:
-    """Return what is written of the counts where they go to a file."""
+    """Return the counts that are written to a file."""
     return (line(counted).rstrip() for counted in counts(records) if is_written(counted))
 
 
 def all_counts(records: int) -> Iterator[str]:
-    """Return all counts as they are written to Kafka."""
+    """Return all counts in the form that is written to Kafka."""
     return map(to_text, counts(records))
 
 
@@ -48,7 +48,7 @@ def all_rows(records: int) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Case:
-    """A program, with the place of its records."""
+    """A program with its input and output."""
 
     name: str
     program: str
@@ -75,7 +75,7 @@ CASES = {
 
 
 def measure(case: Case, place: Place, engine: Engine, jars: list[str], limits: Limits, python: str) -> Outcome:
-    """Measure one case on one engine; what goes wrong is part of the outcome."""
+    """Measure one case on one engine; an error becomes part of the outcome."""
 
     def run(records: int) -> Cost:
         return run_once(case, place, engine, Run(case.program, records, "", {"jars": jars}), python, limits.timeout)
@@ -84,10 +84,10 @@ def measure(case: Case, place: Place, engine: Engine, jars: list[str], limits: L
 
 
 def run_once(case: Case, place: Place, engine: Engine, run: Run, python: str, timeout: float) -> Cost:
-    """Run a program once, in a directory of its own, and return what it took.
+    """Run a program once, in a separate directory, and return the cost.
 
     Raises:
-        RunError: It fails, takes longer than ``timeout`` seconds, or has written something else than it should.
+        RunError: The program fails, takes longer than ``timeout`` seconds, or gives wrong results.
     """
     with tempfile.TemporaryDirectory(prefix="benchmark-", ignore_cleanup_errors=True) as directory:
         run = replace(run, directory=directory)
@@ -102,12 +102,12 @@ def run_once(case: Case, place: Place, engine: Engine, run: Run, python: str, ti
 
 @cache
 def expected_of(case: Case, records: int) -> tuple[int, int]:
-    """Return the fingerprint of what is to be written."""
+    """Return the fingerprint of the expected output."""
     return fingerprint(case.expected(records))
 
 
 def fingerprint(written: Iterable[str]) -> tuple[int, int]:
-    """Return how many records there are, and the sum of their checksums: their order does not matter."""
+    """Return the number of records and the sum of their checksums, which do not depend on the order."""
     count = checksum = 0
     for text in written:
         count += 1

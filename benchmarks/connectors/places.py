@@ -1,4 +1,4 @@
-"""Where the records of a run come from and go to: files, a broker of Kafka, a server of PostgreSQL."""
+"""Inputs and outputs of a run: files, a Kafka broker, a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class Place(ABC):
-    """Holds what is read, and what is written."""
+    """Input and output of runs."""
 
     @abstractmethod
     def prepare(self, run: Run) -> dict[str, Any]:
-        """Put there what is to be read; return settings that say where it is, and where to write."""
+        """Write the input; return the settings that locate input and output."""
 
     def written(self, run: Run) -> Iterable[str]:
-        """Return what was written in a run."""
+        """Return the output of a run."""
         return written_lines(run)
 
     def close(self) -> None:
-        """End and delete what was started."""
+        """Stop and delete everything that was started."""
 
 
 class Files(Place):
@@ -49,7 +49,7 @@ class Files(Place):
 
 
 class Kafka(Place):
-    """Topics of two partitions in a broker of its own; jobs take a checkpoint every two seconds."""
+    """Topics of two partitions in a separate broker; jobs take a checkpoint every two seconds."""
 
     def __init__(self) -> None:
         self._directory = tempfile.mkdtemp(prefix="benchmark-")
@@ -57,7 +57,7 @@ class Kafka(Place):
         self._topics: dict[int, str] = {}
 
     def prepare(self, run: Run) -> dict[str, Any]:
-        """Fill a topic, once for every number of records, and make another."""
+        """Fill a topic, once for every number of records, and create another."""
         if run.records not in self._topics:
             self._topics[run.records] = self._filled(run)
         return {
@@ -82,25 +82,25 @@ class Kafka(Place):
         return topic
 
     def written(self, run: Run) -> Iterable[str]:
-        """Return what is committed."""
+        """Return the committed records."""
         if found := written_lines(run):
             return found
         return [value.decode() for _, _, value in self._broker.records(run.settings["to"])]
 
     def close(self) -> None:
-        """End the broker."""
+        """Stop the broker."""
         self._broker.close()
         shutil.rmtree(self._directory, ignore_errors=True)
 
 
 class Database(Place):
-    """A new table for each run, in a server of its own."""
+    """A new table for each run, in a separate server."""
 
     def __init__(self) -> None:
         self._server = Postgresql()
 
     def prepare(self, run: Run) -> dict[str, Any]:  # noqa: ARG002
-        """Make a table."""
+        """Create a table."""
         return {
             "url": self._server.url,
             "port": self._server.port,
@@ -116,5 +116,5 @@ class Database(Place):
         return (f"{number},{name}" for number, name in rows)
 
     def close(self) -> None:
-        """End the server."""
+        """Stop the server."""
         self._server.close()

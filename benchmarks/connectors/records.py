@@ -1,7 +1,7 @@
-"""The records of all connectors, and what is to come of them. Needs nothing but Python: the engines' jobs use it.
+"""The records of all connectors, and the expected results. Imports only the standard library: the engines' jobs use it.
 
-A text is a key, a number and a filling. The two files, or partitions, have keys of their own, so that two processes
-can do without an exchange. What is written depends on no order: the counts of every key are 1, 2, 3 and so on.
+A text is a key, a number and a filling. The two files, or partitions, have separate keys, so that two processes need no
+exchange. The results do not depend on the order: the counts of every key are 1, 2, 3 and so on.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEYS = 500
-"""Of each part."""
+"""Number of keys of each part."""
 CYCLE = 10_000
-"""After so many texts they repeat."""
+"""Number of texts after which they repeat."""
 EVERY = 10
-"""Of the counts of files every tenth is written: what is measured is reading."""
+"""Every tenth count of files is written: the case measures reading."""
 FILE_LENGTH, KAFKA_LENGTH = 59, 100
-"""Characters; a line has its end besides."""
+"""Characters, without the end of the line."""
 
 
 def texts(part: int, count: int, length: int) -> Iterator[str]:
@@ -46,7 +46,7 @@ def to_text(counted: tuple[str, int]) -> str:
 
 
 def to_name(number: int) -> str:
-    """Return what a number is called in the database."""
+    """Return the name of a number in the database."""
     return f"name {number}"
 
 

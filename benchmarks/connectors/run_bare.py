@@ -1,4 +1,4 @@
-"""The bound: two Python processes with the clients that flintstream uses, and nothing between them."""
+"""The bound: two Python processes with the clients that flintstream uses, without an exchange."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def kafka_read(number: int, run: Run) -> None:
 
 
 def kafka_count(number: int, run: Run) -> None:
-    """Count the keys of one partition and write all counts, in one transaction if they are to be there once."""
+    """Count the keys of one partition and write all counts, in one transaction for exactly once."""
     from confluent_kafka import Producer  # noqa: PLC0415 - as above
 
     topic, once = run.settings["to"], run.settings["guarantee"] == "EXACTLY_ONCE"

@@ -1,16 +1,15 @@
-"""Measures the queries of Nexmark.
+"""Measure the queries of Nexmark.
 
     python -m benchmarks.nexmark [--events 1000000] [--queries q0,q5] [--engine flintstream|pyflink]
 
-Every query is run by a command of its own, which has three jobs: one on few events (--check-events), whose results are
-compared with what DuckDB computes; the same again, without writing; one on N events. The difference between the last
-two is what is reported: seconds, and processor time of all processes. If it is less than a few seconds
-(--min-seconds), the command is run again with twice as many events. A query that fails or takes longer than
---timeout is reported, and the next one follows. Results are printed, kept as JSON below benchmarks/results, and put
-into docs/nexmark.md when all queries have been run.
+Each query has a separate command with three jobs: one on few events (--check-events), whose results are compared with
+DuckDB's; the same again, without writing; one on N events. The report has the difference between the last two: seconds,
+and processor time of all processes. If it is less than a few seconds (--min-seconds), the command runs again with twice
+as many events. A query that fails or takes longer than --timeout is reported, and the next one follows. Results are
+printed, kept as JSON below benchmarks/results, and written to docs/nexmark.md when all queries have been run.
 
-PyFlink runs in a virtual environment below --venvs, which is made if it is not there (it needs Python 3.12 or
-older), or in that of --flink-python or the variable BENCHMARK_FLINK_PYTHON.
+PyFlink runs in a virtual environment below --venvs, which is created if necessary (it needs Python 3.12 or older), or
+in that of --flink-python or the variable BENCHMARK_FLINK_PYTHON.
 """
 
 from __future__ import annotations
@@ -31,19 +30,24 @@ def main() -> None:
         prog="python -m benchmarks.nexmark", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--events", type=int, help="default: 1,000,000; 100,000 for PyFlink; 0: only check results")
-    parser.add_argument("--queries", default=",".join(SQL), help="separated by commas: %(default)s")
+    parser.add_argument("--queries", default=",".join(SQL), help="comma-separated (default: %(default)s)")
     parser.add_argument("--engine", choices=NAMES, default="flintstream")
     parser.add_argument("--rate", type=float, default=10_000, help="events per second of event time (%(default)g)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--parallelism", type=int, default=2)
     parser.add_argument("--check-events", type=int, default=20_000, help="%(default)s")
-    parser.add_argument("--min-seconds", type=float, default=5, help="what the last job takes at least (%(default)g)")
-    parser.add_argument("--max-events", type=int, default=8_000_000, help="so many are enough anyway (%(default)s)")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds that one command may take (%(default)g)")
-    parser.add_argument("--data", default="build/nexmark", help="where events are written (%(default)s)")
-    parser.add_argument("--output", type=Path, help="the JSON file; by default that of the repository if all are run")
+    parser.add_argument("--min-seconds", type=float, default=5, help="least duration of the last job (%(default)g)")
+    parser.add_argument("--max-events", type=int, default=8_000_000, help="never measure more (%(default)s)")
+    parser.add_argument("--timeout", type=float, default=600, help="time limit of a command in seconds (%(default)g)")
+    parser.add_argument("--data", default="build/nexmark", help="directory for the events (%(default)s)")
     parser.add_argument(
-        "--venvs", type=Path, default=Path("build/benchmark-venvs"), help="where they are (%(default)s)"
+        "--output", type=Path, help="the JSON file; by default that of the repository if all queries run"
+    )
+    parser.add_argument(
+        "--venvs",
+        type=Path,
+        default=Path("build/benchmark-venvs"),
+        help="directory of the virtual environments (%(default)s)",
     )
     flink = os.environ.get("BENCHMARK_FLINK_PYTHON")
     parser.add_argument("--flink-python", default=flink, help="an interpreter that has apache-flink==2.3.0")
@@ -51,7 +55,7 @@ def main() -> None:
     queries = options.queries.split(",")
     unknown = [query for query in queries if query not in SQL]
     if unknown:
-        parser.error(f"unknown queries: {', '.join(unknown)}; there are {', '.join(SQL)}")
+        parser.error(f"unknown queries: {', '.join(unknown)}; choose from {', '.join(SQL)}")
     if options.events is None:
         options.events = 100_000 if options.engine == "pyflink" else 1_000_000
     if 0 < options.events <= options.check_events:

@@ -1,4 +1,4 @@
-"""The processor time of a process and all that came of it. Needs nothing but Python: jobs on any engine use it."""
+"""The processor time of a process and its descendants. Imports only the standard library: jobs on any engine use it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of_family() -> float:
-    """Return the seconds that this process, its children, theirs and so on have taken, those that have ended too.
+    """Return the processor seconds of this process and all its descendants, including those that have ended.
 
-    Where there is no ``/proc``, only children that have ended are known.
+    Without ``/proc``, only children that have ended are known.
     """
     parents, seconds = {}, {}
     for directory in Path("/proc").glob("[0-9]*"):
         try:
-            # The name, in parentheses, may have anything in it.
+            # The name, in parentheses, may contain any characters.
             fields = (directory / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue

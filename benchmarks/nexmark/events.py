@@ -1,11 +1,11 @@
 """The events of an online auction: people who join, auctions they open, bids on them.
 
-An event is a function of its number and the seed alone, so that any range of events can be made anywhere. Proportions,
+An event depends only on its number and the seed, so any range of events can be generated anywhere. Proportions,
 identifiers, hot items and prices are those of https://github.com/nexmark/nexmark; the random numbers are Python's.
 Fifty consecutive events, one person, three auctions and 46 bids, share a generator of random numbers, because seeding
 one per event would cost more than the event.
 
-An event is written as a line of fields separated by tabs: its kind, its time (ms) and what its kind has.
+An event is written as a line of fields separated by tabs: its kind, its time (ms) and the fields of its kind.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EPOCH = 50
-"""So many events make one round of person, auctions and bids."""
+"""The number of events in one round of person, auctions and bids."""
 AUCTIONS = 3
 """Events 1 to 3 of an epoch; 0 is a person, the others are bids."""
 
 FIRST_ID = 1000
 FIRST_CATEGORY, CATEGORIES = 10, 5
 IN_FLIGHT = 100
-"""So many of the youngest auctions get the bids that do not go to a hot one."""
+"""The number of youngest auctions that get the bids that do not go to a hot one."""
 ACTIVE_PEOPLE = 1000
 LEAD = 10
-"""Identifiers that are not yet there may be referred to: so many ahead."""
+"""Events may refer to identifiers that do not exist yet, at most this many ahead."""
 HOT = 100
-"""Every so manieth auction and person is hot."""
+"""One of this many auctions and persons is hot."""
 SIDE_INPUT_ROWS = 10_000
 CHANNELS = 10_000
 
 _STATES = ("CA", "ID", "MT", "NV", "OR", "UT")
-"""Half of the people live where query 3 looks for them."""
+"""Half of the people live in the states that query 3 selects."""
 _CITIES = ("Bend", "Boise", "Carson City", "Eugene", "Fresno", "Helena", "Provo", "Reno", "Salem", "Vallejo")
 _FIRST_NAMES = ("Ada", "Ben", "Chloe", "Dan", "Eve", "Finn", "Grace", "Hugo", "Iris", "Jack", "Kim")
 _LAST_NAMES = ("Archer", "Baker", "Carter", "Fisher", "Mason", "Porter", "Tanner", "Turner", "Weaver")
@@ -51,7 +51,7 @@ _TEXT_LENGTH = 1 << 16
 
 @dataclass(frozen=True)
 class Settings:
-    """Which events there are."""
+    """The parameters of the generated events."""
 
     events: int
     rate: float = 10_000
@@ -67,7 +67,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Texts:
-    """What the texts of a seed's events are cut from."""
+    """The source of the texts of a seed's events."""
 
     letters: str
     words: str
@@ -158,7 +158,7 @@ def _bids(texts: _Texts, uniform: Callable[[], float], epoch: int, times: list[i
 
 
 def _somebody(uniform: Callable[[], float], epoch: int) -> int:
-    """Return the number of one of the people who are active, or soon will be."""
+    """Return the number of a person who is active, or soon will be."""
     active = min(epoch + 1, ACTIVE_PEOPLE)
     return epoch + 1 - active + int(uniform() * (active + LEAD))
 
@@ -177,9 +177,9 @@ def _cut(text: str, shortest: int, longest: int, uniform: Callable[[], float]) -
 
 
 def write(settings: Settings, directory: Path, files: int = 2) -> Path:
-    """Write the events into so many files, and the side input of query 13 beside them; return the directory of events.
+    """Write the events to a number of files, and the side input of query 13; return the directory of events.
 
-    Consecutive epochs go to consecutive files, so that readers who take a file each are at about the same time.
+    Consecutive epochs go to consecutive files, so that readers of one file each are at about the same event time.
     """
     events = directory / "events"
     if events.exists():

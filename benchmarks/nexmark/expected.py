@@ -1,7 +1,7 @@
-"""What the queries must return, computed by DuckDB from the same files.
+"""The expected results of the queries, which DuckDB computes from the same files.
 
-The SQL is that of https://github.com/nexmark/nexmark put into DuckDB's words; times are milliseconds since 1970. Where
-the original leaves open which of several rows comes first, the order is made total here and in the queries alike.
+The SQL is that of https://github.com/nexmark/nexmark in DuckDB's dialect; times are milliseconds since 1970. Where the
+original does not define which of several rows comes first, the SQL here and the queries use the same total order.
 """
 
 from __future__ import annotations
@@ -146,23 +146,23 @@ PRIMARY_KEYS = {
     "q18": (0, 1),
     "q19": (0, -1),
 }
-"""The results that are changes of a table, and the fields that name its rows: the last one of each counts."""
+"""Queries whose results are changes of a table, and the fields that identify its rows: the last change counts."""
 
 
 def database(directory: Path) -> duckdb.DuckDBPyConnection:
-    """Return a database of the events that were written there."""
+    """Return a database of the events in a directory."""
     connection = duckdb.connect(config={"threads": 2})
     connection.execute(_VIEWS.format(directory=directory))
     return connection
 
 
 def final_table(query: str, results: Iterable[tuple[Any, ...]]) -> Rows:
-    """Return what is left when all changes have been made; the results as they are where they are no changes.
+    """Return the table after all changes; the results themselves if they are not changes.
 
     >>> final_table("q4", [(10, 5), (11, 7), (10, 6)])
     [(10, 6), (11, 7)]
     """
-    if query == "q12":  # which window a bid is in depends on when it is read
+    if query == "q12":  # the window of a bid depends on when the bid is read
         totals: dict[Any, int] = {}
         for bidder, count, start, end in results:
             assert (start % 10_000, end - start) == (0, 10_000), f"no window of q12: {start} to {end}"
@@ -173,7 +173,7 @@ def final_table(query: str, results: Iterable[tuple[Any, ...]]) -> Rows:
 
 
 def difference(query: str, results: Iterable[tuple[Any, ...]], connection: duckdb.DuckDBPyConnection) -> str:
-    """Return what is wrong with the results of a query; nothing if they are right."""
+    """Return the error in the results of a query; an empty text if they are right."""
     ours, theirs = sorted(final_table(query, results)), sorted(connection.execute(SQL[query]).fetchall())
     if len(ours) != len(theirs):
         return f"{query}: {len(ours):,} rows instead of {len(theirs):,}"
@@ -190,6 +190,6 @@ def _same(ours: Any, theirs: Any) -> bool:
 
 
 def written(directory: Path) -> Rows:
-    """Return the results that a job wrote into files; those that are not finished have a leading dot."""
+    """Return the results that a job wrote to files; unfinished files have a leading dot."""
     files = sorted(path for path in directory.rglob("*") if path.is_file() and not path.name.startswith((".", "_")))
     return [tuple(json.loads(line)) for path in files for line in path.read_text().splitlines()]

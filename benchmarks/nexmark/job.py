@@ -2,9 +2,9 @@
 
     python job.py QUERY --small DIRECTORY --output DIRECTORY [--large DIRECTORY --report FILE] [--mode thread]
 
-The first job reads few events and writes its results, which are to be checked. Two more throw theirs away: one reads as
-few events again, now that everything has been started and loaded once, and one reads many. The report says what each
-took. Query 10 always writes files, as that is what it is about.
+The first job reads few events and writes its results for a check. Two more drop their results: one reads the same few
+events again, now that everything has been started and loaded once, and one reads many. The report has the cost of each.
+Query 10 always writes files, since that is its purpose.
 """
 
 # ruff: noqa: ANN001, ANN201, D103 - as a user of that engine would write it
@@ -25,7 +25,7 @@ from benchmarks.nexmark.streams import read
 
 
 def write(stream, directory):
-    """Write tuples into files, as lines of JSON."""
+    """Write tuples to files, as lines of JSON."""
     sink = FileSink.for_row_format(directory, Encoder.simple_string_encoder())
     sink = sink.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build()
     stream.map(json.dumps, output_type=Types.STRING()).sink_to(sink)
@@ -44,7 +44,7 @@ def environment(options, runtime):
 
 
 def run(options, source, output, runtime="STREAMING"):
-    """Run the query once; return what it took, in seconds, and the CPU of all processes."""
+    """Run the query once; return its seconds, and the CPU seconds of all processes."""
     env = environment(options, runtime)
     results = QUERIES[options.query](read(env, source))
     if output:
@@ -59,14 +59,14 @@ def run(options, source, output, runtime="STREAMING"):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("query", choices=QUERIES)
-    parser.add_argument("--small", required=True, help="where events.write has written few events")
+    parser.add_argument("--small", required=True, help="directory of few events, from events.write")
     parser.add_argument("--output", required=True)
-    parser.add_argument("--large", help="where it has written many")
-    parser.add_argument("--report", help="the file that tells what the jobs took")
+    parser.add_argument("--large", help="directory of many events")
+    parser.add_argument("--report", help="file for the cost of the jobs")
     parser.add_argument("--mode", default="thread", help="flintstream, or PyFlink's execution mode: thread or process")
     parser.add_argument("--parallelism", type=int, default=2)
     options = parser.parse_args()
-    # Windows of processing time that have not ended when a bounded stream does are dropped, except in BATCH.
+    # Windows of processing time that are still open at the end of a bounded stream are dropped, except in BATCH.
     runtime = "BATCH" if options.query == "q12" else "STREAMING"
     run(options, options.small, f"{options.output}/checked", runtime)
     first = time.time()

@@ -1,4 +1,4 @@
-"""Checks and measures queries on an engine."""
+"""Check and measure queries on an engine."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     import duckdb
 
 NAMES = {"flintstream": "flintstream", "pyflink": "flink-thread"}
-"""The engines that run PyFlink programs: what they are called here, and by ``benchmarks.engines``."""
+"""The engines that run PyFlink programs: their names here and in ``benchmarks.engines``."""
 _JOB = str(Path(__file__).with_name("job.py"))
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of a query."""
+    """The result of a query."""
 
     query: str
     problem: str = ""
-    """What went wrong."""
+    """The error, if any."""
     checked: str = ""
-    """"equal", or what is wrong with the results, or nothing if there are none."""
+    """"equal", or the error in the results, or empty if there are none."""
     events: int = 0
     seconds: float = 0.0
-    """Without what a job on few events takes."""
+    """Without the time of a job on few events."""
     cpu: float = 0.0
     """Processor time of all processes, seconds, likewise."""
     start_up: float = 0.0
@@ -44,11 +44,11 @@ class Measured:
 
     @property
     def rate(self) -> float:
-        """Events per second; 0 if the events were too few to tell."""
+        """Events per second; 0 if there were too few events to measure."""
         return self.events / self.seconds if self.seconds > 0 else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is kept of it."""
+        """Return the values to keep as JSON."""
         if self.problem:
             return {"problem": self.problem, "checked": self.checked}
         if not self.events:
@@ -62,7 +62,7 @@ class Measured:
 
 
 class Measurement:
-    """Queries on one engine, and the events that they are run on."""
+    """Queries on one engine, and their events."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.engine = ENGINES[NAMES[options.engine]]
@@ -71,7 +71,7 @@ class Measurement:
         self._expected: duckdb.DuckDBPyConnection | None = None
 
     def _events(self, count: int, rate: float) -> Path:
-        """Return where so many events are; they are written once."""
+        """Return the directory of this many events, which are written once."""
         settings = events.Settings(count, rate, self._options.seed)
         parallelism = self._options.parallelism
         directory = Path(self._options.data, f"{count}-{rate:g}-{settings.seed}-{parallelism}").absolute()
@@ -82,7 +82,7 @@ class Measurement:
         return directory
 
     def _run(self, query: str, count: int) -> tuple[str, dict[str, Any]]:
-        """Run a query on few events and on so many; return what is wrong with the results and what the jobs took."""
+        """Run a query on few events and on this many; return the error in the results and the cost of the jobs."""
         few = self._options.check_events
         small = self._events(few, rate=few / 50)  # 50 seconds of event time: several windows
         if self._expected is None:
@@ -106,7 +106,7 @@ class Measurement:
             return problem, {**took, "first": took["first"] - started}
 
     def measure(self, query: str) -> Measured:
-        """Check a query and measure it; what goes wrong is part of the result."""
+        """Check a query and measure it; an error becomes part of the result."""
         count = self._options.events
         try:
             problem, took = self._run(query, count)

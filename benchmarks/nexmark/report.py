@@ -1,4 +1,4 @@
-"""Prints results, keeps them as JSON, and writes the table of ``docs/nexmark.md``."""
+"""Print results, keep them as JSON, and write the table of ``docs/nexmark.md``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def path_of(engine: str) -> Path:
 
 
 def circumstances(measurement: Measurement, options: argparse.Namespace) -> dict[str, Any]:
-    """Return when, where and with what is measured."""
+    """Return date, machine and versions of a measurement."""
     return {
         "machine": machine(),
         "load": round(os.getloadavg()[0], 1),
@@ -106,7 +106,7 @@ def _rows(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 
 def _measured(figures: dict[str, Any]) -> bool:
-    """Tell whether there are figures of a right result: not of a wrong one, and not where starting took all time."""
+    """Return whether there are figures of a right result: not of a wrong one, and not if starting took all the time."""
     right = "problem" not in figures and figures.get("checked") == "equal"
     return right and figures["events_per_second"] > 0 < figures["cpu_us_per_event"]
 
@@ -122,7 +122,7 @@ def _cells(figures: dict[str, Any]) -> list[str]:
 
 
 def fill_page() -> None:
-    """Put the table of the results that are there into the page."""
+    """Write the table of the existing results into the page."""
     ours, theirs = (
         json.loads(path_of(engine).read_text()) if path_of(engine).exists() else {}
         for engine in ("flintstream", "pyflink")

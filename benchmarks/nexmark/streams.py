@@ -14,7 +14,7 @@ from pyflink.datastream.connectors.file_system import FileEnumeratorProvider, Fi
 PERSON_TIME, AUCTION_TIME, BID_TIME = 6, 5, 5
 
 DELAY = Duration.of_seconds(4)
-"""Events may be so late; those of ``events`` never are, but that is what the watermarks of Nexmark allow for."""
+"""Lateness of events that Nexmark's watermarks allow; those of ``events`` are never late."""
 
 
 class TimeField(TimestampAssigner):
@@ -53,7 +53,7 @@ def bid(line):
 
 @dataclass
 class Inputs:
-    """What a query reads: the lines of all events, and the path of the side input."""
+    """Inputs of a query: the lines of all events, and the path of the side input."""
 
     events: object
     side_input: str
@@ -84,8 +84,8 @@ def timed(stream, field):
 
 
 def read(env, directory):
-    """Return the inputs that ``events.write`` wrote there."""
-    # Whole files, so that every reader goes through event time from its beginning to its end.
+    """Return the inputs that ``events.write`` wrote to a directory."""
+    # Whole files, so that every reader goes through event time from beginning to end.
     source = (
         FileSource.for_record_stream_format(StreamFormat.text_line_format(), f"{directory}/events")
         .set_file_enumerator(FileEnumeratorProvider.default_non_splittable_file_enumerator())

@@ -1,4 +1,4 @@
-"""Programs that run in the environment of one engine, where nothing else of this project is but the workloads.
+"""Programs that run in the environment of one engine, which has only the workloads of this project.
 
-``run_ENGINE.py`` is given one run of a workload as JSON and writes the results below its directory.
+``run_ENGINE.py`` takes one run of a workload as JSON and writes the results below its directory.
 """

@@ -1,4 +1,4 @@
-"""Fills keyed state, then changes a part of it at a steady rate; in PyFlink's API, for PyFlink and flintstream."""
+"""Fill keyed state, then change a part of it at a steady rate; in PyFlink's API, for PyFlink and flintstream."""
 
 # ruff: noqa: ANN001, ANN201, ANN204, ARG002, D102, D103 - as a user of that engine would write it
 
@@ -18,7 +18,7 @@ SPREAD = 2_654_435_761
 
 
 class Steady(MapFunction):
-    """Lets the first records pass, and those after them at a rate."""
+    """Pass the first records at full speed, and the others at a steady rate."""
 
     def __init__(self, keys, rate, note):
         self.keys, self.rate, self.note = keys, rate, note
@@ -38,7 +38,7 @@ class Steady(MapFunction):
 
 
 class Keep(KeyedProcessFunction):
-    """Keeps 100 bytes per key; fails once if it is told to, and notes when it works again."""
+    """Keep 100 bytes per key; fail once if requested, and record when processing resumes."""
 
     def __init__(self, fail_at, note):
         self.fail_at, self.note = fail_at, note
@@ -57,7 +57,7 @@ class Keep(KeyedProcessFunction):
             self.failed.touch()
             with Path(self.note).open("a") as file:
                 print("fails", time.time(), file=file)
-            raise ValueError("as it was told to")
+            raise ValueError("the requested failure")
         self.state.update(f"{value[1]:0100d}")
         if value[1] < 0:
             yield value

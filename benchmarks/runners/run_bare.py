@@ -1,4 +1,4 @@
-"""Runs the user functions of a workload in two Python processes, with nothing between them."""
+"""Run the user functions of a workload in two Python processes, without an exchange."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def subtask(number: int, run: Run) -> None:
 
 
 def run_both(function: Callable[[int, Run], None], run: Run) -> None:
-    """Run a function in two processes, with the number of each; end this one, too, if one fails."""
+    """Run a function in two processes, with the number of each; also end this process if one fails."""
     processes = [Process(target=function, args=(number, run)) for number in range(2)]
     for process in processes:
         process.start()

@@ -1,4 +1,4 @@
-"""Runs a workload on Bytewax: two processes, an exchange between them.
+"""Run a workload on Bytewax: two processes, an exchange between them.
 
 ``benchmarks.workloads.PACKAGE.bytewax.build(flow, run)`` returns a stream of tuples, which are written as results.
 """
@@ -24,7 +24,7 @@ RUN = "BENCHMARK_RUN"
 
 def flow() -> Dataflow:
     """Return the flow that the processes run."""
-    import bytewax.operators as op  # noqa: PLC0415 - the process that starts the others needs none of it
+    import bytewax.operators as op  # noqa: PLC0415 - the process that starts the others does not need it
     from bytewax.dataflow import Dataflow  # noqa: PLC0415
     from bytewax.outputs import DynamicSink, StatelessSinkPartition  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Runs the program of a workload on PyFlink or, with ``flintstream run``, on flintstream."""
+"""Run the program of a workload on PyFlink or, with ``flintstream run``, on flintstream."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ from benchmarks.workload import Run
 
 
 def settings(mode: str, run: Run) -> Configuration:
-    """Return what the environment is made with."""
+    """Return the configuration of the environment."""
     given = {}
     if mode != "flintstream":
         given |= {"python.execution-mode": mode}

@@ -1,4 +1,4 @@
-"""Runs a workload on PySpark's structured streaming.
+"""Run a workload on PySpark's structured streaming.
 
 ``benchmarks.workloads.PACKAGE.MODE.build(spark, run)`` returns a streaming DataFrame whose rows are written as results;
 the mode is ``spark`` or ``spark_pandas``.
@@ -33,7 +33,7 @@ def main() -> None:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.python.unix.domain.socket.enabled", "true")
         .config("spark.sql.streaming.stateStore.providerClass", STORE)
-        # State that expires makes Spark run batches without data for ever, even where it is to stop at the end.
+        # With state that expires, Spark runs empty batches indefinitely, even if the query is to stop at the end.
         .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         .getOrCreate()
     )

@@ -1,4 +1,4 @@
-"""Functions that take their time; in PyFlink's API, for PyFlink and flintstream. Each record tells when it was done."""
+"""Slow functions in PyFlink's API, for PyFlink and flintstream. Each result has the time at which it was returned."""
 
 # ruff: noqa: ANN001, ANN201, ANN204, ARG002, D101, D102, D103 - as a user of that engine would write it
 

@@ -1,4 +1,4 @@
-"""The workloads: what is computed, and by which package here."""
+"""The workloads and their packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries that join streams by key; all that must wait is in keyed state."""
+"""Queries that join streams by key; waiting records are in keyed state."""
 
 # ruff: noqa: ANN001, ANN201, ANN202, D102 - as a user of that engine would write it
 
@@ -14,14 +14,14 @@ PRICE, BID_TIME = 2, 5
 
 
 def beats(bid, other):
-    """Tell whether a bid beats another: by price, then by time; the rest makes the order total."""
+    """Return whether a bid beats another: by price, then by time; the rest makes the order total."""
     if bid[PRICE] != other[PRICE]:
         return bid[PRICE] > other[PRICE]
     return (bid[BID_TIME], bid) < (other[BID_TIME], other)
 
 
 class NewSellers(KeyedCoProcessFunction):
-    """Joins a person (input 1), who is there once, with all auctions of theirs (input 2)."""
+    """Join a person (input 1), who appears once, with all their auctions (input 2)."""
 
     def open(self, runtime_context):
         self.person = runtime_context.get_state(ValueStateDescriptor("person", ANY))
@@ -43,7 +43,7 @@ class NewSellers(KeyedCoProcessFunction):
 
 
 def q3(inputs):
-    """Find who sells in Oregon, Idaho and California in category 10."""
+    """Find sellers in Oregon, Idaho and California in category 10."""
     persons = inputs.persons().filter(lambda person: person[5] in {"OR", "ID", "CA"})
     auctions = inputs.auctions().filter(lambda auction: auction[CATEGORY] == 10)
     by_id = persons.key_by(lambda person: person[0], key_type=Types.LONG())
@@ -52,7 +52,7 @@ def q3(inputs):
 
 
 class WinningBid(KeyedCoProcessFunction):
-    """Joins an auction (input 1) with the best of its bids (input 2) when it closes; forgets them then."""
+    """Join an auction (input 1) with the best of its bids (input 2) when it closes; then drop them."""
 
     def open(self, runtime_context):
         self.auction = runtime_context.get_state(ValueStateDescriptor("auction", ANY))
@@ -70,7 +70,7 @@ class WinningBid(KeyedCoProcessFunction):
         auction = self.auction.value()
         if auction is not None:
             self.consider(auction, bid)
-        else:  # it comes later, perhaps; it matters only if it does not begin after the bid
+        else:  # the auction may arrive later; it matters only if it does not begin after the bid
             self.early.add(bid)
             ctx.timer_service().register_event_time_timer(bid[BID_TIME])
 
@@ -100,7 +100,7 @@ def winning_bids(inputs):
 
 
 class Average(KeyedProcessFunction):
-    """Updates the average, rounded down, of all that came for a key."""
+    """Update the average, rounded down, of all values of a key."""
 
     def open(self, runtime_context):
         self.total = runtime_context.get_state(ValueStateDescriptor("total", ANY))
@@ -120,7 +120,7 @@ def q4(inputs):
 
 
 class MovingAverage(KeyedProcessFunction):
-    """Updates, for each auction of a seller, the average of its price and the 10 before it, in order of the bids."""
+    """Update, for each auction of a seller, the average of its price and the 10 before it, in order of the bids."""
 
     def open(self, runtime_context):
         self.prices = runtime_context.get_state(ValueStateDescriptor("prices", ANY))
@@ -153,7 +153,7 @@ def q9(inputs):
 
 
 class Expand(KeyedCoProcessFunction):
-    """Joins an auction (input 1) with all its bids (input 2) if it is of category 10."""
+    """Join an auction (input 1) with all its bids (input 2) if it is of category 10."""
 
     def open(self, runtime_context):
         self.auction = runtime_context.get_state(ValueStateDescriptor("auction", ANY))
@@ -177,7 +177,7 @@ class Expand(KeyedCoProcessFunction):
 
 def q20(inputs):
     """Add the auction to every bid on one of category 10."""
-    # All auctions are told of, so that bids on others need not wait for ever.
+    # The join gets all auctions, so that bids on other categories do not wait indefinitely.
     auctions = inputs.auctions().key_by(lambda auction: auction[0], key_type=Types.LONG())
     bids = inputs.bids().key_by(lambda bid: bid[0], key_type=Types.LONG())
     return auctions.connect(bids).process(Expand())

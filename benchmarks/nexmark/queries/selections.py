@@ -40,7 +40,7 @@ def q2(inputs):
 
 
 def q10(inputs):
-    """Log all bids; day and minute are what the log is partitioned by."""
+    """Log all bids, partitioned by day and minute."""
 
     def select(bid):
         auction, bidder, price, _, _, time, extra = bid
@@ -50,7 +50,7 @@ def q10(inputs):
 
 
 class Enrich(MapFunction):
-    """Adds what a table says of a bid's auction; None where it says nothing."""
+    """Add the value of a bid's auction in a table; None if it has none."""
 
     def __init__(self, path):
         self.path = path
@@ -69,7 +69,7 @@ def q13(inputs):
 
 
 def q14(inputs):
-    """Compute with bids of some prices, with a function of the user's own."""
+    """Compute with bids in a price range, with a user-defined function."""
 
     def count_char(text, character):
         return text.count(character)
@@ -88,7 +88,7 @@ def q14(inputs):
 
 
 def q21(inputs):
-    """Add the identifier of the channel; leave out bids by a channel that has none."""
+    """Add the identifier of the channel; leave out bids by a channel without one."""
 
     def identify(bid):
         auction, bidder, price, channel, url, _, _ = bid

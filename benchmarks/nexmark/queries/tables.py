@@ -15,18 +15,18 @@ AUCTION, BIDDER, PRICE, CHANNEL, URL, TIME, EXTRA = range(7)
 
 
 def rank_of(price):
-    """Return 0, 1 or 2: whether a price is low, middling or high."""
+    """Return 0, 1 or 2 for a low, medium or high price."""
     if price < 10_000:
         return 0
     return 1 if price < 1_000_000 else 2
 
 
 class Statistics(KeyedProcessFunction):
-    """Counts bids, bidders and auctions, all of them and those of each rank of prices: 12 numbers."""
+    """Count bids, bidders and auctions, in total and for each rank of prices: 12 numbers."""
 
     def open(self, runtime_context):
         self.counts = runtime_context.get_state(ValueStateDescriptor("counts", ANY))
-        # Bidder or auction -> the ranks it has been seen with, as bits.
+        # Bidder or auction -> its ranks so far, as bits.
         self.bidders = runtime_context.get_map_state(MapStateDescriptor("bidders", Types.LONG(), Types.LONG()))
         self.auctions = runtime_context.get_map_state(MapStateDescriptor("auctions", Types.LONG(), Types.LONG()))
 
@@ -55,7 +55,7 @@ def q15(inputs):
 
 
 class ChannelStatistics(Statistics):
-    """Keeps the latest minute too."""
+    """Also keep the latest minute."""
 
     def open(self, runtime_context):
         super().open(runtime_context)
@@ -73,7 +73,7 @@ def q16(inputs):
 
 
 class Prices(KeyedProcessFunction):
-    """Counts bids, all of them and those of each rank, and keeps lowest, highest, average and sum of prices."""
+    """Count bids, in total and for each rank, and keep lowest, highest, average and sum of prices."""
 
     def open(self, runtime_context):
         self.row = runtime_context.get_state(ValueStateDescriptor("row", ANY))
@@ -93,7 +93,7 @@ def q17(inputs):
 
 
 class Last(KeyedProcessFunction):
-    """Keeps the bid with the latest time; the other fields make the order total."""
+    """Keep the bid with the latest time; the other fields make the order total."""
 
     def open(self, runtime_context):
         self.last = runtime_context.get_state(ValueStateDescriptor("last", ANY))
@@ -111,12 +111,12 @@ def q18(inputs):
 
 
 def order_of(bid):
-    """Return what bids on an auction are ranked by: the highest price, then the first; the rest makes it total."""
+    """Return the rank key of a bid on an auction: highest price first, then earliest; the rest makes it total."""
     return -bid[PRICE], bid[TIME], bid
 
 
 class Top(KeyedProcessFunction):
-    """Keeps the 10 best bids and their ranks."""
+    """Keep the 10 best bids and their ranks."""
 
     def open(self, runtime_context):
         self.best = runtime_context.get_state(ValueStateDescriptor("best", ANY))

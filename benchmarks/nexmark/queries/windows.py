@@ -131,7 +131,7 @@ def end_of_window(time):
 
 
 class OfWindow(KeyedCoProcessFunction):
-    """Joins bids (input 1) with highest prices of windows (input 2), both of the same price.
+    """Join bids (input 1) with highest prices of windows (input 2), both of the same price.
 
     A bid belongs to a window also if it was made at the very end of it.
     """
@@ -201,7 +201,7 @@ class NewSeller(ProcessWindowFunction):
 
 
 def q8(inputs):
-    """Find who has come and opened an auction in the same 10 seconds."""
+    """Find people who joined and opened an auction in the same 10 seconds."""
     persons = inputs.timed_persons().map(lambda person: (person[0], person[1]))
     sellers = inputs.timed_auctions().map(lambda auction: (auction[7], None))
     return (

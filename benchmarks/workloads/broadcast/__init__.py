@@ -1,6 +1,6 @@
-"""Rules are broadcast; each record looks up the rule of its category and passes or not.
+"""Broadcast rules; each record looks up the rule of its category and passes or not.
 
-There are 8 rules. Records that come before the last rule wait. One of 101 records that pass is written.
+There are 8 rules. Records that arrive before the last rule wait. One of 101 passing records is written.
 """
 
 from __future__ import annotations

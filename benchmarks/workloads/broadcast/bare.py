@@ -1,4 +1,4 @@
-"""On plain Python: the rules are a dict that each process has from the beginning."""
+"""On plain Python: the rules are a dict that each process has from the start."""
 
 from __future__ import annotations
 

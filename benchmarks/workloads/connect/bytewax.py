@@ -1,4 +1,4 @@
-"""On Bytewax: both streams are merged, and a step with state tells them apart."""
+"""On Bytewax: the flow merges both streams, and a step with state distinguishes them."""
 
 import bytewax.operators as op
 

@@ -1,1 +1,1 @@
-"""The keyed count with everything on: changelog checkpoints every 10 s, and a timer per key to write its last count."""
+"""The keyed count with all features: changelog checkpoints every 10 s, a timer per key that writes its last count."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def subtask(number: int, run: Run) -> Iterator[tuple[int, int]]:
-    """Count one half of the numbers; at the end, give the last counts."""
+    """Count one half of the numbers; emit the last counts at the end."""
     keys, half = run.settings["keys"], run.half
     state: dict[int, int] = {}
 

@@ -1,4 +1,4 @@
-"""On Bytewax with recovery. As it has no timers of event time, the end of the input brings the last counts."""
+"""On Bytewax with recovery. It has no event-time timers, so the last counts are emitted at the end of the input."""
 
 import bytewax.operators as op
 from bytewax.operators import StatefulBatchLogic

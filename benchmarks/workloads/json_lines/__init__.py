@@ -1,4 +1,4 @@
-"""Texts in JSON, of about 250 characters, are parsed, filtered by a field, and three fields of them are taken.
+"""Parse JSON texts of about 250 characters, filter them by a field, and take three of their fields.
 
 There are 1,000 different texts; one of five orders is written.
 """
@@ -36,10 +36,10 @@ def is_order(event: dict[str, Any]) -> bool:
 
 
 def to_order(event: dict[str, Any]) -> tuple[int, str, int]:
-    """Return id, user and how many things were ordered."""
+    """Return id, user and the number of ordered items."""
     return event["id"], event["user"]["name"], sum(item["quantity"] for item in event["items"])
 
 
 def is_sample(order: tuple[int, str, int]) -> bool:
-    """Choose what is written."""
+    """Choose the records to write."""
     return order[0] % 20 == 2

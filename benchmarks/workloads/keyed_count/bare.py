@@ -1,4 +1,4 @@
-"""On plain Python: a dict per process; the halves of the numbers have keys of their own, so there is no exchange."""
+"""On plain Python: a dict per process; the halves of the numbers have separate keys, so there is no exchange."""
 
 from __future__ import annotations
 

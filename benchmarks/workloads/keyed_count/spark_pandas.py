@@ -1,4 +1,4 @@
-"""On PySpark's applyInPandasWithState, which hands over the rows of a key and batch at once, in any order."""
+"""On PySpark's applyInPandasWithState, which passes all rows of a key and batch at once, in any order."""
 
 import pandas as pd
 from pyspark.sql.streaming.state import GroupStateTimeout

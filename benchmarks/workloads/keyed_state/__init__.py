@@ -12,10 +12,10 @@ ITEMS = 50
 
 
 def to_visit(n: int, half: int) -> tuple[int, int]:
-    """Return a key and the number; the halves of the numbers have keys of their own."""
+    """Return a key and the number; the halves of the numbers have separate keys."""
     return n * SPREAD % (KEYS // 2) * 2 + (n >= half), n
 
 
 def item_of(n: int) -> int:
-    """Return which item of its key a number is about."""
+    """Return the item of its key that a number belongs to."""
     return n // KEYS % ITEMS

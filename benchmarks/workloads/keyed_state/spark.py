@@ -1,4 +1,4 @@
-"""On PySpark's transformWithState, which hands over the rows of a key and batch at once, in any order."""
+"""On PySpark's transformWithState, which passes all rows of a key and batch at once, in any order."""
 
 # ruff: noqa: N802, N803 - PySpark's names
 

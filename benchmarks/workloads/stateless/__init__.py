@@ -13,12 +13,12 @@ Pair = tuple[int, int]
 
 
 def to_reading(n: int) -> Pair:
-    """Return a number and what was read."""
+    """Return a number and its reading."""
     return n, n * SPREAD % 1000
 
 
 def is_valid(reading: Pair) -> bool:
-    """Refuse one of ten."""
+    """Drop one of ten."""
     return reading[1] % 10 != 0
 
 
@@ -38,5 +38,5 @@ def calibrate(reading: Pair) -> Pair:
 
 
 def is_sample(reading: Pair) -> bool:
-    """Choose what is written."""
+    """Choose the records to write."""
     return reading[0] % SAMPLE == 0

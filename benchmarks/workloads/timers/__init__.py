@@ -1,4 +1,4 @@
-"""Every record deletes the timer of its key and registers a later one; a timer writes how many records there were.
+"""Every record deletes the timer of its key and registers a later one; a timer writes the number of records.
 
-The input is that of the session windows, and so is the result: sessions, made by hand.
+Input and result are those of the session windows: sessions, implemented by hand.
 """

@@ -1,4 +1,4 @@
-"""On plain Python: a heap of timers per process, where deleted ones stay until their time comes."""
+"""On plain Python: a heap of timers per process, where deleted timers stay until they are due."""
 
 from __future__ import annotations
 

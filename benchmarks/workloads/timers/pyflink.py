@@ -21,7 +21,7 @@ class Sessions(KeyedProcessFunction):
         count = self.count.value() or 0
         if end is not None:
             timers.delete_event_time_timer(end)
-            if ctx.timestamp() >= end:  # watermarks come now and then: this one is still on its way
+            if ctx.timestamp() >= end:  # watermarks are periodic: the one for this end has not arrived yet
                 yield ctx.get_current_key(), end, count
                 count = 0
         end = ctx.timestamp() + GAP

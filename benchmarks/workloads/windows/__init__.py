@@ -15,7 +15,7 @@ GAP = 5_000
 
 
 def steady(n: int, half: int) -> tuple[int, int, int]:
-    """Return key, number and time (ms); each half of the numbers begins at 0 and has keys of its own."""
+    """Return key, number and time (ms); each half of the numbers starts at 0 and has separate keys."""
     second = n >= half
     time = n - half if second else n
     return time * SPREAD % (KEYS // 2) * 2 + second, n, time

@@ -1,4 +1,4 @@
-"""On plain Python: a dict of windows per process, which are closed as time moves on."""
+"""On plain Python: a dict of windows per process, which close as time advances."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def aligned(mine: range, half: int, slide: int) -> Iterator[Result]:
 
 
 def results(start: int, window: dict[int, tuple[int, int]]) -> Iterator[Result]:
-    """Return what a window has."""
+    """Return the result of a window."""
     for key, (count, total) in window.items():
         yield key, start, start + SIZE, count, total
 

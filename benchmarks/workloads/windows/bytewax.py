@@ -1,7 +1,7 @@
 """On Bytewax.
 
-Its clock, one per key, also moves with processing time; that it waits for 10 s keeps records from being late because
-the machine was slow.
+Its clock, one per key, also moves with processing time. It waits for 10 s, so that records are not late because the
+machine is slow.
 """
 
 from datetime import UTC, datetime, timedelta

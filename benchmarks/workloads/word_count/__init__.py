@@ -1,7 +1,7 @@
-"""The words of two text files are counted; every 100th count of a word is written. A record is a word.
+"""Count the words of two text files; write every 100th count of a word. A record is a word.
 
-A line has ten words. Some words are much more frequent than others, and each file has 5,000 words of its own, so that
-two processes can do without an exchange.
+A line has ten words. Some words are much more frequent than others, and each file has a separate set of 5,000 words, so
+that two processes need no exchange.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EVERY = 100
 
 
 def prepare(run: Run) -> None:
-    """Write the files: the same lines over and over, in an order of their own."""
+    """Write the files: the same lines over and over, in a different order each."""
     Path(run.input).mkdir()
     for number in range(2):
         random = Random(number)
