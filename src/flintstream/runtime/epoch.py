@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What is to be known of an epoch: made once from the driver's instruction, and handed to every operator.
+    """The facts about an epoch: made once from the driver's instruction, and handed to every operator.
 
     >>> Epoch(number=3).drain
     False
@@ -22,23 +22,23 @@ class Epoch:
 
     number: int = 0
     version: str = ""
-    """Of the state at its end. No other attempt at this epoch has the same."""
+    """The version of the state at its end; no other attempt at this epoch has the same."""
     run: str = ""
     """Changes whenever the job is started again."""
     checkpoint: bool = False
     """It ends with a checkpoint or savepoint."""
     savepoint: bool = False
-    """It ends with a savepoint: another job may start from that while this one goes on."""
+    """It ends with a savepoint, from which another job may start while this one goes on."""
     commit: bool = True
-    """What sinks prepare at its end is committed before the next epoch."""
+    """The output that sinks prepare at its end is committed before the next epoch."""
     drain: bool = False
     """The input ends now, as if the sources were used up."""
     end_of_input: bool = False
-    """All input has ended: no epoch follows. Known only when the input of the epoch has been read."""
+    """All input has ended and no epoch follows; known only when the epoch's input has been read."""
     max_epoch_ms: int = 5_000
-    """When it is to end."""
+    """How long sources read."""
     idle_epoch_ms: int = 200
-    """When it is to end while its tasks only wait."""
+    """How long sources read while the tasks only wait."""
     max_records: int | None = None
     """How many records a source emits, None for as many as it can."""
     no_more_splits: frozenset[int] = frozenset()
@@ -46,11 +46,11 @@ class Epoch:
     slowest: Mapping[str, int] = field(default_factory=dict)
     """Alignment group -> lowest watermark (ms) of its sources at the end of the epoch before."""
     tracks_changes: bool = True
-    """Keyed state has to know at the end what has changed. If not, all of it is written."""
+    """Keyed state has to record its changes; otherwise all of it is written at the end."""
 
     @classmethod
     def of(cls, instruction: Instruction, settings: JobSettings, version: str, *, tracks_changes: bool) -> Epoch:
-        """Return the epoch that the driver asks for."""
+        """Return the epoch that ``instruction`` describes."""
         longest = settings.max_epoch_ms
         return cls(
             number=instruction.epoch,

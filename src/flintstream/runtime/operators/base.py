@@ -7,7 +7,7 @@ operator sees records and watermarks in exactly the order in which its upstream 
 Two rules keep blocks as safe as record-at-a-time processing:
 
 * an operator never mutates the lists it is handed, and
-* whoever emits an object that somebody may still mutate (user state, a generator's buffer) emits a copy of it
+* an operator emits a copy of an object that may still change (user state, a generator's buffer)
   (:func:`flintstream.runtime.copies.copied`).
 """
 
@@ -148,16 +148,16 @@ class Operator:
     """Whether the sources of its chain should take turns, record by record, at first."""
 
     method: ClassVar[str | None] = None
-    """The method of its function that does everything: one loop can do what several such operators do in turn."""
+    """The method of its function that does all the work: one loop can then replace several such operators."""
 
     gives_blocks: ClassVar[bool] = False
-    """Whether it emits blocks by itself and takes back what :attr:`watch` says that the next function has left."""
+    """Whether it emits blocks by itself, and emits again what the next function left of a block (see :attr:`watch`)."""
 
     can_be_cut: ClassVar[bool] = False
-    """Whether its loop shows :attr:`watch` where it is, so that it can be made to leave the rest of a block."""
+    """Whether its loop reports to :attr:`watch`, which can then make it leave the rest of a block."""
 
     finished: bool = True
-    """Whether it reads no more: a source sets it to False until it has passed on the end of its input."""
+    """Whether nothing is left to read: False for a source until it has passed on the end of its input."""
 
     declared_type: TypeInformation | None = None
     """What the user says that results are; they are brought to it behind the operator."""
@@ -179,13 +179,13 @@ class Operator:
         self.frozen = ATOMS if side_outputs else frozen_classes(self.declared_type)
 
     def join(self, upstream: Operator, *, directly: bool) -> None:
-        """Learn that records of ``upstream`` come here within the chain, ``directly`` or through other operators."""
+        """Learn that records of ``upstream`` arrive here within the chain, ``directly`` or through other operators."""
 
     def heed(self, generator: Any) -> None:
-        """Learn of a watermark generator behind this operator that may want its splits to wait for others."""
+        """Learn of a watermark generator downstream, which may make splits of this operator wait for others."""
 
     def passes_blocks(self) -> bool:
-        """Tell whether it emits blocks as they come, and copes with a next function that leaves the rest of one."""
+        """Tell whether it passes blocks on unchanged, and allows the next function to leave the rest of a block."""
         return False
 
     def freeze_keys(self) -> None:
@@ -197,12 +197,12 @@ class Operator:
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
-        """Begin an epoch; ``given`` has the splits that a source is to read from now on, beside those it has."""
+        """Begin an epoch; ``given`` has new splits for a source."""
 
     def reads(self) -> Iterator[int] | None:
-        """Return what reads the input of the epoch; None for what has no input but that of others.
+        """Return an iterator that reads the epoch's input; None if all input comes from other operators.
 
-        Each step emits something, and yields how many records it has been so far.
+        Each step emits something and yields the number of records so far.
         """
         return None
 
@@ -233,13 +233,13 @@ class Operator:
         return None
 
     def end_key(self, key: Any) -> None:
-        """BATCH: all records of a key are in; emit what is left to say of it, and drop its state."""
+        """BATCH: all records of a key are in; emit its last results, and drop its state."""
         raise NotImplementedError
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Emit or prepare what must not wait for the next epoch; return what the driver is told.
+        """Emit or prepare what must not wait for the next epoch, and report to the driver.
 
-        All upstream operators of the chain have done so before. Records, metrics and warnings are added to it later.
+        All operators upstream in the chain have ended the epoch before. The subtask adds records, metrics and warnings.
         """
         return NodeReport(
             self.context.node,
@@ -273,4 +273,4 @@ class Operator:
         """Close the user's function; called once when the subtask ends."""
 
     def release(self) -> None:
-        """Let go of what is held outside of memory: this object is not used any more, whatever has happened."""
+        """Release resources outside of memory; called at the very end, even after a failure."""

@@ -47,11 +47,11 @@ class KeyedOperator(CollectingOperator):
         self.key = frozen_selector(self.selector)
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
-        """Let state and timers know whether to remember what changes."""
+        """Let state and timers know whether to record changes."""
         self.state.tracking = self.timers.tracking = epoch.tracks_changes
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Clean up the state; tell when that is to be done again even without input."""
+        """Clean up the state, and report when to do so again even without input."""
         report = super().end_epoch(epoch)
         if epoch.end_of_input:
             return report
@@ -83,7 +83,7 @@ class TimerOperator(KeyedOperator):
         return self.timers.next_processing_time()
 
     def fire(self, due: Iterable[Timer], *, event: bool) -> None:
-        """Do what the timers are for, and send what comes of it; ``event`` tells event time from processing time."""
+        """Fire timers and send the results; ``event`` is true for event time, false for processing time."""
         raise NotImplementedError
 
     def end_key(self, key: Any) -> None:
@@ -161,7 +161,7 @@ class KeyedProcessOperator(TimerOperator):
 
 
 def frozen_selector(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what finds keys like ``selector``, in the form in which they can be hashed.
+    """Return a selector that finds the same keys in hashable form.
 
     >>> frozen_selector(lambda record: record[:1])([1, 2])
     [1]

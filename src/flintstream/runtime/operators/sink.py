@@ -34,7 +34,7 @@ class SinkOperator(Operator):
         self.due: int | None = None
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
-        """Remember the epoch, of which a writer that is opened in it is told."""
+        """Remember the epoch: a writer that is opened in it is told its version."""
         self.epoch = epoch
 
     def open(self) -> None:
@@ -138,10 +138,10 @@ class SinkOperator(Operator):
                 raise self._failure(error) from error
 
     def release(self) -> None:
-        """Close the writer, although the epoch may have failed."""
+        """Close the writer, even after a failure."""
         try:
             self.close()
-        except OperatorFailure as failure:  # whatever made the epoch fail has been told already
+        except OperatorFailure as failure:  # the error that made the epoch fail is already reported
             if is_interrupt(failure.error):
                 raise failure.error from None
 

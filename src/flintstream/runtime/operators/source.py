@@ -46,10 +46,10 @@ class InputOperator(Operator, ABC):
         self.records = 0
         """Records of the last epoch."""
         self.aligned: list[TimestampsAndWatermarksOperator] = []
-        """The generators of watermarks behind this source that may have its splits wait."""
+        """The watermark generators downstream that may make its splits wait."""
 
     def heed(self, generator: TimestampsAndWatermarksOperator) -> None:
-        """Have splits wait when ``generator`` says so."""
+        """Let splits wait when ``generator`` says so."""
         self.aligned.append(generator)
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
@@ -58,7 +58,7 @@ class InputOperator(Operator, ABC):
         self.splits.extend(given)
 
     def reads(self) -> Iterator[int]:
-        """Return what reads until there are no more records or the epoch is over."""
+        """Return an iterator that reads until there are no more records or the epoch is over."""
         if self.epoch.drain:
             self.drain()
         self.more, self.records = False, 0
@@ -216,7 +216,7 @@ class SourceOperator(InputOperator):
             reading.close()
 
     def _is_ahead(self, split: str) -> bool:
-        """Tell whether a split waits for others: it has more until the epoch ends."""
+        """Tell whether a split has to wait for others until the epoch ends."""
         return any(generator.is_ahead(self.epoch.slowest, split) for generator in self.aligned)
 
     def _pause(self, split: Any, reading: Generator[Any, None, bool]) -> None:
@@ -295,7 +295,7 @@ class SourceOperator(InputOperator):
         """
         started, cpu_started = time.monotonic(), time.process_time()
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
-        # One that others must be able to wait for does not go unobserved for long.
+        # Other sources can wait for this one only if its watermark is reported often enough.
         intervals = [alignment.update_interval_ms for each in self.aligned if (alignment := each.strategy.alignment)]
         longest = min([self.epoch.max_epoch_ms, *intervals])
         if not bounded:

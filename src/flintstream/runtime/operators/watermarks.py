@@ -173,7 +173,7 @@ class TimestampsAndWatermarksOperator(Operator):
         self.last_record = wall_clock()
 
     def join(self, upstream: Operator, *, directly: bool) -> None:  # noqa: ARG002 - the contract
-        """Have a source wait for others of its alignment group."""
+        """Let a source wait for others in its alignment group."""
         if self.strategy.alignment is not None:
             upstream.heed(self)
 
@@ -347,7 +347,7 @@ class TimestampsAndWatermarksOperator(Operator):
         return self.own_watermark()
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Tell how far this one is in its alignment group."""
+        """Report the watermark to the other sources of the alignment group."""
         report = super().end_epoch(epoch)
         alignment = self.strategy.alignment
         if alignment is None or self.idle or self.ended:

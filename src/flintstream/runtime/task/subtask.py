@@ -101,7 +101,7 @@ class Subtask:
                 operator.open()
 
     def _consume(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:
-        """Feed what crossed exchanges, then what sources read, in turn; yields when something may be ready to send."""
+        """Feed items from exchanges, then read sources in turn; yields when something may be ready to send."""
         yield from self.input.feed(epoch, gate)
         tick, alternates = self.wiring.tick, self.wiring.alternates
         records = {run: 0 for operator in self.operators.values() if (run := operator.reads()) is not None}
@@ -162,6 +162,6 @@ class Subtask:
         return tuple(pieces), ""
 
     def release(self) -> None:
-        """Let go of what operators hold outside of memory; this object is not used any more."""
+        """Release what operators hold outside of memory; this object is not used afterwards."""
         for operator in self.operators.values():
             operator.release()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Wiring:
-    """The operators of a chain in one subtask, and who is connected to whom."""
+    """The operators of a chain in one subtask, and the connections between them."""
 
     def __init__(self, job: JobPlan, chain: ChainPlan, index: int) -> None:
         """Unpickle the operators and connect them.
@@ -116,7 +116,7 @@ class Wiring:
                 watch_block(operator, operator.output, [], local + exchanged)
 
     def _join(self) -> None:
-        """Let operators know what is before them."""
+        """Tell operators which operators are upstream."""
         for number, operator in self.operators.items():
             reached: dict[int, bool] = {}
             for edge in self.chain.local_edges:
@@ -129,7 +129,7 @@ class Wiring:
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
     def channels(self, edge: ExchangeEdge) -> list[tuple[int, int]]:
-        """Return the channels through which an exchange brings items: one for each subtask that sends some here."""
+        """Return the channels of an exchange: one for each subtask that sends items here."""
         if isinstance(edge.partitioner, ForwardPartitioner):
             return [(edge.id, self.index)]
         return [(edge.id, sender) for sender in range(edge.source_parallelism)]
@@ -158,12 +158,12 @@ class Wiring:
         return min((node_input.valve.combined for node_input in self.inputs.values()), default=MIN_TIMESTAMP)
 
     def begin_epoch(self) -> None:
-        """Count records from here on."""
+        """Start counting records."""
         for node_input in self.inputs.values():
             node_input.records = 0
 
     def completed(self, reports: Iterable[NodeReport]) -> tuple[NodeReport, ...]:
-        """Return what operators report of an epoch together with what was counted around them."""
+        """Complete the reports of operators with records, metrics and warnings."""
         received = dict.fromkeys(self.operators, 0)
         for (node, _), node_input in self.inputs.items():
             received[node] += node_input.records
