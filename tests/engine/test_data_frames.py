@@ -278,6 +278,13 @@ def test_declared_types_are_the_columns(make_env, tmp_path):
         stream.to_dataframe(directory=str(tmp_path / "out"))
 
 
+def test_the_name_of_the_directory_may_have_blanks_and_percent_signs(make_inline_env, spark, tmp_path):
+    stream = make_inline_env().from_collection([(1,), (2,)], Types.TUPLE([Types.INT()]))
+    frame = stream.to_dataframe(directory=f"file://{tmp_path}/a b%20")
+    assert sorted(row.f0 for row in frame.collect()) == [1, 2]
+    assert [path.name for path in tmp_path.iterdir()] == ["a b%20"]
+
+
 def test_a_schema_gives_columns_to_records_without_a_type(make_inline_env, spark):
     records = [Row(b="x", a=1), (2, "y"), {"a": 3, "b": "z"}, Row(4, None)]
     frame = make_inline_env().from_collection(records).to_dataframe("a int, b string")

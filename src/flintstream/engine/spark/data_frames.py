@@ -30,6 +30,7 @@ from flintstream.engine.spark.tasks import session
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 from flintstream.options.execution import ENGINE, STATE_DIRECTORY
 from flintstream.storage.file_store import file_store
+from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -391,10 +392,10 @@ def parquet_rows(schema: StructType) -> ParquetRows:
 def read(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
     """Return the DataFrame of all files in a directory."""
     Path(directory).mkdir(parents=True, exist_ok=True)  # the job may not have written anything yet
-    return session(spark).read.schema(schema).parquet(Path(directory).as_uri())
+    return session(spark).read.schema(schema).parquet(Location.parse(directory).uri)
 
 
 def read_stream(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
     """Return a streaming DataFrame of the files that appear in a directory."""
     Path(directory).mkdir(parents=True, exist_ok=True)
-    return session(spark).readStream.schema(schema).parquet(Path(directory).as_uri())
+    return session(spark).readStream.schema(schema).parquet(Location.parse(directory).uri)
