@@ -37,7 +37,8 @@ def load(path: str) -> Completed:
         path: its directory, or the file ``_metadata`` in it.
 
     Raises:
-        CheckpointError: There is none.
+        PlanError: The path is no path or URI.
+        CheckpointError: There is no checkpoint or savepoint.
         CorruptCheckpointError: It is damaged; the message names the newest good checkpoint beside it.
     """
     location = Location.parse(path, "the path of a checkpoint or savepoint")
