@@ -129,7 +129,7 @@ def test_time_does_not_go_back():
 
 def test_times_that_are_none_are_refused():
     with OneInputHarness(lambda s: s.map(str)) as harness:
-        with pytest.raises(TypeError, match=r"a timestamp is a whole number of milliseconds, but got 1\.5"):
+        with pytest.raises(TypeError, match=r"a timestamp must be a whole number of milliseconds, but got 1\.5"):
             harness.process_element("a", 1.5)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="64 bits"):
             harness.process_element("a", 2**63)
@@ -167,7 +167,7 @@ def test_a_function_that_cannot_be_pickled_is_found_out():
         OneInputHarness(lambda s: s.map(lambda x: (x, lock)))
 
 
-@pytest.mark.parametrize(("build", "said"), [(lambda s: None, "but got None"), (lambda s: s, "returns it as it is")])
+@pytest.mark.parametrize(("build", "said"), [(lambda s: None, "but got None"), (lambda s: s, "returns it unchanged")])
 def test_what_builds_nothing_is_refused(build, said):
     with pytest.raises(TypeError, match=said):
         OneInputHarness(build)

@@ -180,7 +180,7 @@ def test_a_harness_goes_on_after_its_own_snapshot():
 def test_state_is_initialized_before_anything_else():
     with KeyedHarness(remember) as harness:
         snapshot = harness.snapshot()
-        with pytest.raises(RuntimeError, match=r"initialize_state.* comes before"):
+        with pytest.raises(RuntimeError, match=r"initialize_state.* must be called before"):
             harness.initialize_state(snapshot)
 
 
@@ -260,7 +260,7 @@ def test_time_to_live_is_of_the_processing_time_that_the_test_sets(backend):
 
 
 def test_an_operator_without_keys_is_refused():
-    with pytest.raises(PlanError, match=r"KeyedHarness is for .* but 'Map' is on none.* use OneInputHarness"):
+    with pytest.raises(PlanError, match=r"KeyedHarness is for .* but 'Map' is not keyed.* use OneInputHarness"):
         KeyedHarness(lambda s: s.map(str))
 
 

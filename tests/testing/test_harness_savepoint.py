@@ -53,7 +53,7 @@ def test_a_function_goes_on_with_the_state_that_a_job_has_left(tmp_path):
     with (
         KeyedHarness(lambda s: count(s).uid("other")) as harness,
         pytest.raises(
-            CheckpointError, match=r"has no operator of the uid that .* only .*'KEYED PROCESS' \(uid count\)"
+            CheckpointError, match=r"has no operator with the uid of .* only .*'KEYED PROCESS' \(uid count\)"
         ),
     ):
         harness.initialize_state(path)

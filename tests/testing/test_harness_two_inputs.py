@@ -148,7 +148,7 @@ def test_two_inputs_without_keys_have_no_state():
 
 def test_two_inputs_without_a_broadcast_stream_are_refused():
     with pytest.raises(
-        PlanError, match=r"BroadcastHarness is for .* but 'Co-Flat Map' is none.* or use TwoInputHarness"
+        PlanError, match=r"BroadcastHarness is for .* but 'Co-Flat Map' is not one.* or use TwoInputHarness"
     ):
         BroadcastHarness(lambda a, b: a.connect(b).flat_map(Both()))
 

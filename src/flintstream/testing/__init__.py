@@ -1,4 +1,4 @@
-"""Help for tests of programs that run on flintstream; those of single functions: :mod:`flintstream.testing.harness`."""
+"""Helpers for tests of whole programs. :mod:`flintstream.testing.harness` has those for single functions."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class _Collected(NamedTuple):
 
 
 _collected: dict[str, list[_Collected]] = {}
-"""By sink: tasks, and whoever pickles the sink on its way, have copies of the sink only."""
+"""Results by sink id: tasks have only pickled copies of the sink."""
 
 _committed: dict[str, set[str]] = {}
-"""By sink, what was collected already: a job that starts from a savepoint commits what that contains once more."""
+"""Ids of the committed blocks by sink id: a job that starts from a savepoint commits its committables again."""
 
 
 class CollectSink(Sink):
-    """Brings all records of a stream to the test, like the sink of PyFlink's own tests.
+    """A sink that passes all records of a stream to the test, like the sink of PyFlink's own tests.
 
     >>> sink = CollectSink()
     >>> sink.get_results()
@@ -56,10 +56,10 @@ class CollectSink(Sink):
     def get_results(self, is_python_object: bool, stringify: bool) -> list[Any]: ...
 
     def get_results(self, is_python_object: bool = False, stringify: bool = True) -> list[Any]:
-        """Return what was collected since the last call, by epoch and subtask.
+        """Return the records collected since the last call, by epoch and subtask.
 
         Args:
-            is_python_object: False: the text that the value's type gives, ``+I[be, 2]``. True: the value itself ...
+            is_python_object: False: the text according to the value's type, ``+I[be, 2]``. True: the value itself ...
             stringify: ... or, if this is True, its ``str``.
         """
         blocks = _collected.pop(self._id, [])
@@ -69,15 +69,15 @@ class CollectSink(Sink):
         return [str(value) for value in values] if stringify else values
 
     def clear(self) -> None:
-        """Forget what was collected."""
+        """Drop the collected records."""
         _collected.pop(self._id, None)
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
-        """Return what collects inside a task."""
+        """Return the writer, which collects records in a task."""
         return _CollectWriter(context)
 
     def create_committer(self) -> Committer:
-        """Return what receives the records in the driver."""
+        """Return the committer, which receives the records in the driver."""
         return _CollectCommitter(self._id)
 
 
@@ -92,7 +92,7 @@ class _CollectWriter(SinkWriter):
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
         if not self._values:
             return ()
-        # Pickled here: the values may be of classes that the test defines itself, which only cloudpickle brings back.
+        # Pickled here, because the test may define the classes of the values, which only cloudpickle can restore.
         block = cloudpickle.dumps(_Collected(self._values, self._context.input_type))
         self._values = []
         return ((self._context.subtask, uuid.uuid4().hex, block),)

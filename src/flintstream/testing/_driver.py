@@ -1,4 +1,4 @@
-"""Runs the operators of a test harness as the inline engine runs a job: each thing that happens is an epoch."""
+"""The driver of a test harness, which runs its operators like the inline engine runs a job: one epoch per call."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What the operators of a harness held, for another harness to start from."""
+    """The state of a harness's operators, from which another harness can start."""
 
     completed: Completed
     watermarks: tuple[int, ...]
-    """How far the event time of each input was (ms)."""
+    """The event time of each input (ms)."""
     processing_time: int
     """Ms since the epoch."""
 
 
 class HarnessSettings(TypedDict, total=False):
-    """In what surroundings the operators of a harness run."""
+    """Settings of the environment in which the operators of a harness run."""
 
     parallelism: int
-    """In how many subtasks (1 unless said otherwise); records are dealt to them as in a job."""
+    """The number of subtasks (1 by default); records are distributed to them as in a job."""
     max_parallelism: int
     """The number of key groups."""
     side_outputs: Sequence[OutputTag]
-    """The tags whose records ``get_side_output`` is to return."""
+    """The tags whose records ``get_side_output`` can return."""
     configuration: Mapping[str, str]
     """Settings of the environment, such as ``{"state.backend.type": "rocksdb"}``."""
 
@@ -103,7 +103,7 @@ class Driver:
         types: Sequence[TypeInformation | None],
         tags: Sequence[OutputTag],
     ) -> OperatorTransformation:
-        """Put the program between inputs and recorders; return its last step."""
+        """Connect the program to inputs and recorders; return its last step."""
         sources = [
             SourceTransformation(
                 f"Input {number}", (), declared, operator=Input(mailbox), parallelism=1, uid=f"harness input {number}",
@@ -113,10 +113,14 @@ class Driver:
         ]  # fmt: skip
         result = build(*(DataStream(env, source) for source in sources))
         if not isinstance(result, DataStream):
-            raise TypeError(f"what a harness tests must return the DataStream it builds, but got {result!r}")
+            raise TypeError(
+                f"the function passed to a harness must return the DataStream it builds, but got {result!r}"
+            )
         tested = _last_step(result._transformation)  # noqa: SLF001
         if not isinstance(tested, OperatorTransformation):
-            raise TypeError("what a harness tests must apply an operation to its input stream, but returns it as it is")
+            raise TypeError(
+                "the function passed to a harness must apply an operation to its input stream, but returns it unchanged"
+            )
         _record(env, tested, result, Recorder(self.output))
         for tag in tags:
             _record(env, tested, result.get_side_output(tag), Recorder(self.sides[tag.tag_id], records_only=True))
@@ -125,17 +129,17 @@ class Driver:
     # -- epochs ------------------------------------------------------------------------------------------------------
 
     def run(self, *, snapshot: SnapshotRequest | None = None, drain: bool = False) -> list[Report]:
-        """Run an epoch: take in what is in the mailboxes, fire what is due.
+        """Run an epoch: read the mailboxes, and fire timers that are due.
 
         Raises:
-            Exception: What a user's function raised.
+            Exception: A user's function raised it.
         """
         self.check_usable()
         if self._subtasks is None:
             self.engine.start(self.plan)
             self._subtasks = Subtasks(self.plan, self.engine, self._restore)
         reports = self._epoch(self._subtasks, snapshot, drain=drain)
-        while self._subtasks.left:  # slow functions had no time for it
+        while self._subtasks.left:  # input that slow functions had no time for
             self._epoch(self._subtasks)
         return reports
 
@@ -157,38 +161,38 @@ class Driver:
 
     @property
     def opened(self) -> bool:
-        """Whether an epoch was run."""
+        """Whether an epoch has run."""
         return self._subtasks is not None
 
     @property
     def ended(self) -> bool:
-        """Whether all input has ended, for what is tested at least."""
+        """Whether all input of the tested operator has ended."""
         return self._subtasks is not None and self._subtasks.states[self.chain.id, 0].finished
 
     def check_usable(self) -> None:
-        """Refuse to go on.
+        """Refuse further input if the harness cannot process it.
 
         Raises:
             RuntimeError: The harness is closed, its input has ended, or a function has failed.
         """
         if self.closed:
-            raise RuntimeError("the harness is closed: make another one")
+            raise RuntimeError("the harness is closed: create another one")
         if self.failure:
             raise RuntimeError(
-                f"a function has failed before ({self.failure}), which ends a job: to go on as after a restart, make "
-                "another harness and call initialize_state() with a snapshot"
+                f"a function has failed before ({self.failure}), which ends a job: to continue as after a restart, "
+                "create another harness and call initialize_state() with a snapshot"
             )
         if self.ended:
-            raise RuntimeError("the input of the harness has ended: nothing can follow, and its state is gone")
+            raise RuntimeError("the input of the harness has ended, and its state is gone: create another harness")
 
     def clock(self) -> AbstractContextManager[None]:
-        """Let the time of the harness be that of this thread."""
+        """Make this thread use the time of the harness."""
         return another_clock(lambda: self.now)
 
     # -- what the operators hold -------------------------------------------------------------------------------------
 
     def operators(self) -> list[Operator]:
-        """Return the operator that is tested, in each of its subtasks."""
+        """Return the tested operator of each subtask."""
         self.check_usable()
         if not self.opened:
             self.run()
@@ -196,7 +200,7 @@ class Driver:
         return [subtasks[self.chain.id, n].operators[self.tested.id] for n in range(self.chain.parallelism)]
 
     def snapshot(self) -> Snapshot:
-        """Return what the operators hold, as a savepoint has it."""
+        """Return the state of the operators, as in a savepoint."""
         request = SnapshotRequest(self._epochs, "full", None, inline_below=sys.maxsize)
         reports = self.run(snapshot=request)
         checkpoints = Checkpoints(CheckpointSettings(), self.plan, self.now)
@@ -204,10 +208,10 @@ class Driver:
         return Snapshot(completed, tuple(self.watermarks), self.now)
 
     def restore(self, snapshot: Snapshot | str) -> None:
-        """Start from a snapshot, or from the savepoint of a job at a path: operators with the same uid take over."""
+        """Start from a snapshot, or from the path of a job's savepoint: operators restore the state of their uid."""
         self.check_usable()
         if self.opened:
-            raise RuntimeError("initialize_state() comes before open() and before anything is processed")
+            raise RuntimeError("initialize_state() must be called before open() and before any input is processed")
         if isinstance(snapshot, str):
             completed, settings = load(snapshot), CheckpointSettings(allow_non_restored=True)
         else:
@@ -223,12 +227,12 @@ class Driver:
                 sorted(f"'{info.name}' (uid {uid})" for uid, (_, info) in completed.metadata.operators().items())
             )
             raise CheckpointError(
-                f"{completed.where} has no operator of the uid that '{self.tested.name}' has, only {there}: give it "
-                "the uid it had (DataStream.uid)"
+                f"{completed.where} has no operator with the uid of '{self.tested.name}', only {there}: set the "
+                "uid it had (DataStream.uid)"
             )
 
     def close(self) -> None:
-        """Close the functions and let go of everything."""
+        """Close the functions and release all resources."""
         if self.closed:
             return
         self.closed = True
@@ -240,7 +244,7 @@ class Driver:
                 stack.enter_context(self.clock())
                 for subtask in self.engine.runtime.subtasks.values():
                     for operator in subtask.operators.values():
-                        if not isinstance(operator, SinkOperator):  # which is closed when it is let go of
+                        if not isinstance(operator, SinkOperator):  # the engine closes sinks when it stops
                             stack.callback(operator.close)
         except OperatorFailure as failure:
             raise_failure(FailureReport.of(failure))

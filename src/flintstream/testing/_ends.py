@@ -1,4 +1,4 @@
-"""What stands at both ends of the operators in a test harness, in the places of a source and of a sink."""
+"""Both ends of the operators in a test harness, which replace a source and a sink."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class StreamRecord:
 
 @dataclass(frozen=True)
 class Watermark:
-    """Says that no record older than ``timestamp`` (ms) follows."""
+    """A promise that no record older than ``timestamp`` (ms) follows."""
 
     timestamp: int
 
 
 @dataclass(frozen=True)
 class WatermarkStatus:
-    """Says that a stream is idle, so that nobody waits for its watermark, or active again."""
+    """A stream becomes idle, so that operators do not wait for its watermark, or active again."""
 
     idle: bool
 
@@ -42,7 +42,7 @@ _mailboxes: WeakValueDictionary[str, Mailbox] = WeakValueDictionary()
 
 
 class Mailbox(list[Event]):
-    """A list that stays the same one when it is pickled: tasks have copies of the operators that hold it."""
+    """A list that keeps its identity when it is pickled: tasks have copies of the operators that hold it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ def _mailbox(name: str) -> Mailbox:
 
 
 class Input(InputOperator):
-    """Emits what a test has put into a mailbox: records, watermarks and idleness, in that order."""
+    """Operator that emits the contents of a mailbox, in their order: records, watermarks and idleness."""
 
     def __init__(self, mailbox: Mailbox) -> None:
         """Empty ``mailbox`` in every epoch."""
@@ -66,7 +66,7 @@ class Input(InputOperator):
         self.mailbox = mailbox
 
     def read(self) -> Iterator[int]:
-        """Emit what there is."""
+        """Emit the contents of the mailbox."""
         events = list(self.mailbox)
         self.mailbox.clear()
         for event in events:
@@ -84,24 +84,24 @@ class Input(InputOperator):
 
 
 class Recorder(Operator):
-    """Puts all that arrives into a mailbox."""
+    """Operator that puts its input into a mailbox."""
 
     def __init__(self, mailbox: Mailbox, *, records_only: bool = False) -> None:
-        """Fill ``mailbox``, with records alone if told so."""
+        """Fill ``mailbox``, optionally with records only."""
         self.mailbox = mailbox
         self.records_only = records_only
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Take the records of a block."""
+        """Record a block."""
         for value, timestamp in zip(values, timestamps or [MIN_TIMESTAMP] * len(values), strict=True):
             self.mailbox.append(StreamRecord(value, None if timestamp == MIN_TIMESTAMP else timestamp))
 
     def process_watermark(self, timestamp: int) -> None:
-        """Take a watermark."""
+        """Record a watermark."""
         if not self.records_only:
             self.mailbox.append(Watermark(timestamp))
 
     def process_idle(self, idle: bool) -> None:
-        """Take a change of idleness."""
+        """Record a change of idleness."""
         if not self.records_only:
             self.mailbox.append(WatermarkStatus(idle))

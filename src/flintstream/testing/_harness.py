@@ -1,4 +1,4 @@
-"""What all test harnesses have in common."""
+"""The common part of all test harnesses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Harness:
-    """What all test harnesses have in common. Tests use a subclass, as a context manager or with :meth:`close`."""
+    """Base class of all test harnesses. Tests use a subclass, as a context manager or with :meth:`close`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Harness:
         types: Sequence[TypeInformation | None],
         **settings: Unpack[HarnessSettings],
     ) -> None:
-        """Build what is to be tested.
+        """Build the tested program.
 
         Args:
             build: gets the input stream, or streams, and returns the result, as in a program.
@@ -43,15 +43,15 @@ class Harness:
             settings: see :class:`HarnessSettings`.
 
         Raises:
-            TypeError: ``build`` returns no stream, or its input.
-            PlanError: The program cannot be run, or a function not be pickled.
+            TypeError: ``build`` does not return a stream, or returns its input.
+            PlanError: The program cannot run, or a function cannot be pickled.
         """
         self._driver = Driver(build, types, settings)
         self._check()
         self._converters = [None if declared is None else declared.converter() for declared in types]
 
     def _check(self) -> None:
-        """Refuse what this kind of harness is not for."""
+        """Refuse operations that this kind of harness does not support."""
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ class Harness:
         self.close()
 
     def open(self) -> None:
-        """Open the functions; what is processed does so, too.
+        """Open the functions. Processing a record or a watermark also opens them.
 
         Raises:
             RuntimeError: The harness is closed, its input has ended, or a function has failed.
@@ -72,37 +72,37 @@ class Harness:
             self._driver.run()
 
     def initialize_state(self, snapshot: Snapshot | str) -> None:
-        """Start from what :meth:`snapshot` returned, or from a savepoint or checkpoint of a job, given by its path.
+        """Start from a result of :meth:`snapshot`, or from the path of a job's savepoint or checkpoint.
 
-        Operators take over the state of those with their uid, whatever the parallelism and the backend were. A job's
-        operator needs a uid that is set (``uid()``) here and there. Processing time goes on from the snapshot's.
+        Operators restore the state of operators with the same uid, whatever the parallelism and the backend were. For
+        a savepoint, set the uid (``uid()``) both in the job and here. Processing time continues from the snapshot's.
 
         Raises:
-            RuntimeError: The harness is open already.
-            CheckpointError: The snapshot has state of operators that are not here, or there is none at the path.
+            RuntimeError: The harness is already open.
+            CheckpointError: The snapshot has state of operators that are not here, or the path has no savepoint.
         """
         self._driver.restore(snapshot)
 
     def snapshot(self) -> Snapshot:
-        """Return what the operators hold, as a savepoint has it, for the ``initialize_state`` of another harness."""
+        """Return the state of the operators, as in a savepoint, for ``initialize_state`` of another harness."""
         self.open()
         return self._driver.snapshot()
 
     def end_input(self) -> None:
-        """End all inputs: event time comes to its end, everything fires, the functions are closed."""
+        """End all inputs: event time reaches its end, all timers and windows fire, and the functions are closed."""
         self._driver.run(drain=True)
 
     def close(self) -> None:
-        """Close the functions, which need not have come to their end; nothing fires. A second time has no effect."""
+        """Close the functions, even before the end of the input; nothing fires. A second call has no effect."""
         self._driver.close()
 
     # -- time --------------------------------------------------------------------------------------------------------
 
     def set_processing_time(self, timestamp: int) -> None:
-        """Move processing time on (ms since the epoch), and fire what is due. It begins at 0.
+        """Advance processing time (ms since the epoch), and fire timers that are due. It starts at 0.
 
         Raises:
-            ValueError: It would move back.
+            ValueError: Processing time would move back.
         """
         _check_time(timestamp, "processing time")
         if timestamp < self._driver.now:
@@ -118,33 +118,35 @@ class Harness:
     # -- output ------------------------------------------------------------------------------------------------------
 
     def get_output(self) -> list[Event]:
-        """Return all that came out: records, watermarks and changes of idleness, in order.
+        """Return the output: records, watermarks and changes of idleness, in order.
 
-        Of several subtasks each passes on every watermark.
+        Each of several subtasks emits every watermark.
         """
         return list(self._driver.output)
 
     def extract_output_values(self) -> list[Any]:
-        """Return the values of all records that came out."""
+        """Return the values of all records in the output."""
         return [event.value for event in self._driver.output if isinstance(event, StreamRecord)]
 
     def extract_watermarks(self) -> list[int]:
-        """Return all watermarks that came out (ms)."""
+        """Return all watermarks in the output (ms)."""
         return [event.timestamp for event in self._driver.output if isinstance(event, Watermark)]
 
     def get_side_output(self, tag: OutputTag) -> list[StreamRecord]:
         """Return the records of a side output.
 
         Raises:
-            ValueError: The harness was not told of it; as in a job, such records are somewhere else then.
+            ValueError: The tag is not in ``side_outputs``, so the harness does not collect its records.
         """
         mailbox = self._driver.sides.get(tag.tag_id)
         if mailbox is None:
-            raise ValueError(f"give the harness side_outputs=[...] with the tag '{tag.tag_id}' to see its records here")
+            raise ValueError(
+                f"pass side_outputs=[...] with the tag '{tag.tag_id}' to the harness to collect its records"
+            )
         return [event for event in mailbox if isinstance(event, StreamRecord)]
 
     def clear_output(self) -> None:
-        """Forget what came out, side outputs included."""
+        """Drop the output, including side outputs."""
         for mailbox in (self._driver.output, *self._driver.sides.values()):
             mailbox.clear()
 
@@ -159,7 +161,7 @@ class Harness:
         if timestamp is not None:
             _check_time(timestamp, "a timestamp")
         convert = self._converters[number]
-        # The test goes on with objects of its own
+        # The test may change its objects later
         records = [StreamRecord(copied(value if convert is None else convert(value)), timestamp) for value in values]
         self._driver.inputs[number].extend(records)
         self._driver.run()
@@ -168,7 +170,7 @@ class Harness:
         self._driver.check_usable()
         _check_time(watermark, "a watermark")
         if watermark == MAX_TIMESTAMP:
-            raise ValueError(f"the watermark {watermark} is the end of the input: call end_input()")
+            raise ValueError(f"the watermark {watermark} means the end of the input: call end_input()")
         for number in numbers:
             if watermark < self._driver.watermarks[number]:
                 before = self._driver.watermarks[number]
@@ -185,29 +187,29 @@ class Harness:
 
 
 class KeyedState(Harness):
-    """What harnesses of keyed operators have beside: keyed state and timers."""
+    """Access to keyed state and timers, for harnesses of keyed operators."""
 
     def _check(self) -> None:
         super()._check()
         tested = self._driver.tested
         if not tested.keyed:
             raise PlanError(
-                f"{type(self).__name__} is for operations on keyed streams, but '{tested.name}' is on none: call "
+                f"{type(self).__name__} is for operations on keyed streams, but '{tested.name}' is not keyed: call "
                 "key_by() before it, or use OneInputHarness, TwoInputHarness or BroadcastHarness"
             )
 
     def get_state(self, descriptor: StateDescriptor, key: Any, window: Window | None = None) -> Any:
-        """Return what a key has in a state: a value, or None; a list; a dict.
+        """Return the content of a state for a key: a value, or None; a list; a dict.
 
-        To read is an access: it prolongs the time-to-live of state where reading does.
+        Reading counts as an access: it extends the time-to-live of state that is configured so.
 
         Args:
-            descriptor: what the function gives to its runtime context.
+            descriptor: the descriptor that the function passes to its runtime context.
             key: the key.
             window: the window, for state of a window (``ctx.window_state()``).
 
         Raises:
-            ValueError: The operator has declared no state of this name.
+            ValueError: The operator has not declared a state of this name.
         """
         owner = key_group(freeze_key(key), self._driver.chain.max_parallelism)
         parallelism = self._driver.chain.parallelism
@@ -216,7 +218,7 @@ class KeyedState(Harness):
         known = getattr(backend, "states", {descriptor.get_name()})
         if descriptor.get_name() not in known:
             raise ValueError(
-                f"operator '{self._driver.tested.name}' has declared no state '{descriptor.get_name()}' so far; it has "
+                f"operator '{self._driver.tested.name}' has declared no state '{descriptor.get_name()}' so far, only "
                 f"{sorted(known)}"
             )
         scope = None
@@ -228,15 +230,15 @@ class KeyedState(Harness):
             return _content(backend.state(descriptor, scope), descriptor)
 
     def num_keyed_state_entries(self) -> int:
-        """Return how many keys have something, over all states; of windows, each of a key's counts."""
+        """Return the number of keys with an entry, summed over all states; each window of a key counts."""
         return sum(len(_entries(operator.context.state)) for operator in self._driver.operators())
 
     def num_event_time_timers(self) -> int:
-        """Return how many event-time timers there are, those that end windows included."""
+        """Return the number of event-time timers, including those that end windows."""
         return sum(len(timers.event.registered) for timers in self._timers())
 
     def num_processing_time_timers(self) -> int:
-        """Return how many processing-time timers there are, those that end windows included."""
+        """Return the number of processing-time timers, including those that end windows."""
         return sum(len(timers.processing.registered) for timers in self._timers())
 
     def _timers(self) -> list[InternalTimerService]:
@@ -245,9 +247,9 @@ class KeyedState(Harness):
 
 def _check_time(timestamp: int, what: str) -> None:
     if isinstance(timestamp, bool) or not isinstance(timestamp, int):
-        raise TypeError(f"{what} is a whole number of milliseconds, but got {timestamp!r}")
+        raise TypeError(f"{what} must be a whole number of milliseconds, but got {timestamp!r}")
     if not MIN_TIMESTAMP < timestamp <= MAX_TIMESTAMP:
-        raise ValueError(f"{what} is a number of 64 bits, but got {timestamp}")
+        raise ValueError(f"{what} must be a number of 64 bits, but got {timestamp}")
 
 
 def _content(state: Any, descriptor: StateDescriptor) -> Any:
@@ -259,7 +261,7 @@ def _content(state: Any, descriptor: StateDescriptor) -> Any:
 
 
 def _entries(backend: Any) -> set[tuple[str, bool, Any]]:
-    """Return name of the state, whether it is of windows, and key: the entries of a map count as one."""
+    """Return (name of the state, whether it belongs to windows, key); the entries of a map count as one."""
     return {
         (change.table.name, change.table.namespaced, place[0] if change.table.kind == "map" else place)
         for change in backend.take_snapshot()

@@ -1,8 +1,8 @@
-"""Test harnesses: drive a function record by record, without Spark and without a job (like those of Flink in Java).
+"""Test harnesses, which drive a function record by record, without Spark and without a job (like Flink's in Java).
 
-A test gives a harness the piece of its program that it wants to test, from the input stream on. The harness runs it on
-the real operators, state backends and exchanges, and does nothing by itself: records, watermarks and processing time
-come when the test says so, and after each call everything that follows from it has happened.
+A test passes the part of its program that it tests, starting from the input stream. The harness runs it on the real
+operators, state backends and exchanges, and does nothing by itself: the test sends records and watermarks and sets
+processing time, and when a call returns, all its effects have happened.
 
 >>> with KeyedHarness(lambda words: words.key_by(lambda w: w[0]).reduce(lambda a, b: (a[0], a[1] + b[1]))) as harness:
 ...     harness.process_element(("to", 1))
@@ -13,15 +13,15 @@ come when the test says so, and after each call everything that follows from it 
 
 =============================================  ======================================================================
 :class:`OneInputHarness`                       ``map``, ``flat_map``, ``filter``, ``process``, async functions
-:class:`KeyedHarness`                          operations on a keyed stream, windows included
+:class:`KeyedHarness`                          operations on a keyed stream, including windows
 :class:`TwoInputHarness`                       connected streams
 :class:`KeyedTwoInputHarness`                  connected keyed streams
 :class:`BroadcastHarness`                      a stream connected with a broadcast stream
 :class:`KeyedBroadcastHarness`                 a keyed stream connected with a broadcast stream
 =============================================  ======================================================================
 
-Functions are pickled on their way into a harness, as on their way to a worker: what they keep in attributes cannot be
-seen from outside, and a function that cannot be pickled is found out.
+Functions are pickled on their way into a harness, as on their way to a worker. So a test cannot see the attributes of
+its functions change, and a function that cannot be pickled raises an error.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ __all__ = [
 
 
 class OneInputHarness(Harness):
-    """Drives operations on one stream.
+    """Harness for operations on one stream.
 
     >>> with OneInputHarness(lambda lines: lines.flat_map(lambda line: line.split())) as harness:
     ...     harness.process_element("to be", 100)
@@ -67,8 +67,8 @@ class OneInputHarness(Harness):
     StreamRecord(value='be', timestamp=100)
     Watermark(timestamp=99)
 
-    An async function's results are there when :meth:`process_element` returns; the records of one call of
-    :meth:`process_elements` are worked on at once. Its timeouts and the pauses between retries are of real time.
+    The results of an async function are available when :meth:`process_element` returns; the records of one call of
+    :meth:`process_elements` are processed concurrently. Timeouts and the pauses between retries use real time.
     """
 
     def __init__(
@@ -78,11 +78,11 @@ class OneInputHarness(Harness):
         type_info: TypeInformation | None = None,
         **settings: Unpack[HarnessSettings],
     ) -> None:
-        """Build what is to be tested.
+        """Build the tested program.
 
         Args:
             build: gets the input stream and returns the result.
-            type_info: the type of the records that come in.
+            type_info: the type of the input records.
             settings: see :class:`HarnessSettings`.
         """
         super().__init__(build, [type_info], **settings)
@@ -92,7 +92,7 @@ class OneInputHarness(Harness):
 
         Raises:
             RuntimeError: The harness is closed, its input has ended, or a function has failed.
-            Exception: What the function raises; its notes name operator and record.
+            Exception: The function raised it; its notes name operator and record.
         """
         self._send(0, [value], timestamp)
 
@@ -101,10 +101,10 @@ class OneInputHarness(Harness):
         self._send(0, values, timestamp)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Move event time on (ms), and fire what is due.
+        """Advance event time (ms), and fire timers that are due.
 
         Raises:
-            ValueError: It would move back, or to the end of time, for which there is :meth:`end_input`.
+            ValueError: Event time would move back, or to its end; call :meth:`end_input` for that.
         """
         self._advance(timestamp, 0)
 
@@ -114,7 +114,7 @@ class OneInputHarness(Harness):
 
 
 class KeyedHarness(KeyedState, OneInputHarness):
-    """Drives operations on a keyed stream: ``process``, ``reduce``, windows and so on.
+    """Harness for operations on a keyed stream: ``process``, ``reduce``, windows and so on.
 
     >>> from flintstream.common import Time
     >>> from flintstream.datastream.window import TumblingEventTimeWindows
@@ -131,7 +131,7 @@ class KeyedHarness(KeyedState, OneInputHarness):
 
 
 class TwoInputHarness(Harness):
-    """Drives operations on two connected streams.
+    """Harness for operations on two connected streams.
 
     >>> from flintstream.datastream import CoMapFunction
     >>> class Label(CoMapFunction):
@@ -157,7 +157,7 @@ class TwoInputHarness(Harness):
         type_info2: TypeInformation | None = None,
         **settings: Unpack[HarnessSettings],
     ) -> None:
-        """Build what is to be tested.
+        """Build the tested program.
 
         Args:
             build: gets the two input streams and returns the result.
@@ -176,19 +176,19 @@ class TwoInputHarness(Harness):
         self._send(1, [value], timestamp)
 
     def process_watermark1(self, timestamp: int) -> None:
-        """Move the event time of the first input on (ms); the operator's is the slower one's."""
+        """Advance the event time of the first input (ms); the slower input determines the operator's."""
         self._advance(timestamp, 0)
 
     def process_watermark2(self, timestamp: int) -> None:
-        """Move the event time of the second input on (ms)."""
+        """Advance the event time of the second input (ms)."""
         self._advance(timestamp, 1)
 
     def process_both_watermarks(self, timestamp: int) -> None:
-        """Move the event time of both inputs on (ms)."""
+        """Advance the event time of both inputs (ms)."""
         self._advance(timestamp, 0, 1)
 
     def process_watermark_status1(self, *, idle: bool) -> None:
-        """Declare the first input idle, so that its watermark holds nobody back, or active again."""
+        """Declare the first input idle, so that its watermark is ignored, or active again."""
         self._set_idle(0, idle=idle)
 
     def process_watermark_status2(self, *, idle: bool) -> None:
@@ -197,11 +197,11 @@ class TwoInputHarness(Harness):
 
 
 class KeyedTwoInputHarness(KeyedState, TwoInputHarness):
-    """Drives operations on two connected keyed streams, with their common state and timers."""
+    """Harness for operations on two connected keyed streams, with their common state and timers."""
 
 
 class BroadcastHarness(Harness):
-    """Drives a function on a stream and a broadcast stream.
+    """Harness for a function on a stream and a broadcast stream.
 
     >>> from flintstream.common import Types
     >>> from flintstream.datastream import BroadcastProcessFunction
@@ -229,12 +229,12 @@ class BroadcastHarness(Harness):
         broadcast_type_info: TypeInformation | None = None,
         **settings: Unpack[HarnessSettings],
     ) -> None:
-        """Build what is to be tested.
+        """Build the tested program.
 
         Args:
-            build: gets the stream and the one that it is to broadcast, and returns the result.
+            build: gets the stream and the stream to broadcast, and returns the result.
             type_info: the type of the records that are not broadcast.
-            broadcast_type_info: the type of the records that are broadcast.
+            broadcast_type_info: the type of the broadcast records.
             settings: see :class:`HarnessSettings`.
         """
         super().__init__(build, [type_info, broadcast_type_info], **settings)
@@ -244,8 +244,8 @@ class BroadcastHarness(Harness):
         tested = self._driver.tested
         if tested.kind != "BROADCAST":
             raise PlanError(
-                f"{type(self).__name__} is for functions on a broadcast stream, but '{tested.name}' is none: connect "
-                "the first stream with broadcast(descriptor) of the second one, or use TwoInputHarness"
+                f"{type(self).__name__} is for functions on a broadcast stream, but '{tested.name}' is not one: "
+                "connect the first stream with broadcast(descriptor) of the second one, or use TwoInputHarness"
             )
 
     def process_element(self, value: Any, timestamp: int | None = None) -> None:
@@ -257,20 +257,20 @@ class BroadcastHarness(Harness):
         self._send(1, [value], timestamp)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Move the event time of both inputs on (ms)."""
+        """Advance the event time of both inputs (ms)."""
         self._advance(timestamp, 0, 1)
 
     def get_broadcast_state(self, descriptor: MapStateDescriptor) -> dict[Any, Any]:
-        """Return what is in a broadcast state.
+        """Return the content of a broadcast state.
 
         Raises:
-            ValueError: There is no such state, or the subtasks do not agree on what is in it.
+            ValueError: The function has no state of this name, or the subtasks differ in its content.
         """
         operators: list[Any] = self._driver.operators()
         name = descriptor.get_name()
         known = {*operators[0].states.given, *operators[0].states.entries}
         if name not in known:
-            raise ValueError(f"there is no broadcast state '{name}'; there are {sorted(known)}")
+            raise ValueError(f"there is no broadcast state '{name}', only {sorted(known)}")
         first, *others = (dict(operator.states.read_only(descriptor).items()) for operator in operators)
         for number, other in enumerate(others, start=2):
             if other != first:
@@ -282,4 +282,4 @@ class BroadcastHarness(Harness):
 
 
 class KeyedBroadcastHarness(KeyedState, BroadcastHarness):
-    """Drives a function on a keyed stream and a broadcast stream."""
+    """Harness for a function on a keyed stream and a broadcast stream."""
