@@ -209,7 +209,7 @@ def test_what_no_column_can_be_is_refused_when_the_program_is_built():
     def field(kind):
         return AvroSchema({"type": "record", "name": "R", "fields": [{"name": "f", "type": kind}]})
 
-    with pytest.raises(PlanError, match=r"field 'f' is one of \[\"int\", \"string\"\]"):
+    with pytest.raises(PlanError, match=r"field 'f' has the union type \[\"int\", \"string\"\]"):
         PARQUET[0](field(["int", "string"]))
     with pytest.raises(PlanError, match="'R' contains itself"):
         PARQUET[1](field(["null", "R"]))

@@ -247,7 +247,7 @@ def test_wrong_arguments_are_refused_when_the_program_is_built():
         ParquetColumnarRowInputFormat(SMALL, batch_size=0)
     with pytest.raises(PlanError, match=r"field 'at' has the type TimeType.* which the file format does not support"):
         OrcBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("at", DataTypes.TIME())]))
-    with pytest.raises(PlanError, match=r"parquet\.compression must be one of .*, not 'zip'"):
+    with pytest.raises(PlanError, match=r"parquet\.compression must be one of .*, but got 'zip'"):
         ParquetBulkWriters.for_row_type(SMALL, Configuration().set_string("parquet.compression", "zip"))
     with pytest.raises(PlanError, match=r"orc\.stripe\.size must be a positive number, but got '64mb'"):
         OrcBulkWriters.for_row_type(SMALL, Configuration().set_string("orc.stripe.size", "64mb"))
