@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._generic import Generic, T
+from flintstream.common.typeinfo import RowTypeInfo
 
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
@@ -28,8 +29,6 @@ class OutputTag(Generic[T]):
             raise ValueError(f"OutputTag tag_id must be a non-empty string, but got {tag_id!r}")
         self.tag_id = tag_id
         if isinstance(type_info, list):
-            from flintstream.common.typeinfo import RowTypeInfo  # noqa: PLC0415 - only for this spelling
-
             self.type_info: TypeInformation | None = RowTypeInfo(type_info)
         else:
             self.type_info = type_info

@@ -13,11 +13,15 @@ from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
+from flintstream.common.io import InputFormat
+from flintstream.common.typeinfo import Types
 from flintstream.common.watermark_strategy import NoWatermarksGenerator, WatermarkStrategy
 from flintstream.connectors.collection import CollectionSource
+from flintstream.connectors.function_source import FunctionInput
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._dataframes import DataFrames
 from flintstream.datastream._fault_tolerance import FaultTolerance
+from flintstream.datastream._job import client_of, result_of
 from flintstream.datastream._older_releases import OlderReleases
 from flintstream.datastream._python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
@@ -26,6 +30,8 @@ from flintstream.datastream._streams.functions import StaysInProgram, as_assigne
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
 from flintstream.datastream.functions import SourceFunction
+from flintstream.engine import create_engine
+from flintstream.graph.plan_json import execution_plan
 from flintstream.graph.stream_graph import GraphSettings
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.options.command_line import get_defaults
@@ -52,7 +58,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from flintstream.common._generic import T
-    from flintstream.common.io import InputFormat
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.typeinfo import TypeInformation
@@ -362,8 +367,6 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             PlanError: The function has one of ``snapshot_state`` and ``restore_state``, but not the other.
         """
         if isinstance(source_func, SourceFunction):
-            from flintstream.connectors.function_source import FunctionInput  # noqa: PLC0415
-
             source_func = FunctionInput(source_func)
         if not isinstance(source_func, Source):
             raise TypeError(
@@ -385,8 +388,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             TypeError: ``input_format`` is no ``InputFormat``.
             FileNotFoundError: It reads files that do not exist.
         """
-        from flintstream.common.io import InputFormat  # noqa: PLC0415
-        from flintstream.connectors.files.input_formats import InputFormatSource  # noqa: PLC0415
+        from flintstream.connectors.files.input_formats import InputFormatSource  # noqa: PLC0415 - few programs need it
 
         if not isinstance(input_format, InputFormat):
             raise TypeError(
@@ -404,8 +406,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         Raises:
             FileNotFoundError: There is no such file or directory.
         """
-        from flintstream.common.typeinfo import Types  # noqa: PLC0415
-        from flintstream.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415
+        from flintstream.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415 - only programs that read files need it
 
         source = FileSource.for_record_stream_format(StreamFormat.text_line_format(charset_name), file_path).build()
         return self.from_source(source, WatermarkStrategy.no_watermarks(), f"Text file {file_path}", Types.STRING())
@@ -420,7 +421,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             ValueError: The port or the delimiter is none.
         """
         from flintstream.common.typeinfo import Types  # noqa: PLC0415
-        from flintstream.connectors.socket_text import SocketText  # noqa: PLC0415
+        from flintstream.connectors.socket_text import SocketText  # noqa: PLC0415 - few programs need it
 
         return self.add_source(SocketText(host, port, delimiter, max_retry), "Socket Stream", Types.STRING())
 
@@ -443,14 +444,10 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         Raises:
             PlanError: The program cannot be run as it is.
         """
-        from flintstream.datastream._job import client_of  # noqa: PLC0415
-
         return client_of(self._start(job_name, wait=False))
 
     def get_execution_plan(self) -> str:
         """Return the plan of what :meth:`execute` would run, as Flink's JSON; nodes also name their ``superstep``."""
-        from flintstream.graph.plan_json import execution_plan  # noqa: PLC0415
-
         return execution_plan(self._graph())
 
     def close(self) -> None:
@@ -487,7 +484,6 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
-        from flintstream.engine import create_engine  # noqa: PLC0415
 
         self._check_configuration()
         get = self._configuration.get
@@ -509,8 +505,6 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     @staticmethod
     def _result(job: RunningJob) -> JobExecutionResult:
-        from flintstream.datastream._job import result_of  # noqa: PLC0415
-
         return result_of(job)
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from flintstream.common._public import publish
-from flintstream.contracts.functions.async_io import (
-    AsyncFunction,
-    AsyncFunctionDescriptor,
-    AsyncRetryPredicate,
-    AsyncRetryStrategy,
-)
+from flintstream.contracts.functions.async_io import AsyncFunction, AsyncFunctionDescriptor
+from flintstream.contracts.functions.async_retry import AsyncRetryPredicate, AsyncRetryStrategy
 from flintstream.contracts.functions.basic import (
     AggregateFunction,
     CoFlatMapFunction,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import ACC, IN, OUT, Generic, K, T, V
 from flintstream.common.typeinfo import ListTypeInfo, MapTypeInfo, Types
+from flintstream.contracts.functions.basic import AggregateFunction, ReduceFunction, ReduceFunctionWrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.contracts.functions.basic import AggregateFunction, ReduceFunction
     from flintstream.contracts.state.ttl_config import StateTtlConfig
 
 
@@ -110,8 +110,6 @@ class ReducingStateDescriptor(StateDescriptor, Generic[T]):
         type_info: TypeInformation[T] | None,
     ) -> None:
         super().__init__(name, type_info)
-        from flintstream.contracts.functions import ReduceFunction, ReduceFunctionWrapper  # noqa: PLC0415 - cycle
-
         if not isinstance(reduce_function, ReduceFunction):
             if not callable(reduce_function):
                 raise TypeError(
@@ -137,8 +135,6 @@ class AggregatingStateDescriptor(StateDescriptor, Generic[IN, ACC, OUT]):
         self, name: str, agg_function: AggregateFunction[IN, ACC, OUT], state_type_info: TypeInformation[ACC] | None
     ) -> None:
         super().__init__(name, state_type_info)
-        from flintstream.contracts.functions import AggregateFunction  # noqa: PLC0415 - cycle
-
         if not isinstance(agg_function, AggregateFunction):
             raise TypeError(f"The function of state '{name}' must be an AggregateFunction, got {agg_function!r}")
         self._agg_function = agg_function

@@ -10,8 +10,10 @@ from flintstream.common._java_view import JavaView, behind
 from flintstream.common.typeinfo import TupleTypeInfo, Types
 from flintstream.connectors.sink import Sink
 from flintstream.datastream._dataframes import AsDataFrame
+from flintstream.datastream._streams.collect import CloseableIterator, collect_into
 from flintstream.datastream._streams.functions import as_function, as_selector, as_type, is_plain
 from flintstream.datastream._streams.settings import DataStreamSink, Settings
+from flintstream.datastream._streams.windowed import AllWindowedStream
 from flintstream.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -33,6 +35,7 @@ from flintstream.graph.transformation import (
     UnionTransformation,
 )
 from flintstream.runtime.exchange import partitioners
+from flintstream.runtime.operators.function_sink import FunctionSink
 from flintstream.runtime.operators.functions import (
     FilterOperator,
     FlatMapOperator,
@@ -40,6 +43,7 @@ from flintstream.runtime.operators.functions import (
     ProcessOperator,
     ProjectOperator,
 )
+from flintstream.runtime.operators.print_sink import PrintSink
 from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 
@@ -53,10 +57,8 @@ if TYPE_CHECKING:
     from flintstream.common.watermark_strategy import WatermarkStrategy
     from flintstream.datastream._streams.broadcast import BroadcastConnectedStream, BroadcastStream
     from flintstream.datastream._streams.cached import CachedDataStream
-    from flintstream.datastream._streams.collect import CloseableIterator
     from flintstream.datastream._streams.connected import ConnectedStreams
     from flintstream.datastream._streams.keyed import KeyedStream
-    from flintstream.datastream._streams.windowed import AllWindowedStream
     from flintstream.datastream.functions import (
         KeySelector,
     )
@@ -291,8 +293,6 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
     def window_all(self, window_assigner: WindowAssigner[T_co, W]) -> AllWindowedStream[T_co, W]:
         """Window the whole stream, not keyed: everything meets in one subtask."""
-        from flintstream.datastream._streams.windowed import AllWindowedStream  # noqa: PLC0415
-
         return AllWindowedStream(self, window_assigner)
 
     def union(self, *streams: DataStream[V]) -> DataStream[T_co | V]:
@@ -447,8 +447,6 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """
         if sink_identifier is not None and not isinstance(sink_identifier, str):
             raise TypeError(f"The sink identifier of print() must be a text, but got {sink_identifier!r}")
-        from flintstream.runtime.operators.print_sink import PrintSink  # noqa: PLC0415
-
         return self._sink("Print to Std. Out", PrintSink(sink_identifier))
 
     def add_sink(self, sink_func: SinkFunction[T_co] | Sink[T_co]) -> DataStreamSink:
@@ -461,8 +459,6 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
             return self._sink("Unnamed", sink_func)
         if not isinstance(sink_func, SinkFunction):
             raise TypeError(f"add_sink() needs a SinkFunction or a Sink, but got {type(sink_func).__name__}")
-        from flintstream.runtime.operators.function_sink import FunctionSink  # noqa: PLC0415
-
         return self._sink("Unnamed", FunctionSink(sink_func))
 
     def sink_to(self, sink: Sink[T_co]) -> DataStreamSink:
@@ -493,8 +489,6 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """
         if limit is not None and limit < 1:
             raise ValueError(f"The limit of execute_and_collect() must be greater than 0, but got {limit}")
-        from flintstream.datastream._streams.collect import CloseableIterator, collect_into  # noqa: PLC0415
-
         sink = collect_into(self._collected)
         client = self._env.execute_async(job_execution_name or "DataStream Collect")
         iterator: CloseableIterator[T_co] = CloseableIterator(sink, client)

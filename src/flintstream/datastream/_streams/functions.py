@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
+from flintstream.datastream.functions import KeySelector
 from flintstream.errors import UnpicklableError
 from flintstream.graph.frozen import frozen
 from flintstream.runtime.operators.adapters import PlainFunction
@@ -61,8 +62,6 @@ def as_selector(selector: Any, operation: str = "key_by") -> Callable[[Any], Any
     Raises:
         TypeError: ``selector`` is neither callable nor a ``KeySelector``.
     """
-    from flintstream.datastream.functions import KeySelector  # noqa: PLC0415 - functions import streams in annotations
-
     if isinstance(selector, KeySelector):
         return selector.get_key
     if callable(selector):

@@ -8,6 +8,7 @@ from flintstream.common._generic import Generic, K_co, T_co
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_function, as_type
 from flintstream.datastream._streams.no_settings import NoSettings
+from flintstream.datastream._streams.windowed import WindowedStream
 from flintstream.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -15,6 +16,7 @@ from flintstream.datastream.functions import (
     MapFunction,
     ReduceFunction,
 )
+from flintstream.datastream.window import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.adapters import Aggregation, FieldAggregation, KeyedFilter, KeyedFlatMap, KeyedMap
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
     from flintstream.common._generic import TUPLE, K, V, W
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.datastream._streams.windowed import WindowedStream
     from flintstream.datastream.functions import KeySelector
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import CountWindow, WindowAssigner
@@ -180,17 +181,11 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
 
     def window(self, window_assigner: WindowAssigner[T_co, W]) -> WindowedStream[K_co, T_co, W]:
         """Group the records of each key into windows."""
-        from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
-
         return WindowedStream(self, window_assigner)
 
     def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:
         """Window each key by number of records: every ``size``, or the last ``size`` after every ``slide``."""
         from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
-        from flintstream.datastream.window import (  # noqa: PLC0415
-            CountSlidingWindowAssigner,
-            CountTumblingWindowAssigner,
-        )
 
         if size < 1 or slide < 0:
             raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")

@@ -19,6 +19,7 @@ from flintstream.datastream.functions import (
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.datastream.state import AggregatingStateDescriptor, ListStateDescriptor, ReducingStateDescriptor
 from flintstream.datastream.window import MergingWindowAssigner, Trigger, WindowAssigner
+from flintstream.runtime.windows.operator import WindowOperator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,8 +138,6 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         incremental: Any,
         kind: type | None = None,
     ) -> DataStream:
-        from flintstream.runtime.windows.operator import WindowOperator  # noqa: PLC0415
-
         assigner = copy.copy(self._window_assigner)
         trigger = self._window_trigger or assigner.get_default_trigger(self.get_execution_environment())
         operator = WindowOperator(

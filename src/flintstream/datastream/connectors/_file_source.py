@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from flintstream.common._generic import Generic, T_co
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.common.time import Duration
+from flintstream.common.typeinfo import Types
 from flintstream.connectors.files.bad_records import BadRecord, BadRecords
 from flintstream.connectors.files.byte_streams import is_line_safe
 from flintstream.connectors.files.enumerator import FileMonitor, is_hidden, list_files, plan_splits
@@ -165,8 +166,6 @@ class _TextLines(StreamFormat[str]):
 
     @property
     def produced_type(self) -> TypeInformation[str]:
-        from flintstream.common.typeinfo import Types  # noqa: PLC0415
-
         return Types.STRING()
 
 

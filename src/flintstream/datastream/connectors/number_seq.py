@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flintstream.common.typeinfo import Types
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator
 from flintstream.errors import PlanError
 
@@ -67,8 +68,6 @@ class NumberSequenceSource(Source[int]):
     @property
     def produced_type(self) -> TypeInformation:
         """The type of the records."""
-        from flintstream.common.typeinfo import Types  # noqa: PLC0415
-
         return Types.LONG()
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 
@@ -33,8 +34,6 @@ class SinkFunctionContext:
 
     def current_processing_time(self) -> int:
         """Return the worker's time in ms since the epoch."""
-        from flintstream.common._clock import wall_clock  # noqa: PLC0415
-
         return wall_clock()
 
 

@@ -8,6 +8,7 @@ from flintstream.contracts.output_tag import OutputTag
 from flintstream.runtime.copies import copied
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.contexts import ProcessContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -182,8 +183,6 @@ class ProcessOperator(CollectingOperator):
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the context that the function sees."""
-        from flintstream.runtime.operators.contexts import ProcessContext  # noqa: PLC0415
-
         super().setup(context, output, side_outputs)
         self.ctx = ProcessContext()
 

@@ -8,6 +8,7 @@ from flintstream.common._clock import wall_clock
 from flintstream.runtime.copies import copied
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext
 from flintstream.runtime.operators.functions import CollectingOperator
 
 if TYPE_CHECKING:
@@ -100,8 +101,6 @@ class KeyedProcessOperator(TimerOperator):
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the contexts that the function sees."""
-        from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext  # noqa: PLC0415
-
         super().setup(context, output, side_outputs)
         self.ctx = KeyedProcessContext(self.state, self.timers)
         self.timer_ctx = OnTimerContext(self.state, self.timers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.contracts.state import ValueStateDescriptor
 from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.keyed import KeyedOperator
@@ -19,8 +20,6 @@ class ReduceOperator(KeyedOperator):
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the state that holds the running value."""
-        from flintstream.contracts.state import ValueStateDescriptor  # noqa: PLC0415
-
         super().setup(context, output, side_outputs)
         self.value: Any = self.state.state(ValueStateDescriptor("_reduce_state", None))
 

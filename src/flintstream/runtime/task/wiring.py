@@ -11,11 +11,14 @@ from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.frozen import thaw_operator
 from flintstream.runtime.keys import key_group
 from flintstream.runtime.operators.base import MIN_TIMESTAMP, OperatorContext
+from flintstream.runtime.operators.contexts import create_runtime_context
+from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.operators.watermarks import Valve
 from flintstream.runtime.task.channels import Fan, LocalChannel, NodeInput
 from flintstream.runtime.task.fused import fuse
 from flintstream.runtime.task.operator_metrics import OperatorMetrics
 from flintstream.runtime.task.result_types import ConvertingOutput, converting_outputs
+from flintstream.state.factory import create_backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -210,10 +213,6 @@ def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list
 
 def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, alternates: bool) -> OperatorContext:
     """Create what an operator sees of its surroundings."""
-    from flintstream.runtime.operators.contexts import create_runtime_context  # noqa: PLC0415
-    from flintstream.runtime.operators.timers import InternalTimerService  # noqa: PLC0415
-    from flintstream.state.factory import create_backend  # noqa: PLC0415
-
     state = None
     if node.keyed:
         settings = job.settings.state.of("hashmap") if job.batch else job.settings.state
