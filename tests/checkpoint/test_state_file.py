@@ -96,7 +96,9 @@ def test_any_state_comes_back(entries, deleted, appended, value):
     assert same(file.value("op", "own"), value)
 
 
-some_changes = st.lists(st.tuples(st.sampled_from("ab"), st.lists(hashables), st.lists(hashables)))
+some_changes = st.lists(
+    st.tuples(st.sampled_from("ab"), st.lists(hashables, max_size=4), st.lists(hashables, max_size=4)), max_size=4
+)
 
 
 @given(st.lists(some_changes, max_size=4), st.booleans())

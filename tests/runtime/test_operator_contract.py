@@ -116,7 +116,7 @@ def test_an_epoch_is_what_the_instruction_says_and_does_not_change():
     assert not epoch.end_of_input
     assert epoch.max_epoch_ms == 500, "the job's own limit is lower"
     with pytest.raises(FrozenInstanceError):
-        epoch.drain = False
+        epoch.drain = False  # type: ignore[misc]
 
 
 def test_a_report_puts_together_what_its_operators_say():
