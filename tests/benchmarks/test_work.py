@@ -22,7 +22,7 @@ INSTRUCTIONS = {
     "timers": 420,
     "map-state": 220,
     "list-state": 181,
-    "connect": 332,
+    "connect": 328,
     "broadcast": 130,
     "stateless": 105,
     "word-count": 215,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import FrozenInstanceError
 
 import cloudpickle
 import pytest
@@ -115,7 +114,7 @@ def test_an_epoch_is_what_the_instruction_says_and_does_not_change():
     assert not epoch.tracks_changes
     assert not epoch.end_of_input
     assert epoch.max_epoch_ms == 500, "the job's own limit is lower"
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         epoch.drain = False  # type: ignore[misc]
 
 

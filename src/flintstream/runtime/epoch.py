@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import Instruction
 
 
-@dataclass(frozen=True)
-class Epoch:
+class Epoch(NamedTuple):
     """The facts about an epoch: made once from the driver's instruction, and handed to every operator.
 
     >>> Epoch(number=3).drain
@@ -43,7 +42,7 @@ class Epoch:
     """How many records a source emits, None for as many as it can."""
     no_more_splits: frozenset[int] = frozenset()
     """The nodes of the sources that get no more splits."""
-    slowest: Mapping[str, int] = field(default_factory=dict)
+    slowest: Mapping[str, int] = MappingProxyType({})
     """Alignment group -> lowest watermark (ms) of its sources at the end of the epoch before."""
     tracks_changes: bool = True
     """Keyed state has to record its changes; otherwise all of it is written at the end."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.errors import CorruptCheckpointError
@@ -66,8 +65,9 @@ class Subtask:
             yield from outbox
             outbox.clear()
         self.wiring.tick()
-        self.finished = self.wiring.ended
-        epoch = replace(epoch, end_of_input=self.finished)
+        if self.wiring.ended:
+            self.finished = True
+            epoch = epoch._replace(end_of_input=True)
         told = [operator.end_epoch(epoch) for operator in self.operators.values()]
         if self.finished:
             for operator in self.operators.values():
