@@ -1,4 +1,4 @@
-"""How often a program calls: work that is the same on every machine, unlike the time it takes."""
+"""Count of function calls: a measure of work that, unlike time, is the same on every machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def calls_of(work: Callable[[], Any]) -> int:
-    """Return how many functions are called in this thread while ``work`` runs, those in C too."""
+    """Return the number of function calls in this thread while ``work`` runs, including those of C functions."""
     count = 0
 
     def called(frame: object, event: str, arg: object) -> None:

@@ -1,4 +1,4 @@
-"""What all tests share: how a run is cut to the time there is, how tests are marked, and one server of S3."""
+"""Shared by all tests: profiles of different lengths, markers, and one S3 server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what needs a server, and keep what starts something expensive in one process."""
+    """Mark tests that need a server, and keep tests that share an expensive fixture in one process."""
     for item in items:
         servers = SERVERS & set(getattr(item, "fixturenames", ()))
         if servers:
@@ -66,7 +66,7 @@ def s3_server():
 
 @pytest.fixture
 def s3(s3_server, monkeypatch):
-    """Return the URI of a new bucket; the environment says where its server is."""
+    """Return the URI of a new bucket; the environment has the address of its server."""
     import s3fs
 
     for name, value in s3_server.environment.items():

@@ -1,4 +1,4 @@
-"""A server that has the API of S3: that of moto, in a process of its own, on this machine alone, all in memory."""
+"""moto's server, which has the API of S3: in a separate process, only on this machine, all data in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for each req
 server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
 server.start()
 print(server.get_host_and_port()[1], flush=True)
-sys.stdin.read()  # until whoever started it is gone
+sys.stdin.read()  # until the parent process is gone
 """
 
 
@@ -33,8 +33,8 @@ class S3Server:
             "AWS_SECRET_ACCESS_KEY": "nothing",
             "AWS_DEFAULT_REGION": "us-east-1",
         }
-        """What a program must find in its environment to come here with whatever is of ``s3://``."""
+        """Environment variables that direct ``s3://`` URIs of a program to this server."""
 
     def close(self) -> None:
-        """End it."""
+        """Stop the server."""
         self.process.communicate()

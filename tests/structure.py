@@ -1,4 +1,4 @@
-"""Prints what the structure of the code measures: ``python -m tests.structure [CHECKOUT]``."""
+"""Print measures of the structure of the code: ``python -m tests.structure [CHECKOUT]``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Import(NamedTuple):
 
 
 class Code:
-    """The modules below ``src`` of a checkout, and what they import of each other."""
+    """The modules below ``src`` of a checkout, and their imports of each other."""
 
     def __init__(self, checkout: Path = HERE) -> None:
         self.source = checkout / "src"
@@ -67,7 +67,7 @@ class Code:
         return found
 
     def circles(self, *, for_types: bool) -> list[list[str]]:
-        """Return the groups of modules that import each other, largest first; within functions too."""
+        """Return the groups of modules that import each other, also within functions, largest first."""
         edges: dict[str, set[str]] = {module: set() for module in self.trees}
         for each in self.imports:
             if for_types or not each.for_types:
@@ -75,7 +75,7 @@ class Code:
         return sorted((sorted(group) for group in _components(edges) if len(group) > 1), key=len, reverse=True)
 
     def files_per_folder(self) -> Counter[str]:
-        """Return how many modules each package has."""
+        """Return the number of modules of each package."""
         return Counter(
             path.parent.relative_to(self.source).as_posix()
             for path in self.paths.values()
@@ -87,7 +87,7 @@ class Code:
         return [each for each in self.imports if each.in_function]
 
     def anys(self) -> Counter[str]:
-        """Return how often each package says ``Any``."""
+        """Return the number of uses of ``Any`` in each package."""
         return Counter(
             [*module.split("."), ""][1]
             for module, tree in self.trees.items()

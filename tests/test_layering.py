@@ -34,7 +34,7 @@ LAYERS = (
 )
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}
 
-# The same within the runtime; what lies in the package itself is below its rooms. Types may point upward here.
+# The same within the runtime; modules of the package itself are below its subpackages. Types may point upward here.
 ROOMS = ("operators", "windows", "exchange", "state_log", "task")
 
 PYSPARK_ONLY_IN = "flintstream.engine.spark"
@@ -56,7 +56,7 @@ def layer_of(module: str) -> str:
 
 
 class Imports(ast.NodeVisitor):
-    """Collects (imported module, line), those within functions too, with the names of submodules resolved."""
+    """Collect (imported module, line), also within functions, with the names of submodules resolved."""
 
     def __init__(self, path: Path) -> None:
         self.module = module_name(path)
@@ -86,7 +86,7 @@ class Imports(ast.NodeVisitor):
 
 
 def upward(module: str, target: str) -> bool:
-    """Whether importing ``target`` from ``module`` goes against the layers."""
+    """Whether importing ``target`` from ``module`` violates the layers."""
     mine, other = layer_of(module), layer_of(target)
     return RANKS[other] > RANKS[mine]
 

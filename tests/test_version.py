@@ -1,4 +1,4 @@
-"""Where ``flintstream.__version__`` comes from."""
+"""The source of ``flintstream.__version__``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCE = Path(flintstream.__file__).parents[1]
 
 
 def python(code, *, path, isolated=False):
-    """Run code in a Python of its own, with nothing of this environment's packages if it is isolated."""
+    """Run code in a separate Python, without this environment's packages if it is isolated."""
     options = ["-S"] if isolated else []
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, *options, "-c", code],

@@ -1,4 +1,4 @@
-"""Values of every kind that state may hold, and what it means that two are exactly the same."""
+"""Values of every kind that state may hold, and exact equality of two values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ blocks = st.one_of(
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether values and the types of all their parts are the same."""
+    """Return whether values and the types of all their parts are the same."""
     if type(left) is not type(right):
         return False
     if isinstance(left, float):

@@ -14,7 +14,7 @@ TOTAL = TableInfo("total", "value")
 
 
 class Counting(io.BytesIO):
-    """A file that knows how many bytes have been read of it."""
+    """A file that counts the bytes read."""
 
     total = 0
 

@@ -1,4 +1,4 @@
-"""The page on the format and the code name the same things."""
+"""The page on the format uses the same names as the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file ``_metadata``: its keys stay as they are, whatever the members of classes are called."""
+"""The file ``_metadata``: its keys do not change when members of classes are renamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checkpoints leave in their storage."""
+"""Files of checkpoints in their storage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def checkpoints():
 
 
 def report(checkpoints, *names, error=""):
-    """Write files that are shared between checkpoints, and return what a subtask says of them."""
+    """Write files that are shared between checkpoints, and return a subtask's report of them."""
     for name in names:
         checkpoints.store.write(f"shared/{name}", b"x")
     files = tuple(NativeFile(f"count/{name}", f"shared/{name}", 1, "") for name in names)
@@ -62,7 +62,7 @@ def test_files_that_only_a_dropped_checkpoint_needed_are_deleted(checkpoints):
 
 
 class Moody(MemoryFileStore):
-    """Raises what no client of a storage should."""
+    """Raise an error that a storage client should not raise."""
 
     def write(self, path, data):
         if path.endswith("_metadata"):

@@ -13,7 +13,7 @@ from flintstream.runtime.protocol import NodeReport, Report
 
 
 class Stubborn(Committer):
-    """Commits every item at the attempt of its number."""
+    """Commit every item at the attempt given by its number."""
 
     retry = CommitRetry(attempts=4, delay_ms=100, max_delay_ms=300)
 

@@ -9,7 +9,7 @@ from flintstream.runtime.protocol import Report, StateHandle
 
 
 class Slow:
-    """An engine that folds when it is told to."""
+    """An engine that folds on request."""
 
     def __init__(self):
         self.future: Future[StateHandle] = Future()

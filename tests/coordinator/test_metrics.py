@@ -1,4 +1,4 @@
-"""Metrics of several epochs and subtasks are shown as one."""
+"""Metrics of several epochs and subtasks are combined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flintstream.runtime.protocol import NodeReport, Report
 
 
 def epoch(job, groups, node=1):
-    """Report what the groups, one per subtask, have to say."""
+    """Report the metrics of groups, one per subtask."""
     for subtask, group in enumerate(groups):
         job.add(Report(0, subtask, "", (NodeReport(node, group.take()),)))
 

@@ -1,4 +1,4 @@
-"""What other threads ask of a running job."""
+"""Requests of other threads to a running job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the driver finds splits and deals them."""
+"""The driver discovers splits and assigns them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flintstream.runtime.protocol import NodeReport, Report
 
 
 class Numbers(SplitEnumerator):
-    """Discovers the number of the day."""
+    """Discover one split, the current number."""
 
     def __init__(self):
         self.found = 0
@@ -61,7 +61,7 @@ class Broken(NumberSource):
 
 
 def sources_of(*sources, parallelism=3, start=None):
-    """Return the sources with node ids from 1 on, each of them a chain."""
+    """Return the sources with node ids from 1, each of them a chain."""
     chains = tuple(
         ChainPlan(
             number, 0, parallelism, 128, (NodePlan(number, "numbers", f"u{number}", Frozen(b"", "")),), (), (), ()

@@ -24,7 +24,7 @@ def make_env(request):
 
 @pytest.fixture
 def make_inline_env():
-    """Return a function that creates environments without Spark, for what does not depend on the engine."""
+    """Return a function that creates environments without Spark, for tests that do not depend on the engine."""
     return maker("inline")
 
 

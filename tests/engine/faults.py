@@ -1,4 +1,4 @@
-"""Things that go wrong at given records, once each, in whatever process; and sinks that let them."""
+"""Faults at given records, once each, in any process; and sinks in which they occur."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POINTS = ("map", "write", "precommit", "before commit", "after commit")
 
 
 class Faults:
-    """Fails at points of the way of some numbers; files remember what has failed already.
+    """Fail at given points for given numbers; files record the failures that have happened.
 
     ``how`` is ``raise``, or ``kill`` for the end of the process by signal 9.
     """
@@ -68,13 +68,13 @@ class FaultyMap(MapFunction):
 
 
 class Ledger(TwoPhaseCommittingSink):
-    """A table of SQLite, beside one of the transactions that are in it."""
+    """A SQLite table, and a second one with the transactions it contains."""
 
     def __init__(self, path, faults):
         self.path = str(path)
         self.faults = faults
         self.broken = "never"
-        """As long as this file exists, nothing is committed."""
+        """While this file exists, nothing is committed."""
 
     def create_writer(self, context):
         return LedgerWriter(context.attempt, self.faults)
@@ -147,7 +147,7 @@ def ledger_numbers(path):
 
 
 class SyncingSink(Sink):
-    """Remembers when its writer was asked to bring to disk what it has."""
+    """Record when the writer was asked to flush its data to disk."""
 
     calls: ClassVar[list[str]] = []
 
@@ -179,7 +179,7 @@ def files(base, policy):
 
 
 class BulkLines(BulkWriterFactory):
-    """Lines that are in the file once it is finished."""
+    """Lines that appear in the file once it is finished."""
 
     class Writer(BulkWriter):
         def __init__(self, stream):
@@ -205,7 +205,7 @@ def bulk_files(base):
 
 
 def finished(base):
-    """Return name -> numbers in it of the files that a reader may look at."""
+    """Return name -> numbers of the files that a reader may look at."""
     found = {}
     for path in Path(base).glob("*") if Path(base).exists() else ():
         if not path.name.startswith("."):

@@ -1,4 +1,4 @@
-"""Sinks for tests that want to know what a sink is told."""
+"""Sinks that record the calls of the engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 
 class WatermarkSink(Sink):
-    """Keeps each record with the watermark at which it came."""
+    """Keep each record with the watermark at its arrival."""
 
     committed: ClassVar[list] = []
 

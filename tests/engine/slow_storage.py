@@ -1,4 +1,4 @@
-"""A storage of checkpoints that takes its time."""
+"""A slow checkpoint storage."""
 
 from __future__ import annotations
 

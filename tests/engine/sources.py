@@ -14,7 +14,7 @@ class PacedSplit(SourceSplit):
 
 
 class PacedSource(Source):
-    """Emits the numbers from 0 on, one after each pause; without a limit it never ends."""
+    """Emit the numbers from 0, one after each pause; without a limit, never end."""
 
     def __init__(self, limit: int | None, pause: float) -> None:
         self.limit = limit
@@ -43,7 +43,7 @@ class PacedReader(SourceReader):
 
 
 class SilentSource(Source):
-    """Emits one record, then stays silent for ever."""
+    """Emit one record, then nothing more, without ending."""
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 

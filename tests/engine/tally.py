@@ -1,4 +1,4 @@
-"""A program that keeps every kind of state, and whose output tells whether any record counted twice or not at all."""
+"""A program with every kind of state, whose output shows whether any record was lost or counted twice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sum(AggregateFunction):
 
 
 class FailOnce(MapFunction):
-    """Fails at one value, as long as a file is not there."""
+    """Fail at one value, while a file does not exist."""
 
     def __init__(self, value, marker):
         self.value = value

@@ -1,4 +1,4 @@
-"""What users get wrong, and what they are told. The whole text is tested: it is what they read."""
+"""Mistakes of users and their messages. The tests compare the whole text, since users read it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flintstream.errors import PlanError, UserCodeError
 
 
 def failure_of(env, kind):
-    """Execute, and return the exception with the explanation it was caused by."""
+    """Execute, and return the exception with the explanation that caused it."""
     with pytest.raises(kind) as failure:
         env.execute()
     assert isinstance(failure.value.__cause__, UserCodeError)

@@ -1,4 +1,4 @@
-"""``DataStream.cache``: what one job computes, the next ones read."""
+"""``DataStream.cache``: later jobs read the results of the first one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEGATIVE = OutputTag("negative", Types.INT())
 
 
 class Log:
-    """Appends to a file, so that a job in other processes can tell what it computes."""
+    """Append to a file, so that a test sees what jobs in other processes compute."""
 
     def __init__(self, path):
         self.path = path

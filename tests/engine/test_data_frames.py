@@ -174,7 +174,7 @@ def test_a_column_without_a_counterpart_is_named(make_inline_env, spark):
 
 
 def written(directory, numbers):
-    """Write one file for each number, as Spark takes one per micro-batch."""
+    """Write one file for each number; Spark reads one per micro-batch."""
     directory.mkdir(exist_ok=True)
     for n in numbers:
         (directory / f".{n}").write_text(f'{{"n": {n}}}\n')
@@ -182,7 +182,7 @@ def written(directory, numbers):
 
 
 def running(env, spark, tmp_path, *functions, **options):
-    """Start a job from a streaming frame into files; return it and what the files have at the moment."""
+    """Start a job from a streaming frame into files; return it and a function that reads the files."""
     frame = spark.readStream.schema("n int").option("maxFilesPerTrigger", 1).json(str(tmp_path / "in"))
     stream = env.from_dataframe(frame, trigger="0 seconds", **options).uid("frame").map(number).uid("number")
     for function in functions:
@@ -344,7 +344,7 @@ def test_the_examples_of_the_documentation_run(spark, tmp_path, capsys):
     assert "|     3|    1|" in printed
     wait_for(lambda: names["sink"].read().count() == 4)
     for query in spark.streams.active:
-        query.processAllAvailable()  # in peace, else Spark logs errors
+        query.processAllAvailable()  # cleanly, otherwise Spark logs errors
         query.stop()
 
 

@@ -1,4 +1,4 @@
-"""Jobs of several epochs: state, timers and positions go on where the previous epoch ended."""
+"""Jobs of several epochs: state, timers and positions continue from the end of the previous epoch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Mean(AggregateFunction):
 
 
 class Everything(KeyedProcessFunction):
-    """Keeps every kind of state."""
+    """Keep every kind of state."""
 
     def open(self, runtime_context):
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -75,7 +75,7 @@ def test_all_kinds_of_state_survive_many_epochs(make_env):
 
 
 class Alarm(KeyedProcessFunction):
-    """Sets a timer of the worker's clock for each record."""
+    """Set a timer on the worker's clock for each record."""
 
     def process_element(self, value, ctx):
         ctx.timer_service().register_processing_time_timer(ctx.timer_service().current_processing_time() + 300)

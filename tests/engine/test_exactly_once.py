@@ -1,4 +1,4 @@
-"""Each record is in the output once, whatever fails: tasks, workers, commits, the driver."""
+"""Each record appears in the output once, whatever fails: tasks, workers, commits, the driver."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ POLICIES = {
 
 
 def on_both(name, inline, spark):
-    """Run a test with many values on the engine that is quick, and with one on Spark."""
+    """Run a test with many values on the fast engine, and with one on Spark."""
     pairs = [("inline", value) for value in inline] + [pytest.param("spark", spark, marks=pytest.mark.spark)]
     return pytest.mark.parametrize(("make_env", name), pairs, indirect=["make_env"])
 
@@ -69,7 +69,7 @@ def program_of_files(env, base, faults):
 
 
 class Reader:
-    """Looks at the finished files all the time, as whoever reads them may."""
+    """Look at the finished files all the time, as any reader may."""
 
     def __init__(self, base):
         self.base = base
@@ -193,7 +193,7 @@ def test_a_job_that_starts_from_a_savepoint_leaves_alone_what_the_other_goes_on_
     assert unfinished(out) == unfinished(other) == []
     numbers = sorted(n for content in finished(out).values() for n in content)
     assert sorted(set(numbers)) == everything
-    if not elsewhere:  # both write what comes after the savepoint
+    if not elsewhere:  # both write the output that follows the savepoint
         assert all(numbers.count(n) == 1 for content in at_savepoint for n in content)
         assert numbers.count(299) == 2
         return
@@ -208,7 +208,7 @@ def test_what_has_ended_before_a_failure_stays_as_it_is(make_inline_env, tmp_pat
     env = make_inline_env(2, settings(tmp_path))
     ends_early = files(tmp_path / "early", POLICIES["large files"])
     program(env, ends_early, faults, "early", 15)
-    program(env, Ledger(tmp_path / "ledger of early", faults), faults, "early, too", 15)
+    program(env, Ledger(tmp_path / "ledger of early", faults), faults, "also early", 15)
     program(env, files(tmp_path / "out", POLICIES["large files"]), faults)
     alone = env.from_source(PacedSource(NUMBERS, 0.005), WatermarkStrategy.no_watermarks(), "in one subtask")
     alone.sink_to(files(tmp_path / "alone", POLICIES["large files"]))
@@ -244,7 +244,7 @@ def test_at_least_once_output_is_complete_and_does_not_wait_for_checkpoints(make
     env.execute()
     numbers = ledger_numbers(tmp_path / "ledger")
     assert sorted(set(numbers)) == EVERYTHING
-    assert numbers.count(0) == 2, "the job began anew, and the first records had been committed already"
+    assert numbers.count(0) == 2, "the job started from the beginning, and the first records had already been committed"
 
 
 def test_a_commit_that_fails_for_good_fails_the_job_and_is_made_up_for_when_it_is_resumed(make_env, tmp_path):
@@ -277,7 +277,7 @@ def test_a_commit_that_asks_for_it_is_tried_again_without_a_restart(make_inline_
 
 @pytest.mark.parametrize("remembered", [False, True])
 def test_a_commit_that_fails_after_a_stop_with_savepoint_is_repeated(make_env, tmp_path, remembered):
-    if remembered:  # as with --resume: a checkpoint says that only commits are left
+    if remembered:  # as with --resume: a checkpoint records that only commits are left
         coordinator_program.begin()
     try:
         commit_after_a_stop(make_env, tmp_path)

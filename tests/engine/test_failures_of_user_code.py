@@ -1,4 +1,4 @@
-"""User code may raise anything anywhere: it is a failure of the job, never one of a task of Spark or of the driver."""
+"""User code may raise anything anywhere: the job fails, never a Spark task or the driver."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ KINDS = [
 
 
 class Bomb:
-    """Raises an error where it is called, the first ``times`` times; the calls are counted in a file."""
+    """Raise an error on the first ``times`` calls; a file counts the calls."""
 
     def __init__(self, error, path, times=99):
         self.error = error
@@ -81,7 +81,7 @@ PLACES: dict[str, Any] = {}
 
 
 def place(where):
-    """Note a program that calls the bomb in one place, and what the user is told of where that is."""
+    """Register a program that calls the bomb in one place, and the expected message about that place."""
 
     def note(build):
         PLACES[build.__name__] = (build, where)
@@ -94,7 +94,7 @@ def place(where):
 
 
 def function(base, bomb, **methods):
-    """Return an object of a class of functions whose methods are given; those that are named call the bomb."""
+    """Return an object of a function class with the given methods; the named ones call the bomb."""
 
     def call(self, *arguments):
         bomb()
@@ -550,7 +550,7 @@ def hash_of_a_key(env, bomb):
 
 
 def told(error):
-    """Return what the user reads."""
+    """Return the text that the user sees."""
     if isinstance(error, SystemExit):
         return "the function called sys.exit(3)"
     if isinstance(error, Exception):
@@ -563,7 +563,7 @@ def kind(error):
 
 
 def failure(env, bomb, name):
-    """Run a program that fails, and check what its user is told."""
+    """Run a program that fails, and check the message."""
     build, where = PLACES[name]
     build(env, bomb)
     seen: list[BaseException] = []
@@ -630,7 +630,7 @@ def in_background(error):
         raise error
 
     async def question(value):
-        # Its exception is looked at, or Python would tell of it at some later time.
+        # Retrieve the exception, or Python would log it later.
         asyncio.ensure_future(fail()).add_done_callback(lambda task: task.exception())
         await asyncio.sleep(60)
         return [value]

@@ -1,4 +1,4 @@
-"""Finding Java: the one that is there, the one from PyPI, or an error that names both ways."""
+"""Finding Java: an installed one, the one from PyPI, or an error that names both options."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from flintstream.datastream.state import ValueStateDescriptor
 
 
 class SpoilTheKey(KeyedProcessFunction):
-    """Counts per key, and changes the object that was the key."""
+    """Count per key, and change the key object."""
 
     def open(self, runtime_context):
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -24,7 +24,7 @@ class SpoilTheKey(KeyedProcessFunction):
     def process_element(self, value, ctx):
         self.count.update((self.count.value() or 0) + 1)
         value[0].append("spoiled")
-        ctx.get_current_key().append("spoiled, too")
+        ctx.get_current_key().append("also changed")
         yield ctx.get_current_key(), self.count.value()
 
 

@@ -1,4 +1,4 @@
-"""Metrics of user functions, as the result of a job shows them."""
+"""Metrics of user functions in the result of a job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flintstream.testing import CollectSink
 
 
 class Measured(MapFunction):
-    """Reports every kind of metric."""
+    """Report every kind of metric."""
 
     def open(self, runtime_context):
         group = runtime_context.get_metrics_group()
@@ -114,7 +114,7 @@ def test_windows_tell_what_was_late_and_how_far_event_time_is(make_env):
 
 
 class Shaky(MapFunction):
-    """Counts; its gauge cannot be read, and neither can a counter under the name of another kind of metric."""
+    """Count, with an unreadable gauge and a counter under the name of another kind of metric."""
 
     def open(self, runtime_context):
         group = runtime_context.get_metrics_group()
@@ -139,7 +139,7 @@ def test_metrics_that_fail_do_not_disturb_the_job(make_env):
 
 
 class Attempts(MapFunction):
-    """Counts, and says which attempt it is and in which task."""
+    """Count, and report the number of the attempt and of the task."""
 
     def open(self, runtime_context):
         self.counter = runtime_context.get_metrics_group().counter("seen")

@@ -1,4 +1,4 @@
-"""Python files, archives, packages and interpreters that a program brings along are there in the workers."""
+"""Python files, archives, packages and interpreters of a program are available in the workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def zip_of(path, **files):
 
 
 def wheel_of(directory, name, code):
-    """Write a wheel as simple as can be."""
+    """Write a minimal wheel."""
     info = f"{name}-1.0.dist-info"
     with zipfile.ZipFile(directory / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr(f"{name}.py", code)

@@ -1,4 +1,4 @@
-"""What survives a failure, a stop and a change of parallelism: every record counts exactly once."""
+"""Failures, stops and changes of parallelism: every record counts exactly once."""
 
 from __future__ import annotations
 
@@ -375,7 +375,7 @@ RETAIN_TWO = {
 
 
 def latest_two(env, directory, pause):
-    """Run a job until it has some checkpoints, and return where its last two are, the older one first."""
+    """Run a job until it has some checkpoints, and return the paths of its last two, the older one first."""
     tally(env, None, pause)
     client = env.execute_async("tally")
     wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)

@@ -43,7 +43,7 @@ def printed(*command, given=None, cwd=None):
 
 
 MORE = {"cachedprop", "dataclass", "lru_local", "singledispatch"}
-"""What PyFlink cannot pickle, or pickles without the fields of a data class."""
+"""Cases that PyFlink cannot pickle, or pickles without the fields of a data class."""
 
 
 @pytest.mark.spark

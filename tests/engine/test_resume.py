@@ -1,4 +1,4 @@
-"""A job that takes the place of one that was lost: no run of it repeats what an earlier one has committed."""
+"""A job that replaces a lost one: no run repeats the committed output of an earlier one."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_job_that_still_runs_is_not_resumed(make_env, tmp_path, resumed):
 
 @pytest.fixture
 def started_again():
-    """Do as if the process was killed, and another one started."""
+    """Simulate that the process was killed and another one started."""
 
     def again():
         program.end(well=False)

@@ -1,6 +1,6 @@
-"""Functions that take their time: what they have done goes on while they work, and time passes between their records.
+"""Slow functions: finished results move on while the function works, and time passes between its records.
 
-How far a function may be ahead of what is printed is counted in records. A busy machine makes them fewer, not more.
+The distance between the function and the printed output is counted in records. A busy machine only reduces it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CHECKPOINTS = {
 
 
 class Log(Sink):
-    """Notes what is committed, in the list where functions note what they have done."""
+    """Record commits, in the list where functions record their calls."""
 
     waits_for_checkpoint = False
     events: ClassVar[list[tuple[str, int]]] = []
@@ -144,7 +144,7 @@ def keyed(stream, function=slow):
 
 
 def most_ahead(numbers):
-    """Return how many results were held back at most; all must have come."""
+    """Return the largest number of results held back; all must have arrived."""
     done = printed = most = 0
     for event, _ in Log.events:
         if event == "done":
@@ -220,7 +220,7 @@ def test_a_pause_now_and_then_holds_back_no_more_than_it_has_to(make_inline_env)
     env = make_inline_env()
     keyed(env.from_collection(list(range(500))), sometimes_slow).sink_to(Log())
     env.execute("pauses")
-    assert most_ahead(range(500)) < 250  # two pauses at most are in what is held back
+    assert most_ahead(range(500)) < 250  # the results held back include at most two pauses
 
 
 @pytest.mark.parametrize("parallelism", [1, 2])
@@ -250,7 +250,7 @@ def test_a_collection_that_subtasks_are_slow_with_keeps_its_order(make_inline_en
 
 
 def test_rules_that_are_broadcast_are_there_before_the_events_of_their_epoch(make_inline_env):
-    """There are more rules than records that sources begin with."""
+    """There are more rules than the first block of the sources has records."""
     rules = MapStateDescriptor("rules", Types.INT(), Types.INT())
     env = make_inline_env()
     stream = env.from_collection(list(range(3000)))
@@ -260,7 +260,7 @@ def test_rules_that_are_broadcast_are_there_before_the_events_of_their_epoch(mak
 
 
 class Lump(Source):
-    """Gives all its numbers at once, whatever the engine wishes."""
+    """Emit all numbers at once, whatever size the engine requests."""
 
     def create_enumerator(self, parallelism):
         return StaticEnumerator([PacedSplit("lump")])
@@ -287,7 +287,7 @@ def test_what_a_source_gave_at_once_is_emitted_in_several_epochs(make_inline_env
 
 
 class Count(KeyedProcessFunction):
-    """Counts slowly, and fails once."""
+    """Count slowly, and fail once."""
 
     def __init__(self, marker):
         self.marker = marker
@@ -371,7 +371,7 @@ def test_metrics_count_each_record_once(make_inline_env):
 
 
 class Timed(KeyedProcessFunction):
-    """Sets a timer of the clock with the first record, and tells when it came."""
+    """Set a processing-time timer at the first record, and emit the time at which it fired."""
 
     def process_element(self, value, ctx):
         if value == 0:
@@ -393,7 +393,7 @@ def test_processing_time_timers_fire_between_slow_records(make_inline_env):
 
 
 def windows(env, records, pause):
-    """Return the results of windows with lateness behind a slow function, and what came too late."""
+    """Return the results of windows with lateness behind a slow function, and the late records."""
 
     def wait(value):
         time.sleep(pause)
@@ -416,7 +416,7 @@ def windows(env, records, pause):
 
 
 def test_watermarks_come_between_the_records_of_a_slow_function(make_inline_env):
-    """The pause is long beside the interval: each record has its watermark behind it."""
+    """The pause is long compared with the interval: a watermark follows each record."""
     env = make_inline_env(settings={"pipeline.auto-watermark-interval": "10 ms"})
     records = [("a", 1), ("a", 12), ("a", 3), ("a", 16), ("a", 4), ("a", 30)]
     main, side = windows(env, records, 0.1)

@@ -1,4 +1,4 @@
-"""On Spark, a subtask stays in one process over its epochs; that it may have to move changes no result."""
+"""On Spark, a subtask stays in one process over its epochs; moving to another one changes no result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS = {"flintstream.epoch.max-duration": "100", "flintstream.epoch.idle-dur
 
 
 class Sums(KeyedProcessFunction):
-    """Emits (value, sum of its key so far, subtask, process); at one record it kills, once, what it is told to."""
+    """Emit (value, sum of its key so far, subtask, process); at one record, kill a given process, once."""
 
     def __init__(self, victims=None, once=None):
         self.victims = victims
@@ -67,7 +67,7 @@ def sums(function, settings=None):
 
 
 def processes(rows):
-    """Return the processes of each subtask, having seen that every sum is right and there is one for each record."""
+    """Return the processes of each subtask, after checking that there is one correct sum per record."""
     expected = {n: sum(m for m in range(n + 1) if m % KEYS == n % KEYS) for n in range(RECORDS)}
     assert sorted((value, total) for value, total, _, _ in rows) == sorted(expected.items())
     found = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Streams that are idle, end before others, or meet themselves: no record is lost or taken for late."""
+"""Streams that are idle, end before others, or are joined with themselves: no record is lost or taken for late."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ScriptSplit(SourceSplit):
 
 
 class Script(Source):
-    """Emits what it is given; a number is a pause in seconds. It may say that nothing is there meanwhile."""
+    """Emit the given records; a number is a pause in seconds, during which it may report that it has no input."""
 
     def __init__(self, script, *, bounded=True, asks_for_patience=False):
         self.script = script
@@ -152,7 +152,7 @@ def test_a_batch_job_waits_for_a_source_that_asks_for_patience(make_env):
 
 
 class InSteps(Script):
-    """Discovers its splits one after the other."""
+    """Discover the splits one after the other."""
 
     def create_enumerator(self, parallelism):
         return Steps()
@@ -191,7 +191,7 @@ def test_waiting_for_idleness_costs_no_epochs(make_env):
 
 
 class Rests(Script):
-    """Has nothing more to say after its script, and does not end."""
+    """Emit nothing after the script, without ending."""
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
@@ -317,7 +317,7 @@ def with_checkpoints(tmp_path, backend):
 
 
 def remembered(tmp_path):
-    """Return how many entries the newest checkpoint has, None while it changes or there is none."""
+    """Return the number of entries in the newest checkpoint, None while it changes or does not exist."""
     found = sorted(tmp_path.glob("*/chk-*"), key=lambda path: int(path.name[4:]))
     try:
         return len(list(Savepoint.load(str(found[-1])).entries("remembers")))

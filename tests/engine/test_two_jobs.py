@@ -1,4 +1,4 @@
-"""Jobs that run at the same time share Spark's session and nothing else."""
+"""Concurrent jobs share only Spark's session."""
 
 from __future__ import annotations
 

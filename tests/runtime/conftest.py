@@ -1,4 +1,4 @@
-"""Keeps pytest from importing what needs PyFlink."""
+"""Keep pytest from importing modules that need PyFlink."""
 
 from __future__ import annotations
 

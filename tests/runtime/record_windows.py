@@ -1,10 +1,10 @@
 # mypy: ignore-errors
-"""Records what PyFlink's own window operator makes of random programs.
+"""Record the results of PyFlink's own window operator for random programs.
 
     python -m tests.runtime.record_windows     # where PyFlink 2.3 is importable; no job runs, and no Java
 
 The operator is driven directly, with keyed state and timers in dicts. Timers fire by time and then registration, those
-registered meanwhile too.
+registered meanwhile included.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Surroundings:
         kinds = {"state": Value, "list_state": List, "reducing_state": Reducing, "aggregating_state": Aggregating}
         return self._state(kinds[name.removeprefix("get_")])
 
-    def get_map_state(self, descriptor):  # the sessions of a key: a plain dict will do
+    def get_map_state(self, descriptor):  # the sessions of a key: a plain dict is enough
         sessions = self.states.setdefault((descriptor.name, self.key), {})
         return SimpleNamespace(items=lambda: list(sessions.items()), clear=sessions.clear, put=sessions.__setitem__)
 
@@ -138,7 +138,7 @@ class Surroundings:
 
 
 class PerKey:
-    """The map state of sessions is asked for once, and is that of the current key at each access."""
+    """The map state of sessions is requested once, and is that of the current key at each access."""
 
     def __init__(self, surroundings):
         self.surroundings = surroundings

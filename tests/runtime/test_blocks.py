@@ -1,4 +1,4 @@
-"""What goes into a block comes out of it."""
+"""Blocks return the values that were put into them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was emitted does not change any more, whatever happens to the object."""
+"""Emitted records do not change when the function changes the object later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has the methods of a window function is one, as in PyFlink."""
+"""An object with the methods of a window function is one, as in PyFlink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of functions in a chain, compiled to one loop, do what the functions do one after the other."""
+"""Consecutive functions that are compiled to one loop give the same results as one after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HELPERS = (ATOMS, ATOMS, ATOMS.issuperset, copied)
 
 
 def one_after_the_other(kinds, values):
-    """Return the results, the place of the record that each comes from, and how many records each function took."""
+    """Return the results, the position of the record of each, and the number of records that each function got."""
     records, taken = list(enumerate(values)), []
     for kind in kinds:
         taken.append(len(records))
@@ -58,7 +58,7 @@ def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, ke
 
 @pytest.fixture
 def loops(monkeypatch):
-    """The sequences of functions for which loops were made."""
+    """The sequences of functions with a compiled loop."""
     made = []
 
     class Noted(fused.FusedLoop):
@@ -71,7 +71,7 @@ def loops(monkeypatch):
 
 
 class Buffer(FlatMapFunction):
-    """Emits one list again and again."""
+    """Emit one list again and again."""
 
     def open(self, runtime_context):
         self.buffer = []
@@ -95,7 +95,7 @@ def test_what_changes_after_it_was_emitted_is_kept_as_it_was(loops):
 
 
 class Pairs(FlatMapFunction):
-    """Emits a number in a pair, or beside a list that it goes on to change."""
+    """Emit a number in a pair, or with a list that it changes later."""
 
     def open(self, runtime_context):
         self.buffer = []
@@ -116,7 +116,7 @@ def test_the_next_function_is_given_a_copy_of_what_may_change(loops):
 
 
 class Uncopied:
-    """Cannot be copied."""
+    """An object that cannot be copied."""
 
     def __copied__(self):
         raise AssertionError("there is no need to")

@@ -1,4 +1,4 @@
-"""What the driver sends is understood by workers, whatever it has in it."""
+"""Workers can read every instruction of the driver, whatever it contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BATCH mode takes keys in Flink's order, and the inputs of a key in turn. The lines are what PyFlink prints."""
+"""BATCH mode processes keys in Flink's order, and the inputs of a key in turn. The expected lines are PyFlink's."""
 
 from __future__ import annotations
 

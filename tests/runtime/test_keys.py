@@ -1,4 +1,4 @@
-"""Keys are hashed the same way everywhere, and told apart by content."""
+"""Keys have the same hash everywhere, and are compared by content."""
 
 from __future__ import annotations
 

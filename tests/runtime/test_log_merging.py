@@ -1,4 +1,4 @@
-"""The pieces of a state log become few again, in order and whole, however many epochs there are."""
+"""The pieces of a state log are merged, in order and complete, so that many epochs leave few pieces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def handle(version, size=100, *, full=False, epochs=1):
 
 
 def grown(log, sizes, folding=0):
-    """Return the pieces after epochs that changed so many bytes each."""
+    """Return the pieces after epochs with these numbers of changed bytes."""
     for number, size in enumerate(sizes, 1):
         merged = _to_merge(log[folding:])
         assert sum(old.size for old in merged) <= MERGED_BYTES

@@ -1,4 +1,4 @@
-"""A worker's ``__main__`` has what the program's has."""
+"""A worker's ``__main__`` has the definitions of the program's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a subtask asks of its operators, and how little it knows of them."""
+"""The contract between a subtask and its operators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flintstream.runtime.task.subtask import Subtask
 
 
 class Countdown(Operator):
-    """A kind of operator that the runtime has never seen: it reads, from a split with a number, down to zero."""
+    """An operator unknown to the runtime, which reads a split: from its number down to zero."""
 
     finished = False
 
@@ -42,7 +42,7 @@ class Countdown(Operator):
 
 
 class Ledger(Operator):
-    """Another one: it prepares what it was given, with what it knows of the epoch."""
+    """Another one, which prepares its input together with facts about the epoch."""
 
     def setup(self, context, output, side_outputs):
         super().setup(context, output, side_outputs)
@@ -74,7 +74,7 @@ def subtask():
 
 
 def run(subtask, number, split, **more):
-    """Return what a subtask reports of an epoch."""
+    """Return the report of a subtask for an epoch."""
     version = None if number == 0 else subtask.version
     instruction = Instruction(number, 0, 0, 0, version, new_splits={4: [split]}, keep_state=False, **more)
     (report,) = subtask.run(instruction, InputGate())

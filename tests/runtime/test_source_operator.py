@@ -1,4 +1,4 @@
-"""When a source lets go of what it has read."""
+"""The time at which a source emits the records it has read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flintstream.runtime.operators.source import SourceOperator
 @dataclass
 class Trickle(SourceSplit):
     batches: int
-    """How many batches there are before the first moment without a record; after it, one at every look."""
+    """The number of batches before the first moment without a record; after it, one batch per poll."""
 
 
 class Trickling(Source):
@@ -49,7 +49,7 @@ class Collected(list):
 
 
 def read(splits, **settings):
-    """Return what an epoch reads of the splits."""
+    """Return the records that an epoch reads from the splits."""
     operator = SourceOperator(Trickling())
     runtime = StreamingRuntimeContext("source", 0, 1, 128, {}, None)
     collected = Collected()
@@ -68,7 +68,7 @@ def test_an_epoch_ends_once_all_records_are_read_although_new_ones_keep_coming()
 def test_an_epoch_reads_on_while_one_of_several_splits_still_has_records():
     records = read([Trickle("a", 1), Trickle("b", 20)])
     assert records.count("b") == 20
-    assert records.count("a") > 1  # it was looked at again meanwhile
+    assert records.count("a") > 1  # it was polled again meanwhile
 
 
 @pytest.mark.parametrize("longest", [0, 30])

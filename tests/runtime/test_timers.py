@@ -126,7 +126,7 @@ def test_timers_deleted_while_others_fire_do_not_fire(domain):
 
 
 def test_a_timer_is_gone_when_it_fires(domain):
-    """A function that deletes the timer that is firing, or registers it again, does what it seems to do."""
+    """A function can delete the timer that is firing, or register it again."""
     domain.register(10, "a")
     due = domain.due(10)
     next(due)

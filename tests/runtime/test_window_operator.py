@@ -1,4 +1,4 @@
-"""The window operator, driven directly. Facts that were seen by driving PyFlink's own operator are among them."""
+"""The window operator, driven directly. Some facts were observed by driving PyFlink's own operator."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ LATE = OutputTag("late")
 
 
 class Sink:
-    """Remembers what an operator sends, watermarks between records included."""
+    """Record the output of an operator, including watermarks between records."""
 
     def __init__(self):
         self.values, self.stamps, self.log = [], [], []
@@ -160,7 +160,7 @@ class Driver:
         return self.take()
 
     def take(self):
-        """Return what came out since the last call."""
+        """Return the output since the last call."""
         values, self.sink.values = self.sink.values, []
         return values
 
@@ -169,11 +169,11 @@ class Driver:
         return self.context.metrics.get("numLateRecordsDropped", 0)
 
     def contents(self):
-        """Return what each state holds."""
+        """Return the content of each state."""
         return {table.info.name: table.values for table in self.state.tables.values() if table.values}
 
     def is_empty(self):
-        """Whether nothing is left behind, neither state nor timers."""
+        """Whether neither state nor timers remain."""
         return not self.contents() and not self.timers.event.registered and not self.timers.processing.registered
 
 
@@ -432,7 +432,7 @@ def test_gaps_may_depend_on_the_record():
 
 
 class Shrinking(MergingWindowAssigner):
-    """Merges two windows into one that ends before both."""
+    """Merge two windows into one that ends before both."""
 
     def assign_windows(self, element, timestamp, context):
         return [TimeWindow(timestamp, timestamp + 10)]
@@ -603,7 +603,7 @@ def test_a_continuous_processing_time_trigger_fires_every_interval():
 
 
 class Custom(Trigger):
-    """Fires at half of the window, purges at records of 0."""
+    """Fire at half of the window, purge at records of 0."""
 
     seen = ValueStateDescriptor("seen", Types.LONG())
 
@@ -878,7 +878,7 @@ def test_the_general_way_can_go_on_with_what_the_fast_way_kept_and_the_other_way
         return Driver(assigner, Summing(), incremental=incremental, lateness=lateness, **more)
 
     def passes(driver, now):
-        """Let both kinds of time move on; the order of what is due at one time is left open."""
+        """Advance both kinds of time; events that are due at the same time have no defined order."""
         return collections.Counter(map(str, driver.watermark(now) + driver.time(now)))
 
     whole = drive(fast=False)

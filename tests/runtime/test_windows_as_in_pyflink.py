@@ -1,4 +1,4 @@
-"""The window operator does what PyFlink's own was recorded to do, down to order, timestamps and dropped windows."""
+"""The window operator gives the recorded results of PyFlink's, down to order, timestamps and dropped windows."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def replay(scenario, *, blocks):
 
 
 def comparable(outcome, scenario):
-    """As JSON would have it; the order of contents is undefined where several sessions became one."""
+    """In the form of JSON; the order of contents is undefined if several sessions were merged."""
     plain = json.loads(json.dumps(outcome))
     if "sessions" in scenario["assigner"] and scenario["contents"] != "reduce":
         for result in plain["results"]:

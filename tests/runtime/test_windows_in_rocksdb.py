@@ -1,4 +1,4 @@
-"""Windows whose contents lie in RocksDB take the fast way, too, and give what windows in a hash map give."""
+"""Windows with contents in RocksDB also take the fast path, with the same results as windows in a hash map."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_either_way_in_rocksdb_gives_what_a_hash_map_gives(epochs, assigner, inc
         return Driver(assigner, function, incremental=incremental, lateness=lateness, **more)
 
     def passes(driver, now):
-        """Let both kinds of time move on; the order of what is due at one time is left open."""
+        """Advance both kinds of time; events that are due at the same time have no defined order."""
         return collections.Counter(map(str, driver.watermark(now) + driver.time(now)))
 
     whole = drive(fast=False)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="name-defined"
-"""Random window programs of a few records, and what both sides - PyFlink and flintstream - make them of.
+"""Random window programs of a few records, and the parts from which PyFlink and flintstream build them.
 
 Recorded by ``python -m tests.runtime.record_windows``, replayed by ``test_windows_as_in_pyflink.py``.
 """
@@ -42,7 +42,7 @@ def gap_extractor(api):
 
 
 def invent(seed):
-    """Invent a program: its windows, and records and watermarks in a row."""
+    """Draw a program: its windows, and a sequence of records and watermarks."""
     dice = random.Random(seed)
     assigner = dice.choice(list(ASSIGNERS))
     timeless = "global" in assigner or "count" in assigner
@@ -70,13 +70,13 @@ def invent(seed):
 
 
 def build(api, scenario):
-    """Return the assigner and trigger, made of the classes of ``api``."""
+    """Return the assigner and trigger, built from the classes of ``api``."""
     assigner = ASSIGNERS[scenario["assigner"]](api)
     return assigner, TRIGGERS[scenario["trigger"]](api, assigner)
 
 
 def listing_function(functions):
-    """Return a window function that emits what it is given, and notes the windows that are dropped."""
+    """Return a window function that emits its input, and records the dropped windows."""
 
     class Listing(functions.ProcessWindowFunction):
         def __init__(self):

@@ -1,4 +1,4 @@
-"""Savepoints and checkpoints to read and to change, and what starts from them."""
+"""Savepoints and checkpoints to read and to change, and programs that start from them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from flintstream.storage.file_store import file_store
 from flintstream.testing import CollectSink
 
 COUNTS = {0: 5, 1: 5, 2: 5, 3: 4, 4: 4}
-"""How often each key came before the gate of the program with every kind of state."""
+"""The count of each key before the gate of the program with every kind of state."""
 
 
 def checkpoint(tmp_path, state, parallelism):
-    """Run that program up to its gate and cancel it; return its last checkpoint and what it has put out."""
+    """Run that program up to its gate and cancel it; return its last checkpoint and its output."""
     sink = sinks()
     keep = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
     env = build(configuration(tmp_path, state, **keep), parallelism, sink, gate=GATE)
@@ -55,7 +55,7 @@ PRICES = MapStateDescriptor("prices", Types.STRING(), Types.DOUBLE())
 
 
 class Remember(KeyedProcessFunction):
-    """Shows what it has of a key."""
+    """Emit the state of a key."""
 
     def __init__(self, descriptors):
         self.descriptors = descriptors
@@ -71,7 +71,7 @@ class Remember(KeyedProcessFunction):
 
 
 def rows(path, keys, parallelism=2, max_parallelism=32, descriptors=(COUNT, SEEN, PRICES), **more):
-    """Start a job from a savepoint and return what it has of each key: key, count, seen, prices."""
+    """Start a job from a savepoint and return its state of each key: key, count, seen, prices."""
     conf = {"flintstream.engine": "inline", "execution.state-recovery.path": path, **more}
     env = StreamExecutionEnvironment.get_execution_environment(conf)
     env.set_parallelism(parallelism).set_max_parallelism(max_parallelism)

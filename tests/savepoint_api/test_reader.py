@@ -28,7 +28,7 @@ WRITTEN = {"savepoint": savepoint, "checkpoint": checkpoint}
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Savepoints and checkpoints by kind, backend and parallelism, made when they are asked for."""
+    """Savepoints and checkpoints by kind, backend and parallelism, created on request."""
     return functools.cache(
         lambda kind, state, parallelism: WRITTEN[kind](tmp_path_factory.mktemp("read"), state, parallelism)[0]
     )

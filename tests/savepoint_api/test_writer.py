@@ -26,7 +26,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """What was written at the gate and put out before, by backend and parallelism."""
+    """The savepoint at the gate and the output before it, by backend and parallelism."""
     return functools.cache(lambda *kind: savepoint(tmp_path_factory.mktemp("written"), *kind))
 
 

@@ -41,7 +41,7 @@ class GatedSplit(SourceSplit):
 
 
 class GatedSource(Source):
-    """Emits numbers in several splits; with a gate it stops there and waits."""
+    """Emit numbers in several splits; stop and wait at the gate, if there is one."""
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
@@ -71,10 +71,10 @@ class GatedReader(SourceReader):
 
 
 class Forgetful(KeyedProcessFunction):
-    """Keeps state that expires, of all kinds that PyFlink lets expire."""
+    """Keep state with a time-to-live, of all kinds that PyFlink supports."""
 
     def open(self, runtime_context):
-        # so late that what an earlier release has saved is still there when it is restored by one to come
+        # so late that state of an earlier release is still there when a future release restores it
         ttl = StateTtlConfig.new_builder(Time.days(100 * 365)).build()
         value = ValueStateDescriptor("value with ttl", Types.TUPLE([Types.INT(), Types.STRING()]))
         elements = ListStateDescriptor("list with ttl", Types.INT())
@@ -95,7 +95,7 @@ class Forgetful(KeyedProcessFunction):
 
 
 class Waits(KeyedProcessFunction):
-    """Sets processing-time timers that are due long after the test; the state tells that they came along."""
+    """Set processing-time timers that are due long after the test; the state shows that they were restored."""
 
     def open(self, runtime_context):
         self.timer = runtime_context.get_state(ValueStateDescriptor("timer", Types.LONG()))
@@ -130,7 +130,7 @@ class SumOf(AggregateFunction):
 
 
 class Describe(ProcessWindowFunction):
-    """Counts in the state of the window and in that of the key."""
+    """Count in the state of the window and in that of the key."""
 
     def __init__(self, name):
         self.name = name
@@ -148,7 +148,7 @@ class Rules(KeyedBroadcastProcessFunction):
 
     def process_element(self, value, ctx):
         rules = ctx.get_broadcast_state(RULES)
-        if value >= GATE:  # by then all rules are there
+        if value >= GATE:  # all rules have arrived by then
             yield f"rules {value} {sorted(key for key, _ in rules.items())}"
 
 
@@ -157,7 +157,7 @@ def build(configuration, parallelism, sink, gate=None):
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(parallelism).set_max_parallelism(16)
     none = WatermarkStrategy.no_watermarks()
-    # So late that windows fire at the end only: splits are not read in step, and no record shall be late.
+    # So late that windows fire only at the end: splits are not read in step, and no record may be late.
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(1000)).with_timestamp_assigner(
         Millis()
     )
@@ -189,5 +189,5 @@ def sinks():
 
 
 def collected(sink):
-    """Return what the sinks have got since the last call, by sink; subtasks of sources do not agree on an order."""
+    """Return the records of the sinks since the last call, by sink; subtasks of sources have no common order."""
     return {name: each.get_results(True, False) for name, each in sink.items()}

@@ -1,4 +1,4 @@
-"""Lists that grow from epoch to epoch: the changelog has what was added, and a checkpoint has all of it."""
+"""Lists that grow from epoch to epoch: the changelog has only the additions, a checkpoint the whole list."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Split(SourceSplit):
 
 
 class Slow(Source):
-    """Emits some elements for each key in every epoch, and waits at the end."""
+    """Emit some elements for each key in every epoch, and wait at the end."""
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
@@ -81,7 +81,7 @@ def retained(tmp_path_factory):
         while done is None or client.get_accumulators().result()["numCheckpoints"] < done:
             numbers = client.get_accumulators().result()
             if done is None and numbers.get("numRecordsIn", 0) == len(EVERYTHING) * len(KEYS):
-                done = numbers["numCheckpoints"] + 2  # one of them began when all was read
+                done = numbers["numCheckpoints"] + 2  # one of them started after all input was read
             assert time.monotonic() < until
             time.sleep(0.01)
         client.cancel().result()

@@ -1,4 +1,4 @@
-"""A savepoint of any backend and parallelism is restored by any other."""
+"""Any backend and parallelism restores a savepoint of any other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def configuration(tmp_path, state, engine="inline", **more):
 
 
 def savepoint(tmp_path, state, parallelism, engine="inline", **more):
-    """Run the program up to its gate; return the savepoint and what it has put out."""
+    """Run the program up to its gate; return the savepoint and the output."""
     sink = sinks()
     settings = configuration(tmp_path, state, engine, **more)
     client = build(settings, parallelism, sink, gate=GATE).execute_async("everything")
@@ -47,7 +47,7 @@ def savepoint(tmp_path, state, parallelism, engine="inline", **more):
 
 
 def resume(tmp_path, path, state, parallelism, engine="inline", sink=None):
-    """Run the rest from a savepoint and return what it puts out."""
+    """Run the rest from a savepoint and return the output."""
     sink = sink or sinks()
     more = {"execution.state-recovery.path": path}
     build(configuration(tmp_path, state, engine, **more), parallelism, sink).execute("everything")
@@ -55,7 +55,7 @@ def resume(tmp_path, path, state, parallelism, engine="inline", sink=None):
 
 
 def final(output):
-    """Return what does not depend on how the splits of a source take turns."""
+    """Return the part of the output that does not depend on the order of a source's splits."""
     tallied = [ast.literal_eval(text) for text in output["tally"]]
     rows: dict[int, tuple] = {}
     for row in tallied:
@@ -87,7 +87,7 @@ def uninterrupted(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def savepoints(tmp_path_factory):
-    """Savepoints by backend and parallelism, made when they are asked for."""
+    """Savepoints by backend and parallelism, created on request."""
     return functools.cache(lambda kind: savepoint(tmp_path_factory.mktemp("written"), *kind))
 
 

@@ -1,4 +1,4 @@
-"""A checkpoint of any backend, with the changelog on or off, is gone on from with any other."""
+"""A job can continue from a checkpoint of any backend, with the changelog on or off, with any other backend."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def uninterrupted(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory):
-    """The last checkpoint of a cancelled job and what it has put out, by backend; made when they are asked for."""
+    """The last checkpoint of a cancelled job and its output, by backend; created on request."""
 
     @functools.cache
     def make(state):
@@ -49,5 +49,5 @@ def test_a_checkpoint_is_gone_on_from_with_any_backend(
     writer, reader, parallelism, checkpoints, uninterrupted, tmp_path
 ):
     path, sink, before = checkpoints(writer)
-    after = resume(tmp_path, path, reader, parallelism, sink=sink)  # which knows what it was given already
+    after = resume(tmp_path, path, reader, parallelism, sink=sink)  # which knows the results it has already collected
     assert final(joined(before, after)) == uninterrupted

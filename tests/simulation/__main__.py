@@ -1,4 +1,4 @@
-"""``python -m tests.simulation``: run many seeds, or one with everything that happens in it."""
+"""``python -m tests.simulation``: run many seeds, or one with a trace of all its events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 
-if os.environ.get("PYTHONHASHSEED") != "0":  # a seed must repeat: sets of texts must have the same order every time
+if os.environ.get("PYTHONHASHSEED") != "0":  # a seed must repeat, even the order of sets of texts
     os.environ["PYTHONHASHSEED"] = "0"
     os.execv(sys.executable, [sys.executable, "-m", "tests.simulation", *sys.argv[1:]])  # noqa: S606
 
@@ -21,7 +21,7 @@ from tests.simulation.world import Crash, Violation
 
 
 def find_mutations(names: list[str], seeds: range) -> int:
-    """Run seeds with each mistake in the code until one of them fails; returns 1 when a mistake is not found."""
+    """Run seeds with each mutation of the code until one fails; return 1 if a mutation is not found."""
     missed = 0
     for name in names:
         started = time.perf_counter()
@@ -38,7 +38,7 @@ def find_mutations(names: list[str], seeds: range) -> int:
 
 
 def failure(seed: int, *, verbose: bool = False) -> BaseException | None:
-    """Return how a seed fails, None if it does not."""
+    """Return the failure of a seed, None if it passes."""
     try:
         simulate(seed, print if verbose else None)
     except (Crash, Violation, Exception) as error:  # noqa: BLE001 - any error is a finding
@@ -47,9 +47,9 @@ def failure(seed: int, *, verbose: bool = False) -> BaseException | None:
 
 
 def run(seeds: range, seconds: float, most_failures: int) -> int:
-    """Run seeds; returns 1 when one fails."""
+    """Run seeds; return 1 if one fails."""
     failed, done, started, cpu = 0, 0, time.perf_counter(), time.process_time()
-    gc.disable()  # what a run leaves behind is small, and looking for it takes a tenth of the time
+    gc.disable()  # a run leaves little garbage, and looking for it takes a tenth of the time
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for seed in seeds:
         if failed >= most_failures or time.perf_counter() - started > seconds:
@@ -73,7 +73,7 @@ def run(seeds: range, seconds: float, most_failures: int) -> int:
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation")
     parser.add_argument("--seed", type=int, help="run this seed only")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what happens in it")
@@ -81,7 +81,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20_000, help="how many seeds")
     parser.add_argument("--step", type=int, default=1, help="from one seed to the next")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
-    parser.add_argument("--failures", type=int, default=10, help="stop after so many failures")
+    parser.add_argument("--failures", type=int, default=10, help="stop after this many failures")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--mutations", action="store_true", help="check that every mistake of a list is found")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="which part of the mistakes, of how many")

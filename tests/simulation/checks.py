@@ -1,4 +1,4 @@
-"""What must hold, whatever happens."""
+"""The invariants, which hold whatever faults occur."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 HARMLESS = frozenset({"user", "cache", "commit", "later", "engine", "slow"})
-"""Kinds of faults after which nothing is left that was written in vain."""
+"""Kinds of faults after which no unneeded file remains."""
 
 
 def check_output(world: SimWorld, rows: Counter[Any], *, exactly_once: bool) -> None:
@@ -38,7 +38,7 @@ def check_output(world: SimWorld, rows: Counter[Any], *, exactly_once: bool) -> 
     rows = flat(rows)
     wanted = expected(world.program, world.records("main"), world.records("side"))
     if not exactly_once:
-        # A record that comes again may find itself in a window or in the state of another time: it is there.
+        # A repeated record may be in another window, or meet state of another time: it only has to appear.
         rows = Counter(dict.fromkeys(rows, 1))
         wanted = Counter(dict.fromkeys(wanted, 1))
         rows = rows & wanted
@@ -47,7 +47,7 @@ def check_output(world: SimWorld, rows: Counter[Any], *, exactly_once: bool) -> 
 
 
 def check_failure(error: Exception, world: SimWorld) -> None:
-    """A job fails only for what was done to it, and no file that it asks for is missing."""
+    """A job fails only because of injected faults, and no file that it reads is missing."""
     if isinstance(error, JobCancelledError):
         return
     injected = isinstance(error, OSError | CheckpointError | CommitError | UserFailure | ClusterFailure)
@@ -57,12 +57,12 @@ def check_failure(error: Exception, world: SimWorld) -> None:
 
 
 def _expired(error: Exception) -> bool:
-    """Tell whether a checkpoint took too long, which may be nobody's fault."""
+    """Return whether a checkpoint took too long, which may happen without a fault."""
     return isinstance(error, CheckpointError) and ("expired" in str(error) or "not complete after" in str(error))
 
 
 def check_files(checkpoints: Checkpoints, world: SimWorld) -> None:
-    """No file is gone that a retained checkpoint needs."""
+    """Every file that a retained checkpoint needs exists."""
     visible = world.disk.visible
     for completed in checkpoints.completed:
         store: Any = completed.store
@@ -73,7 +73,7 @@ def check_files(checkpoints: Checkpoints, world: SimWorld) -> None:
 
 
 def check_orphans(attempt: Attempt, world: SimWorld) -> None:
-    """Nothing piles up: every file of the job serves a checkpoint or the next epoch."""
+    """Files do not accumulate: every file of the job serves a checkpoint or the next epoch."""
     if attempt.checkpoints.stopped or not HARMLESS.issuperset(world.happened):
         return
     root = f"checkpoints/{attempt.plan.job_id}/"
@@ -83,13 +83,13 @@ def check_orphans(attempt: Attempt, world: SimWorld) -> None:
     wanted |= {f"{SHARED}/{handle.name}" for report in reports for handle in report.handles}
     wanted |= {f"{SHARED}/{name}" for name in attempt.subtasks.obsolete}
     found = {path.removeprefix(root) for path in world.disk.visible if path.startswith(root)}
-    orphans = {path for path in found - wanted if "-base-" not in path}  # of which one may be on its way
+    orphans = {path for path in found - wanted if "-base-" not in path}  # one of which may be in progress
     if orphans:
-        raise Violation(f"nobody needs {sorted(orphans)}")
+        raise Violation(f"no checkpoint needs {sorted(orphans)}")
 
 
 def check_left_over(checkpoints: Checkpoints, world: SimWorld) -> None:
-    """A job that has finished leaves nothing behind, but for what could not be deleted or came late."""
+    """A finished job leaves no files, except those that could not be deleted or were written late."""
     if {"delete", "outage", "zombie"} & set(world.happened):
         return
     root = f"checkpoints/{checkpoints.job_id}/"
@@ -99,7 +99,7 @@ def check_left_over(checkpoints: Checkpoints, world: SimWorld) -> None:
 
 
 def check_restorable(attempt: Attempt, world: SimWorld) -> None:
-    """Restore every retained checkpoint and compare it with what the input read so far must have led to."""
+    """Restore every retained checkpoint and compare it with the state expected from the input read so far."""
     world.calm = True
     now = world.now
     try:
@@ -130,7 +130,7 @@ def _check_restored(plan: JobPlan, completed: Completed, world: SimWorld) -> Non
 
 
 def _read(subtasks: list[Subtask], completed: Completed, name: str, world: SimWorld) -> list[Record]:
-    """Return what the source of this name had read."""
+    """Return the records that the source of this name had read."""
 
     if name not in completed.metadata.enumerators:
         return []
@@ -144,7 +144,7 @@ def _read(subtasks: list[Subtask], completed: Completed, name: str, world: SimWo
             seen.add(split.split_id)
             ends[int(split.split_id)] = split.position
     for _, operator in _operators(subtasks, name):
-        for split_id, waiting, _ in operator.pending:  # read, but nobody has seen them yet
+        for split_id, waiting, _ in operator.pending:  # read, but not processed yet
             ends[int(split_id)] -= len(waiting)
     return [r for end, split in zip(ends, world.inputs[name], strict=True) for r in split[:end]]
 

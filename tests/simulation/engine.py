@@ -24,12 +24,12 @@ WORKERS = 2
 
 
 class SimEngine:
-    """Runs supersteps task by task, as the inline engine does, on workers whose caches are of any age."""
+    """Run supersteps task by task, like the inline engine, on workers whose caches are of any age."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.zombies: list[Callable[[], Any]] = []
-        """What given-up attempts still have to do."""
+        """Remaining work of abandoned attempts."""
         self.foldings: list[tuple[Folding, Future[StateHandle]]] = []
         self.moving = world.rng.random() < 0.5
 
@@ -76,13 +76,13 @@ class SimEngine:
         return list(self.workers[place - 1].run_stage(level, partition, items))
 
     def _leave(self, attempt: Iterator[Item]) -> None:
-        """Run a part of an attempt; the rest of it comes some time later, when nobody waits for it any more."""
+        """Run a part of an attempt; the rest runs some time later, when the driver no longer waits for it."""
         for _ in range(self.world.rng.randrange(3)):
             next(attempt, None)
         self.zombies.append(lambda: list(attempt))
 
     def _others(self) -> None:
-        """Let the background do something."""
+        """Run some of the background work."""
         world = self.world
         if self.zombies and world.rng.random() < 0.1:
             self._run_elsewhere(self.zombies.pop(world.rng.randrange(len(self.zombies))))
@@ -91,11 +91,11 @@ class SimEngine:
 
     def _run_elsewhere(self, rest: Callable[[], Any]) -> None:
         world = self.world
-        world.log("a zombie goes on")
+        world.log("a zombie continues")
         world.elsewhere = True
         try:
             rest()
-        except Exception as error:  # noqa: BLE001 - nobody looks at it
+        except Exception as error:  # noqa: BLE001 - the driver no longer sees it
             world.log(f"a zombie failed: {error!r}")
         finally:
             world.elsewhere = False
@@ -124,7 +124,7 @@ class SimEngine:
             self.workers[0].log.delete(name)
 
     def cancel(self) -> None:
-        """Nothing runs meanwhile."""
+        """Do nothing: no work runs in the background."""
 
     def stop(self) -> None:
         for folding, _ in self.foldings:
@@ -136,6 +136,6 @@ class SimEngine:
         self.log.close()
 
     def haunt(self) -> None:
-        """Let all zombies come to their end."""
+        """Run all zombies to their end."""
         while self.zombies:
             self._run_elsewhere(self.zombies.pop())

@@ -1,4 +1,4 @@
-"""Runs seeds in several processes at once."""
+"""Seeds in several concurrent processes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ COMMAND = [sys.executable, "-m", "tests.simulation"]
 
 
 class Outcome(NamedTuple):
-    """What several processes did."""
+    """The combined result of several processes."""
 
     seeds: int
     seeds_per_second: float
     cpu_seconds: float
     failures: list[str]
-    """What was printed of seeds that failed."""
+    """The output of failed seeds."""
     output: str
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a process that simulates: a seed must repeat, down to the order of sets of texts."""
+    """Return the environment of a simulating process: a seed must be repeatable, even the order of sets of texts."""
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "src"), str(ROOT)]))
     return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path}
 
 
 def run(processes: int, arguments: list[list[str]]) -> Outcome:
-    """Run one process for each list of arguments, and add up what they print."""
+    """Run one process for each list of arguments, and sum up their output."""
     running = [
         subprocess.Popen(  # noqa: S603 - our own command
             [*COMMAND, *own], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -49,7 +49,7 @@ def run(processes: int, arguments: list[list[str]]) -> Outcome:
 
 
 def run_seeds(processes: int, first: int, count: int, seconds: float) -> Outcome:
-    """Run ``count`` seeds from ``first`` on, for no more than ``seconds``."""
+    """Run ``count`` seeds starting with ``first``, for at most ``seconds``."""
     share = -(-count // processes)
     return run(
         processes,

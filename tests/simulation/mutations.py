@@ -1,4 +1,4 @@
-"""Mistakes that the simulation must find: each one is made in the real code, for a while."""
+"""Mutations that the simulation must find: each one temporarily breaks the real code."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _early_commits() -> list[Replacement]:
 
 
 class _Later:
-    """A store that takes its time."""
+    """A slow store."""
 
     def __init__(self, store: Any) -> None:
         self.store = store
@@ -319,7 +319,7 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "commits are not repeated": _forgotten_commits,
     "commits that are asked to be tried again are not": _first_attempt_counts,
     "the state of a sink's writers goes to those of the same number": _writers_of_one,
-    "enumerators begin anew": lambda: [(Sources, "_restore", lambda self, metadata: None)],
+    "enumerators start from the beginning": lambda: [(Sources, "_restore", lambda self, metadata: None)],
     "splits are dealt twice": _split_dealt_twice,
     "the key groups of a subtask are off by one": _off_by_one,
     "the changelog is truncated before the base is there": _truncated_early,
@@ -337,7 +337,7 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
 
 @contextmanager
 def mutated(name: str) -> Iterator[None]:
-    """Make a mistake for a while."""
+    """Apply a mutation inside the block."""
     with ExitStack() as stack:
         for target, attribute, value in MUTATIONS[name]():
             stack.enter_context(patch.object(target, attribute, value))

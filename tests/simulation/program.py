@@ -1,7 +1,7 @@
-"""The programs that are simulated, and what must come out of them.
+"""The simulated programs and their expected results.
 
-Every result is independent of the order in which records of different splits meet, so that what must come out follows
-from the input alone: each function tells of each record once, and at the end of time of what it never told of.
+Every result is independent of the order in which records of different splits meet, so that the expected results follow
+from the input alone: each function reports each record once, and at the end of time those it has not reported.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ Record = tuple[int, int, int]
 KEY_GROUPS = 8
 WINDOW = 40
 LATER = 25
-"""How long after their record timers are due."""
+"""Delays of timers after their record."""
 END = 10**12
-"""Event time that only the end of the input reaches."""
+"""An event time that is reached only at the end of the input."""
 
 
 # -- input -----------------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ class Split(SourceSplit):
 
 
 class Records(Source):
-    """Reads lists of records of the world, each of them a split that is discovered sooner or later."""
+    """Source of lists of records of the world; each is a split that is discovered sooner or later."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -122,7 +122,7 @@ class ThirdField(TimestampAssigner):
 
 
 def may_fail(value: object) -> None:
-    """Fail as a user's function does, once in a while, or take its time."""
+    """Fail like a user's function, once in a while, or be slow."""
     world = the_world()
     if crc32(f"{world.seed} {value}".encode()) % 50 == 0:
         world.now += 100
@@ -131,7 +131,7 @@ def may_fail(value: object) -> None:
 
 
 class Tally(KeyedProcessFunction):
-    """Keeps something of every record in each kind of state, and comes back to it by timers of both kinds."""
+    """Keep a part of every record in each kind of state, and read it again in timers of both kinds."""
 
     def open(self, runtime_context):
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -213,14 +213,14 @@ class Ruled(KeyedBroadcastProcessFunction):
 
 
 class External:
-    """Another system with transactions: prepared ones outlive everything, committing twice is committing once."""
+    """An external system with transactions: prepared ones outlive all crashes, and committing is idempotent."""
 
     def __init__(self) -> None:
         self.prepared: dict[str, list[Any]] = {}
         self.committed: set[str] = set()
 
     def rows(self) -> Counter[Any]:
-        """Return what readers of that system see."""
+        """Return the records that readers of that system see."""
         return Counter(row for name in self.committed for row in self.prepared[name])
 
     def copy(self) -> External:
@@ -231,7 +231,7 @@ class External:
 
 
 class Transactions(Sink):
-    """Writes transactions; a lazy one keeps records back until there is a checkpoint."""
+    """Writer of transactions; a lazy one holds records back until there is a checkpoint."""
 
     def __init__(self, *, lazy: bool = False) -> None:
         self.lazy = lazy
@@ -353,7 +353,7 @@ def by_key(records: Iterable[Record]) -> dict[int, list[Record]]:
 
 
 def flat(rows: Counter[Any]) -> Counter[Any]:
-    """Take the results of windows apart, as how often a window fires depends on how late its records come."""
+    """Split the results of windows into records, since the number of firings depends on the lateness of records."""
     found: Counter[Any] = Counter()
     for row, count in rows.items():
         if row[0] == "window":
@@ -365,7 +365,7 @@ def flat(rows: Counter[Any]) -> Counter[Any]:
 
 
 def expected(program: str, main: list[Record], side: list[Record]) -> Counter[Any]:
-    """Return all rows, each of which must come out once."""
+    """Return all rows, each of which must appear once in the output."""
     rows: list[Any] = []
     if program == "windows":
         rows = [("window", key, ts - ts % WINDOW, number) for number, key, ts in main + side]

@@ -1,4 +1,4 @@
-"""Runs a seed: one job through all its failures, restarts, crashes and moves to its end."""
+"""Run of a seed: one job through all its failures, restarts, crashes and moves to its end."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _HAS_ROCKSDB = find_spec("rocksdict") is not None and find_spec("flintstream.sta
 
 
 class SimWorld(World):
-    """A world with an input, a disk and a system that takes the output."""
+    """A world with an input, a disk and an external system for the output."""
 
     def __init__(self, seed: int, trace: Callable[[str], None] | None = None) -> None:
         super().__init__(seed, trace)
@@ -76,7 +76,7 @@ class SimWorld(World):
 
 @dataclass
 class Scenario:
-    """What is drawn once for a seed."""
+    """The values that are drawn once for a seed."""
 
     world: SimWorld
     exactly_once: bool
@@ -90,12 +90,12 @@ class Scenario:
     stop: bool
     cancel_at: int | None
     saved: list[tuple[str, SimWorld]] = field(default_factory=list)
-    """Savepoints, and the world as it was when they were complete."""
+    """Savepoints, and the state of the world when they were complete."""
     stop_path: str | None = None
 
     @classmethod
     def draw(cls, world: SimWorld) -> Scenario:
-        """Draw what a run is like."""
+        """Draw the parameters of a run."""
         rng = world.rng
         return cls(
             world,
@@ -134,7 +134,7 @@ class Scenario:
 
 
 class SimAttempt(Attempt):
-    """An attempt that is looked at, and that crashes, between its steps."""
+    """An attempt that is checked, and that crashes, between its steps."""
 
     def __init__(self, scenario: Scenario, *arguments: Any) -> None:
         self.scenario = scenario
@@ -152,7 +152,7 @@ class SimAttempt(Attempt):
         check_orphans(self, world)
 
     def _order(self) -> None:
-        """Do what somebody asks for once in a run."""
+        """Make a request that occurs once in a run."""
         scenario, epochs = self.scenario, self.tally.progress.epochs
         if scenario.savepoint_at is not None and epochs >= scenario.savepoint_at:
             scenario.savepoint_at = None
@@ -179,7 +179,7 @@ class SimAttempt(Attempt):
 
 
 class SimCoordinator(Coordinator):
-    """Runs such attempts, and notes when a savepoint has become durable, whatever happens next."""
+    """Run such attempts, and record when a savepoint has become durable, whatever happens next."""
 
     def __init__(self, scenario: Scenario, *arguments: Any, **keywords: Any) -> None:
         self.scenario = scenario
@@ -198,7 +198,7 @@ class SimCoordinator(Coordinator):
         end = self.checkpoints.end
 
         def last_step(**keywords: Any) -> None:
-            if keywords.get("finished"):  # all is committed and the result is known: a crash has no more consequences
+            if keywords.get("finished"):  # all is committed and the result is known: a crash has no effect
                 scenario.world.rates.pop("crash", None)
             end(**keywords)
 
@@ -214,7 +214,7 @@ class SimCoordinator(Coordinator):
 
 
 def frozen(world: SimWorld) -> SimWorld:
-    """Return a world in which all is as it is now, and nothing goes wrong."""
+    """Return a copy of the current world, without faults."""
     copy = SimWorld.__new__(SimWorld)
     vars(copy).update(vars(world))
     copy.calm, copy.rates = True, {}
@@ -228,7 +228,7 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> SimWorld:
     """Run a seed.
 
     Raises:
-        Violation: Something does not hold that must.
+        Violation: An invariant does not hold.
     """
     world = SimWorld(seed, trace)
     enter(world)
@@ -286,7 +286,7 @@ def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[Si
 
 
 def _run(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[bool, str | None, list[Any]]:
-    """Run the program until it ends in one way or another; returns whether it did all, and what to go on from."""
+    """Run the program until it ends in any way; return whether it finished, and where to continue from."""
     world = scenario.world
     coordinator, engine = _start(scenario, path, zombies)
     scenario.stop_path = None
@@ -309,14 +309,14 @@ def _run(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[bool
 
 
 def _newest(scenario: Scenario, path: str | None) -> str | None:
-    """Return what a careful operator starts from: the newest checkpoint, or the savepoint the job was stopped with."""
+    """Return the usual starting point: the newest checkpoint, or the savepoint with which the job was stopped."""
     world = scenario.world
     if scenario.stop_path is not None:
         return scenario.stop_path
     for _ in range(50):
         try:
             found = recovery.newest(SimStore("checkpoints"), "simulated")  # type: ignore[arg-type]
-            # A job that was resumed replaces those that it had before.
+            # A resumed job replaces its earlier checkpoints.
             own = path is None or found is None or found.where.rpartition("/")[0] == path.rpartition("/")[0]
             before = None if own or path is None else recovery.load(path)
         except OSError:
@@ -335,8 +335,8 @@ def _age(completed: Completed) -> tuple[int, int]:
 
 
 def prepare() -> None:
-    """Make this process one that simulates; there is no way back."""
-    # Else it would be loaded later, with the time of this machine
+    """Turn this process into a simulating one, irreversibly."""
+    # Otherwise it would be loaded later, with the time of this machine
     import_module("flintstream.runtime.state_log.materialize")
     make_virtual()
     watch: Any = Watch

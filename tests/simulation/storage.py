@@ -1,4 +1,4 @@
-"""A simulated storage: a disk that forgets what was not synced when the machine crashes, and a file store on it."""
+"""A simulated storage: a disk that loses unsynced data when the machine crashes, and a file store on it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Content(NamedTuple):
-    """What is in a file."""
+    """The content of a file."""
 
     data: bytes
     synced: bool
 
 
 class Disk:
-    """Files as processes see them, and as they are after a crash.
+    """Files in the view of processes, and their state after a crash.
 
     It is either a local disk, where a file's content and its directory entry become durable separately and only when
     synced, or an object store, where every request is durable at once.
@@ -35,14 +35,14 @@ class Disk:
         self.visible: dict[str, Content] = {}
         self.durable: dict[str, Content] = {}
         self.entries: dict[str, set[str]] = {}
-        """Directory -> files whose entries are not durable as they are."""
+        """Directory -> files whose current entries are not durable."""
         self.down_until = 0.0
         self.parts = 0
 
     # -- what happens to it ------------------------------------------------------------------------------------------
 
     def request(self, kind: str, path: str) -> None:
-        """Let a request take its time, and perhaps fail before it has any effect."""
+        """Delay a request, and perhaps let it fail before it has any effect."""
         world = self.world
         world.step(path)
         if world.calm:
@@ -60,7 +60,7 @@ class Disk:
                 raise OSError(f"the storage does not {kind} {path}")
 
     def crash(self) -> None:
-        """Lose, whole or in part, what is not durable."""
+        """Lose non-durable data, entirely or in part."""
         rng = self.world.rng
         for directory in sorted(self.entries):
             for path in sorted(self.entries[directory]):
@@ -96,7 +96,7 @@ class Disk:
             self.durable.pop(path, None)
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file, which is not durable before it is synced."""
+        """Write a file, which is not durable until it is synced."""
         self.visible[path] = Content(data, synced=not self.local)
         self._changed(path)
 
@@ -105,7 +105,7 @@ class Disk:
         self.visible[path] = self.visible[path]._replace(synced=True)
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file another name."""
+        """Rename a file."""
         self.visible[new] = self.visible.pop(old)
         self._changed(old)
         self._changed(new)
@@ -125,7 +125,7 @@ class Disk:
 
 
 class SimStore:
-    """A file store on the disk of the current world, written as a careful one would be."""
+    """A correct file store on the disk of the current world."""
 
     def __init__(self, root: str) -> None:
         self.root = root

@@ -1,4 +1,4 @@
-"""Faults at every step of thousands of jobs: nothing is lost, nothing is repeated, and mistakes would be noticed."""
+"""Faults at every step of thousands of jobs: no record is lost or repeated, and the tests would notice mistakes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.simulation import fleet
 SEEDS = 1_000
 ALL_SEEDS = 10_000
 SECONDS = 800
-"""Ten times what all seeds take on two cores."""
+"""Ten times the duration of all seeds on two cores."""
 SEEDS_OF_MISTAKES = 16_000
-"""Within so many seeds a mistake must be found; each of them passes as long as there is none."""
+"""The number of seeds within which a mutation must be found; without one, all of them pass."""
 PROCESSES = max(2, min(os.cpu_count() or 2, 4))
 
 pytestmark = pytest.mark.timeout(900)

@@ -1,7 +1,7 @@
-"""The world of one simulated run: its time, its chance, its faults and its trace.
+"""The world of one simulated run: its time, its random numbers, its faults and its trace.
 
-Everything that happens is drawn from one seed, so that a run repeats to the last step. Which faults there are, and how
-often, is drawn first: most runs have few kinds of them, as kinds that come together hide one another.
+All events are drawn from one seed, so that a run is repeatable to the last step. The kinds of faults, and their
+probabilities, are drawn first: most runs have few kinds, because kinds that occur together hide one another.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ RATES: dict[str, tuple[float, ...]] = {
     "engine": (0.01,),
     "fold": (0.2,),
 }
-"""Kinds of faults, and the probabilities with which each comes where it can."""
+"""Kinds of faults, and the probabilities of each at every possible point."""
 
 MOST_FAULTS = 10
 
 
 class Crash(KeyboardInterrupt):
-    """The driver's process is gone. No handler of errors may stop it, as none stops Ctrl-C."""
+    """The driver's process is gone. Like Ctrl-C, no error handler may catch it."""
 
 
 class Violation(KeyboardInterrupt):
-    """An invariant does not hold. No handler of errors may stop it either."""
+    """An invariant does not hold. No error handler may catch it either."""
 
 
 class UserFailure(Exception):  # noqa: N818
@@ -58,11 +58,11 @@ class ClusterFailure(Exception):  # noqa: N818
 
 
 class World:
-    """What a simulated run takes place in."""
+    """The environment of a simulated run."""
 
     disk: Any
     external: Any
-    """Where the output goes."""
+    """The external system that gets the output."""
     inputs: dict[str, list[Any]]
     names: Iterator[str]
 
@@ -75,9 +75,9 @@ class World:
         self.calm = False
         """No faults for the time being."""
         self.dead = False
-        """The driver has crashed, and what runs now only because Python unwinds the stack must have no effect."""
+        """The driver has crashed; code that runs only because Python unwinds the stack must have no effect."""
         self.elsewhere = False
-        """What runs now is not the driver but a worker that the driver gave up."""
+        """The running code is not the driver but a worker that the driver has abandoned."""
         rng = self.rng
         kinds = rng.sample(list(RATES), rng.choice((0, 1, 2, 3, 5, len(RATES))))
         self.rates = {kind: rng.choice(RATES[kind]) for kind in RATES if kind in kinds}
@@ -90,7 +90,7 @@ class World:
             self.trace(f"{self.now:12.1f}  {text}")
 
     def fault(self, kind: str, what: object = "") -> bool:
-        """Tell whether a fault of this kind happens here and now."""
+        """Return whether a fault of this kind happens here and now."""
         rate = self.rates.get(kind)
         if rate is None or self.calm or not self.faults_left or self.rng.random() >= rate:
             return False
@@ -115,7 +115,7 @@ class World:
             raise Crash
 
     def tokens(self) -> Iterator[str]:
-        """Return names that are never used twice."""
+        """Yield unique names."""
         while True:
             yield f"{self.rng.getrandbits(128):032x}"
 
@@ -124,17 +124,17 @@ _current: list[World] = []
 
 
 def the_world() -> World:
-    """Return the world that is running; what travels pickled finds it here."""
+    """Return the running world; pickled objects find it here."""
     return _current[-1]
 
 
 def enter(world: World) -> None:
-    """Make ``world`` the one that runs."""
+    """Make ``world`` the running one."""
     _current[:] = [world]
 
 
 class VirtualClock(Clock):
-    """The coordinator's clock: sleeping is what makes time pass."""
+    """The coordinator's clock: time passes only in sleep."""
 
     def now_ms(self) -> int:
         return int(the_world().now)
@@ -144,7 +144,7 @@ class VirtualClock(Clock):
 
 
 class _Time(ModuleType):
-    """Stands in for the module ``time``."""
+    """Replacement of the module ``time``."""
 
     @staticmethod
     def time_ns() -> int:
@@ -171,13 +171,13 @@ class _Hex:
 
 
 class _Uuid(ModuleType):
-    """Stands in for the module ``uuid``: names must not differ from one run of a seed to the next."""
+    """Replacement of the module ``uuid``: names must be the same in each run of a seed."""
 
     uuid4 = _Hex
 
 
 def make_virtual() -> None:
-    """Give every module of the package that is loaded the time and the names of the current world."""
+    """Give all loaded modules of the package the time and the names of the current world."""
     stand_ins: dict[str, tuple[Any, Any]] = {"time": (time, _Time("time")), "uuid": (uuid, _Uuid("uuid"))}
     for name, module in list(sys.modules.items()):
         if name.startswith("flintstream."):

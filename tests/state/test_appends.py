@@ -1,4 +1,4 @@
-"""What the log of a list costs: what was added to it, not the list."""
+"""The log of a list costs only the additions, not the whole list."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def list_state(*, expires=False, on_read=False):
 
 
 def delta_of(backend) -> tuple[dict, list, dict]:
-    """Return what the delta sets, deletes and appends."""
+    """Return the entries that the delta sets, deletes and appends."""
     (change,) = backend.take_delta()
     return dict(zip(change.keys, change.values, strict=True)), change.deleted, dict(change.appended)
 
@@ -263,7 +263,7 @@ NUMBERS = st.integers(0, 9)
 
 
 class AgainstLists(RuleBasedStateMachine):
-    """Drives a backend beside plain lists, and goes on in another one that is made from the log now and then."""
+    """Drive a backend and plain lists side by side; now and then continue in another backend restored from the log."""
 
     @initialize(kind=st.sampled_from(KINDS), expires=st.booleans())
     def start(self, kind, expires):

@@ -489,7 +489,7 @@ MAP_KEYS = st.sampled_from("pqr")
 
 
 class AgainstDicts(RuleBasedStateMachine):
-    """Drives all kinds of state next to plain dicts, with epochs in between."""
+    """Drive all kinds of state and plain dicts side by side, with epochs in between."""
 
     @initialize()
     def start(self):

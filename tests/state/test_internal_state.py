@@ -1,4 +1,4 @@
-"""States have what programs reach for in PyFlink's: a name, a namespace, and the internal state."""
+"""States have the attributes of PyFlink's that programs use: a name, a namespace, and the internal state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panes: what windows hold, reached without a state object. Both backends hand them out."""
+"""Panes: access to the contents of windows without a state object. Both backends have them."""
 
 from __future__ import annotations
 

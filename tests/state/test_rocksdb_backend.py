@@ -1,4 +1,4 @@
-"""The backend in RocksDB does what the one in a hash map does, and has files besides."""
+"""The RocksDB backend behaves like the hash map backend, and also has files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from flintstream.state.rocksdb import backend as rocksdb
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
 from flintstream.state.rocksdb.options import RocksDBOptions
 
-# They look into the dicts of the hash map, have windows without a key, or use an iterator up.
+# They inspect the dicts of the hash map, have windows without a key, or exhaust an iterator.
 INSIDE_A_HASH_MAP = {
     "test_updating_a_value_to_none_removes_it",
     "test_updating_a_list_to_nothing_removes_it",
@@ -81,7 +81,7 @@ def group_of(key):
 
 @pytest.fixture
 def options():
-    """Hardly anything stays in memory, so that rows are written and read."""
+    """Keep almost nothing in memory, so that rows are written and read."""
     return TINY
 
 
@@ -90,7 +90,7 @@ with_and_without_memory = pytest.mark.parametrize("options", [RocksDBOptions(), 
 
 @pytest.fixture
 def opened(tmp_path, options):
-    """Opens backends and closes them after the test."""
+    """Open backends and close them after the test."""
     backends: list[RocksDBStateBackend] = []
 
     def open_one(operator="op"):
@@ -109,7 +109,7 @@ def backend(opened):
 
 
 def contents(backend):
-    """Return what a backend of any kind has, by state and key."""
+    """Return the contents of any backend, by state and key."""
     found: dict[tuple[str, bool], dict] = {}
     for change in backend.take_snapshot():
         assert len(change.keys) <= PIECE
@@ -646,7 +646,7 @@ NAMES = ["v", "l", "m", "r", "a"]
 
 
 class AgainstTheHashMap(RuleBasedStateMachine):
-    """Drives both backends alike, with epochs, moves and restores in between."""
+    """Drive both backends in the same way, with epochs, moves and restores in between."""
 
     @initialize(expires=st.booleans(), on_read=st.booleans(), cache=st.sampled_from(["1", "3", "1000"]))
     def start(self, expires, on_read, cache):

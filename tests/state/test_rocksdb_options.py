@@ -1,4 +1,4 @@
-"""What the configuration says of RocksDB reaches the databases."""
+"""RocksDB's options in the configuration reach the databases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flintstream.state.settings import StateSettings
 
 
 def options_of(tmp_path, keys, factory=None):
-    """Return what RocksDB itself says of its options."""
+    """Return the options that RocksDB itself reports."""
     options = RocksDBOptions.of({PREFIX + key: value for key, value in keys.items()}, factory)
     backend = RocksDBStateBackend(str(tmp_path / "db"), lambda _: 0, options)
     try:

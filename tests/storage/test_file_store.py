@@ -1,4 +1,4 @@
-"""What every store must do, and what each does in its own way."""
+"""The contract of all stores, and the specifics of each."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_file_takes_the_place_of_an_older_one(store):
 
 def test_a_store_that_cannot_be_reached_is_not_taken_for_an_empty_one(monkeypatch):
     def fail(*_, **__):
-        raise ConnectionError("nobody there")
+        raise ConnectionError("no server")
 
     monkeypatch.setattr(type(fsspec.filesystem("memory")), "info", fail)
     with pytest.raises(ConnectionError):

@@ -1,4 +1,4 @@
-"""What a path or URI means."""
+"""The meaning of paths and URIs."""
 
 from __future__ import annotations
 

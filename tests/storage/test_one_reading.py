@@ -1,4 +1,4 @@
-"""Whatever reads a path or URI means the same place by it."""
+"""All readers of a path or URI resolve it to the same location."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_state_directory_elsewhere_is_refused_before_the_job_and_nothing_is_ma
 
 
 def names_used(tree: ast.AST) -> set[str]:
-    """Return the modules that are imported and the dotted names that are read."""
+    """Return the imported modules and the dotted names that are read."""
     names = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
