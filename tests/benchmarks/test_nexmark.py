@@ -65,7 +65,7 @@ def test_joins_and_windows_are_the_same_in_batches(query, evenings):
 
 
 def test_windows_of_processing_time_have_every_bid_once(evenings):
-    """When the input ends, windows that have not ended yet are dropped, but in BATCH mode they fire."""
+    """At the end of the input, open windows are dropped, but in BATCH mode they fire."""
     directory, expected = evenings
     assert not difference("q12", results("q12", directory, "inline", "BATCH"), expected)
 

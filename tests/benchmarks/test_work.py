@@ -1,4 +1,4 @@
-"""A record costs no more than it did: instructions of flintstream's own code, which are the same on every machine."""
+"""The cost of a record does not rise: instructions of flintstream's own code, the same on every machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INSTRUCTIONS = {
     "word-count": 215,
     "json": 49,
 }
-"""As counted with Python 3.11 (``python -m benchmarks.work``). Less is better: then put the new figure here."""
+"""Counted with Python 3.11 (``python -m benchmarks.work``). Less is better: enter the new figure then."""
 
 TOLERANCE = 1.05 if sys.version_info[:2] == (3, 11) else 1.3
 

@@ -42,7 +42,7 @@ def wait_for(condition, seconds=60):
 
 @pytest.fixture
 def start(tmp_path):
-    """Start endless jobs on the inline engine; they are cancelled when the test is over."""
+    """Start endless jobs on the inline engine; they are cancelled at the end of the test."""
     clients = []
 
     def start(name, sink=None, *, limit=None, **more):
@@ -66,7 +66,7 @@ def start(tmp_path):
 
 
 def flintstream(*arguments, code=0):
-    """Run a command and return its standard output, or what it says is wrong."""
+    """Run a command and return its standard output, or its error."""
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == code, result.output
     return result.stdout if code == 0 else result.stderr
@@ -280,7 +280,7 @@ def test_a_request_that_makes_no_sense_is_refused(start, request_):
 
 
 def entry_of(tmp_path, **changes):
-    """Register a job that is not there."""
+    """Register a job that does not exist."""
     (tmp_path / "gone").mkdir()
     (tmp_path / "gone" / "socket").touch()
     entry = registry.Entry("f" * 32, "lost", os.getpid(), registry.host(), 0, str(tmp_path / "gone" / "socket"), "00")

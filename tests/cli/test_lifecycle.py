@@ -1,4 +1,4 @@
-"""A job in a process of its own is stopped, or its process is killed, and another process goes on with it."""
+"""A job in a separate process is stopped, or its process is killed, and another process continues it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Cluster:
         self.environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path),
-            "PYTHONFAULTHANDLER": "1",  # a process that does not end tells where it is when it is aborted
+            "PYTHONFAULTHANDLER": "1",  # a process that hangs prints its stack when it is aborted
             registry.DIRECTORY: str(directory / "jobs"),
         }
         self.settings = {
@@ -79,7 +79,7 @@ class Cluster:
         )
 
     def lines(self):
-        """Return what is committed."""
+        """Return the committed records."""
         found = []
         for path in self.output.rglob("*"):
             if path.is_file() and not path.name.startswith("."):
@@ -109,7 +109,7 @@ def cluster(request, tmp_path):
 
 
 def end_of(process):
-    """Wait for the end and return the exit code and what was said."""
+    """Wait for the end and return the exit code and the error output."""
     try:
         _, errors = process.communicate(timeout=90)
     except subprocess.TimeoutExpired:
@@ -168,7 +168,7 @@ def test_ctrl_c_cancels_the_job(cluster, arguments):
     cluster.wait_for_lines(10, first)
     first.send_signal(signal.SIGINT)
     code, errors = end_of(first)
-    assert (code, errors.splitlines()[0]) == (130, "interrupted")  # Spark's workers may have last words
+    assert (code, errors.splitlines()[0]) == (130, "interrupted")  # Spark's workers may still print something
     left = [path for path in cluster.checkpoints.rglob("*") if path.is_file()]
     assert left == []
     assert not list((cluster.directory / "jobs").iterdir())

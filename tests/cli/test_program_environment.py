@@ -1,4 +1,4 @@
-"""What a program finds under ``flintstream run`` is what it finds under ``python``."""
+"""A program has the same environment under ``flintstream run`` as under ``python``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def python(*arguments, cwd, text=""):
 
 
 def both(*arguments, cwd, text=""):
-    """Run a program in both ways; return what came of each."""
+    """Run a program in both ways; return both results."""
     plain = ["-m", *arguments[1:]] if arguments[0] == "-pym" else arguments
     with ThreadPoolExecutor() as pool:
         ways = [
@@ -47,7 +47,7 @@ def both(*arguments, cwd, text=""):
         return [(done.returncode, done.stdout, done.stderr) for done in (way.result() for way in ways)]
 
 
-# What it prints must not depend on addresses, nor on what else is imported.
+# The output must not depend on addresses, nor on other imported modules.
 REPORT = '''"""What this program is for."""
 import builtins, dataclasses, gc, inspect, json, locale, logging, os, signal, sys, threading, typing, warnings
 

@@ -1,4 +1,4 @@
-"""A process that is killed when its job is over, and before it has ended itself, does not run the job again."""
+"""A process that is killed after the end of its job, but before its own end, does not run the job again."""
 
 from __future__ import annotations
 

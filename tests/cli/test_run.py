@@ -42,7 +42,7 @@ def script(tmp_path):
 
 @pytest.fixture
 def parsed(monkeypatch):
-    """What the command made of its arguments; no program runs."""
+    """The command's interpretation of its arguments; no program runs."""
     seen: dict[str, Any] = {}
 
     def execute(script, module, arguments, imports, *, resume):

@@ -27,7 +27,7 @@ def run(*arguments):
 
 
 def squeezed(text):
-    """Return the words of each line that has any: how wide columns are does not matter."""
+    """Return the words of each non-empty line; the widths of columns do not matter."""
     return [" ".join(line.split()) for line in text.splitlines() if line.strip(" ─")]
 
 

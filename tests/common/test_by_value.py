@@ -1,4 +1,4 @@
-"""What goes by a name in ``__main__`` reaches processes that have another one."""
+"""Objects with a name in ``__main__`` reach processes with another ``__main__``."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ print(base64.b64encode(dumps(EXPRESSION, names=False)).decode())
 
 
 def elsewhere(expression, use):
-    """Pickle an expression in one process; return what its use as ``it`` prints in another one."""
+    """Pickle an expression in one process; return the output of a use of it, as ``it``, in another one."""
     one = SCRIPT.replace("EXPRESSION", expression)
     data = run(one)
     other = f"import base64, pickle; it = pickle.loads(base64.b64decode({data!r})); print(({use}))"

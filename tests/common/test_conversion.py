@@ -1,4 +1,4 @@
-"""What a value is after it crossed a serializer of its declared type. Expected values were read off PyFlink 2.3.0."""
+"""Values after a serializer of their declared type. The expected values are those of PyFlink 2.3.0."""
 
 from __future__ import annotations
 

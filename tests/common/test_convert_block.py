@@ -1,4 +1,4 @@
-"""Blocks are converted as their values are, one by one."""
+"""The conversion of a block is equal to that of its single values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VALUES = st.one_of(
 
 
 def one_by_one(convert, values):
-    """Return what the values are converted to, or the position of the one that cannot be and why."""
+    """Return the converted values, or the position of the first inconvertible one and the reason."""
     results = []
     for position, value in enumerate(values):
         try:

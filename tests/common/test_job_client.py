@@ -11,7 +11,7 @@ from flintstream.metrics.subtask import SubtaskMetrics
 
 
 class Handle:
-    """A job that runs until it is let go."""
+    """A job that runs until it is released."""
 
     def __init__(self) -> None:
         self.job_id = JobID()

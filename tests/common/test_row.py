@@ -1,4 +1,4 @@
-"""Rows behave as PyFlink 2.3.0's, from which these values were read, except where a test's name says otherwise."""
+"""Rows behave like those of PyFlink 2.3.0, from which the values come, unless a test's name states otherwise."""
 
 from __future__ import annotations
 

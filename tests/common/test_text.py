@@ -1,4 +1,4 @@
-"""The text of typed tuples, whether a short cut is taken or not."""
+"""The text of typed tuples, with and without the short cut."""
 
 from __future__ import annotations
 

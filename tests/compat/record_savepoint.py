@@ -1,6 +1,6 @@
-"""Writes a release's savepoint, which every later one must restore: ``python -m tests.compat.record_savepoint 0.2.0``.
+"""Write a release's savepoint, which every later one must restore: ``python -m tests.compat.record_savepoint 0.2.0``.
 
-To be run once per release that changes the format, never to make a failing test pass: what is recorded stays.
+Run it once per release that changes the format, never to make a failing test pass: recorded savepoints stay.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The modules of ``pyflink`` behave as modules do, and leave those of flintstream as they are."""
+"""The modules of ``pyflink`` behave like modules, and leave those of flintstream unchanged."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_decorators_of_pyflink_decorate():
 
     @decorators.PublicEvolving()
     class Documented:
-        """What it does."""
+        """A docstring."""
 
     assert Documented.__doc__ is not None
     assert "What it does.\n\n.. note::" in Documented.__doc__

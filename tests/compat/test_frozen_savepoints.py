@@ -1,4 +1,4 @@
-"""What earlier releases have saved is restored by this one."""
+"""This release restores the savepoints of earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs do through PyFlink's objects of Java acts on ours, or says what to do instead."""
+"""Programs' uses of PyFlink's Java objects act on ours, or raise an error that names the alternative."""
 
 from __future__ import annotations
 

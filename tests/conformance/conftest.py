@@ -1,4 +1,4 @@
-"""Makes `tests.conformance` importable, and keeps pytest from importing the programs as if they were tests."""
+"""Make `tests.conformance` importable, and keep pytest from importing the programs as if they were tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which methods of PyFlink's API the programs reach, found by watching the calls while they run.
+"""Methods of PyFlink's API that the programs reach, found by watching the calls while they run.
 
 A method is reached when a program calls it, or when a program implements it and it is called. Calls that flintstream
-makes of its own methods do not count, nor do those of the harness around a program.
+makes to its methods do not count, nor do those of the harness around a program.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ PROGRAMS = str(harness.PROGRAMS)
 
 
 class Calls:
-    """The calls into programs and out of them."""
+    """Record of the calls into programs and out of them."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Start without calls."""
         self.methods: set[tuple[type, str]] = set()
-        """The type of the first argument, or the class that it is, and the name of what was called."""
+        """The type of the first argument, or the class itself, and the name of the callee."""
         self.codes: set[CodeType] = set()
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Take note of the calls in this thread, and in threads that begin meanwhile."""
+        """Record the calls in this thread, and in threads that start inside the block."""
         before = sys.getprofile()
         threading.setprofile(self._note)
         sys.setprofile(self._note)
@@ -53,7 +53,7 @@ class Calls:
             return
         out_of_program = frame.f_back is not None and _of_program(frame.f_back)
         if event == "return" and out_of_program:
-            self.methods.add((type(argument), ""))  # a program is handed an object of this class
+            self.methods.add((type(argument), ""))  # a program gets an object of this class
         if event != "call" or not (out_of_program or _of_program(frame)):
             return
         code = frame.f_code
@@ -63,7 +63,7 @@ class Calls:
             self.methods.add((first if isinstance(first, type) else type(first), code.co_name))
 
     def reach(self, name: Name) -> bool:
-        """Return whether ``name`` has been called; a class, whether anything of it has."""
+        """Return whether ``name`` has been called; for a class, whether any of its methods has."""
         module = import_module(name.module.replace("pyflink", "flintstream", 1))
         what = attrgetter(name.path)(module)
         if inspect.isclass(what):
@@ -89,7 +89,7 @@ def _codes_of(functions: Any) -> Iterator[CodeType]:
 
 
 def surface() -> list[Name]:
-    """Return all methods, functions and classes of PyFlink's release that can be here at all.
+    """Return all methods, functions and classes of PyFlink's release that are possible here.
 
     Connectors are not among them: programs here have no other system to connect to.
     """
@@ -110,7 +110,7 @@ def run_all(directory: Path) -> Calls:
         for program in harness.load_programs().values():
             empty = directory / program.name
             empty.mkdir()
-            # A result that differs on purpose may be an error: what has been called until then has been reached.
+            # A deliberately different result may be an error: the methods called until then have been reached.
             with contextlib.suppress(OverflowError):
                 ours.run_program(program, harness.runs_of(program)[-1], "inline", empty)
     return calls

@@ -1,4 +1,4 @@
-"""Programs that give something else on flintstream than on PyFlink, on purpose, and why."""
+"""Programs whose results on flintstream deliberately differ from PyFlink's, with the reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEVIATING_ERRORS = {
     "count_windows_of_no_size": ("ValueError", "told while the program is built, not by a division by zero"),
 }
 
-# What an exception of Java, which PyFlink passes on in a Py4JJavaError, is in Python.
+# The Python counterparts of Java's exceptions, which PyFlink passes on in a Py4JJavaError.
 JAVA_ERRORS = {
     "ArrayIndexOutOfBoundsException": "ValueError",
     "IllegalArgumentException": "ValueError",
@@ -28,6 +28,6 @@ JAVA_ERRORS = {
     "UnsupportedOperationException": "PlanError",
 }
 
-# PyFlink does not look at these arguments: it, or Java, stumbles over an attribute that they do not have, or over their
+# PyFlink does not check these arguments: it, or Java, fails on an attribute that they do not have, or on their
 # type. Here that is a TypeError, or a ValueError, which names them.
 UNCHECKED_BY_PYFLINK = {"AttributeError", "Py4JError"}

@@ -1,4 +1,4 @@
-"""The runnable examples of the apache-flink wheel: what they print. They are neither copied nor installed here."""
+"""The output of the runnable examples of the apache-flink wheel, which are neither copied nor installed here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXAMPLES = (
     "windowing/tumbling_count_window",
 )
 
-# What libraries of PyFlink print on their own account.
+# Output of PyFlink's libraries.
 NOISE = ("PYFLINK_CYTHON_ENABLED", "No module named google.cloud", "Using Any for unsupported type")
 
 PREFIX = re.compile(r"^\d+> ")
@@ -40,8 +40,8 @@ PREFIX = re.compile(r"^\d+> ")
 def find() -> Path | None:
     """Return the directory of the DataStream examples of an installed apache-flink.
 
-    Looked at: what the environment variable ``PYFLINK_EXAMPLES`` names, the running interpreter's packages, and the
-    virtual environment that the recorder makes.
+    Candidates: the path in the environment variable ``PYFLINK_EXAMPLES``, the running interpreter's packages, and the
+    virtual environment that the recorder creates.
     """
     candidates = [Path(os.environ[DIRECTORY_VARIABLE])] if DIRECTORY_VARIABLE in os.environ else []
     try:
@@ -55,7 +55,7 @@ def find() -> Path | None:
 
 
 def lines_of(stdout: str) -> list[str]:
-    """Return what an example printed, sorted, without the subtask that a parallel print puts before a record.
+    """Return the lines that an example printed, sorted, without the subtask prefix of a parallel print.
 
     >>> lines_of("2> (b,1)\\n1> (a,1)\\n")
     ['(a,1)', '(b,1)']
@@ -64,12 +64,12 @@ def lines_of(stdout: str) -> list[str]:
 
 
 def recorded_path(name: str) -> Path:
-    """Return where the lines of an example are recorded."""
+    """Return the path of the recorded lines of an example."""
     return RECORDED / f"{name.replace('/', '-')}.json"
 
 
 def recorded_lines(name: str) -> list[str]:
-    """Return what an example prints on real PyFlink, sorted."""
+    """Return the lines that an example prints on real PyFlink, sorted."""
     lines: list[str] = json.loads(recorded_path(name).read_text(encoding="utf-8"))["lines"]
     return lines
 
@@ -79,10 +79,10 @@ def run(command: Sequence[str], import_from: Path | None = None) -> list[str]:
 
     Args:
         command: The command.
-        import_from: A directory with packages for the command to import, beside those that are installed.
+        import_from: A directory with packages for the command to import, in addition to the installed ones.
 
     Raises:
-        RuntimeError: It fails.
+        RuntimeError: The command fails.
     """
     env = dict(os.environ)
     if import_from is not None:
@@ -94,7 +94,7 @@ def run(command: Sequence[str], import_from: Path | None = None) -> list[str]:
 
 
 def record(names: Iterable[str] = EXAMPLES, *, verify: bool = False) -> list[str]:
-    """Run the examples on real PyFlink, with the running interpreter; returns what failed."""
+    """Run the examples on real PyFlink, with the running interpreter; return the failures."""
     directory = find()
     if directory is None:
         raise RuntimeError("the examples of apache-flink are not found")

@@ -1,4 +1,4 @@
-"""Loads the programs and their recorded results, and compares results: nothing here knows PyFlink or flintstream."""
+"""Load the programs and their recorded results, and compare results, independently of PyFlink and flintstream."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Run:
 
 
 def load_programs(broken: dict[str, ImportError] | None = None) -> dict[str, Program]:
-    """Load all programs; ``pyflink`` has to be importable.
+    """Load all programs; ``pyflink`` must be importable.
 
     Args:
-        broken: Takes the files that import what does not exist; without it, the first such file raises ImportError.
+        broken: Gets the files with failing imports; without it, the first such file raises ImportError.
     """
     return _load(PROGRAMS, registry.take_programs, broken)
 
 
 def load_failing(broken: dict[str, ImportError] | None = None) -> dict[str, FailingProgram]:
-    """Load all programs that have to fail; see :func:`load_programs`."""
+    """Load all programs that must fail; see :func:`load_programs`."""
     return _load(ERRORS, registry.take_failing, broken)
 
 
@@ -66,7 +66,7 @@ def _load(directory: Path, take: Callable[[], list[Any]], broken: dict[str, Impo
         if spec is None or spec.loader is None:
             raise ImportError(f"cannot load {path}")
         module = sys.modules[spec.name] = module_from_spec(spec)
-        # As the script that a user runs, a program is in no module that a worker could import.
+        # Like a user's script, a program is not in a module that a worker could import.
         cloudpickle.register_pickle_by_value(module)
         try:
             spec.loader.exec_module(module)
@@ -87,12 +87,12 @@ def runs_of(program: Program) -> list[Run]:
 
 
 def golden_path(name: str) -> Path:
-    """Return where the results of a program are recorded."""
+    """Return the path of the recorded results of a program."""
     return GOLDENS / f"{name}.json"
 
 
 def load_golden(name: str, run: Run) -> list[dict[str, Any]]:
-    """Return what real PyFlink gave: ``text`` and ``values`` of every output.
+    """Return the results of real PyFlink: ``text`` and ``values`` of every output.
 
     Raises:
         LookupError: Nothing is recorded for this program and run.
@@ -151,7 +151,7 @@ def difference(expected: Sequence[str], actual: Sequence[str], ordering: Orderin
 
 
 def compare(program: Program, run: Run, actual: Sequence[Sequence[str]], form: Form = "text") -> None:
-    """Compare the text, or the ``repr`` of the Python values, of every output with what is recorded.
+    """Compare the text, or the ``repr`` of the Python values, of every output with the recorded one.
 
     Raises:
         AssertionError: They differ.
@@ -176,7 +176,7 @@ def compare(program: Program, run: Run, actual: Sequence[Sequence[str]], form: F
 
 
 def with_narrow_floats(value: str) -> str:
-    """Return a ``repr`` with all floats rounded to 32 bits, for the recorder gets FLOAT values as shortest decimals.
+    """Return a ``repr`` with all floats rounded to 32 bits: the recorder gets FLOAT values as shortest decimals.
 
     >>> with_narrow_floats("(1, 1.1)") == with_narrow_floats("(1, 1.100000023841858)")
     True

@@ -1,4 +1,4 @@
-"""Runs the programs on flintstream."""
+"""Run the programs on flintstream."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENGINES = ("inline", "spark")
 
 @contextmanager
 def alias() -> Iterator[None]:
-    """Serve ``import pyflink`` from flintstream for a while."""
+    """Serve ``import pyflink`` from flintstream inside the block."""
     was_installed = pyflink.is_installed()
     pyflink.install()
     try:
@@ -65,7 +65,7 @@ def run_together(
     """Run programs that can share a job as one job, and return the text of every output of each.
 
     Raises:
-        ValueError: A program has changed the settings, which are those of the others too.
+        ValueError: A program has changed the settings, which it shares with the others.
     """
     collects = {}
     with alias():
@@ -77,7 +77,7 @@ def run_together(
             results = program.function(env, own) if program.directory else program.function(env)
             collects[program.name] = [collector(out) for out in (results if isinstance(results, list) else [results])]
             if env._configuration.to_dict() != settings:
-                raise ValueError(f"{program.name} has changed the settings: give it a job of its own")
+                raise ValueError(f"{program.name} has changed the settings: give it a separate job")
         env.execute(f"{len(collects)} programs")
         return {name: [collect() for collect in each] for name, each in collects.items()}
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Programs whose output nothing promises: what real PyFlink prints in several runs, and how often.
+"""Programs with undefined output: the outputs of real PyFlink in several runs, and how often each occurred.
 
     python -m tests.conformance.races          # with a Python that has PyFlink; writes races.json
 
@@ -44,7 +44,7 @@ RACES: dict[str, Callable[[Any], None]] = {}
 
 
 def race(function: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Register a function that builds a program which prints."""
+    """Register a function that builds a printing program."""
     RACES[function.__name__] = function
     return function
 
@@ -193,7 +193,7 @@ def side_outputs(env):
 
 
 class Timers(KeyedProcessFunction):
-    """Registers a timer that is due later than a short job lasts."""
+    """Register a timer that is due after the end of a short job."""
 
     def process_element(self, value, ctx):
         ctx.timer_service().register_processing_time_timer(ctx.timer_service().current_processing_time() + 5000)
@@ -210,12 +210,12 @@ def pending_timers(env):
 
 
 def runs() -> list[tuple[str, Run]]:
-    """Return what is run: each program in both modes, at parallelism 1."""
+    """Return the runs: each program in both modes, at parallelism 1."""
     return [(name, Run(mode, 1)) for name in RACES for mode in BOTH]
 
 
 def record() -> None:
-    """Run everything several times and write how often what was printed."""
+    """Run everything several times and write the frequency of each output."""
     command = [sys.executable, "-m", "tests.conformance.races", "--run"]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout  # noqa: S603
     found: dict[str, Counter[str]] = {}
@@ -230,7 +230,7 @@ def record() -> None:
 
 
 def run_all() -> None:
-    """Run everything; all output goes the way of PyFlink's own, which is printed by Java."""
+    """Run everything; all output goes through Java, like PyFlink's own."""
     from pyflink.java_gateway import get_gateway
     from tests.conformance.record import make_environment
 

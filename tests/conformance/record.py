@@ -1,12 +1,12 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Runs the programs on real PyFlink and records what it gives.
+"""Run the programs on real PyFlink and record the results.
 
     python -m tests.conformance.record                 # everything
     python -m tests.conformance.record NAME ...        # some programs
-    python -m tests.conformance.record --verify        # compare with what is recorded, write nothing
+    python -m tests.conformance.record --verify        # compare with the recorded results, write nothing
     python -m tests.conformance.record --what errors   # programs, errors or examples alone
 
-Where PyFlink is not importable, a virtual environment is made (725 MB are downloaded) and used instead.
+If PyFlink is not importable, a virtual environment is created (downloads 725 MB) and used instead.
 """
 
 from __future__ import annotations
@@ -76,20 +76,20 @@ def run_in_venv(directory: Path, arguments: Sequence[str]) -> int:
 
 
 def python_with_pyflink(directory: Path) -> Path:
-    """Return the Python of a virtual environment with PyFlink; it is made unless it is there."""
+    """Return the Python of a virtual environment with PyFlink, which is created if necessary."""
     python = directory / "bin" / "python"
     if not python.exists():
         say(f"making {directory} with apache-flink=={VERSION}")
         venv.create(directory, with_pip=True)
         (directory / ".gitignore").write_text("*\n", encoding="utf-8")
-        # Newer releases of setuptools have no pkg_resources, which packages that PyFlink needs import.
+        # Newer releases of setuptools lack pkg_resources, which dependencies of PyFlink import.
         pip = [str(python), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, "setuptools<80", f"apache-flink=={VERSION}"], check=True)  # noqa: S603
     return python
 
 
 class Journal:
-    """What a child process has begun, and what failed in it: it outlives the child."""
+    """Journal of the programs that a child process has started, and of its failures; it outlives the child."""
 
     def __init__(self, path: Path) -> None:
         """Read and write ``path``."""
@@ -107,9 +107,9 @@ class Journal:
 
 
 def record_in_children(names: list[str], *, verify: bool) -> list[str]:
-    """Record programs, many in one process; returns what failed.
+    """Record programs, many in one process; return the failures.
 
-    Some failures end the process that runs PyFlink. Then a new process goes on with the rest.
+    Some failures end the process that runs PyFlink. Then a new process continues with the rest.
     """
     failed: list[str] = []
     todo = list(names)
@@ -150,7 +150,7 @@ def is_recorded(program: Program) -> bool:
 
 
 def record_program(program: Program, *, verify: bool) -> list[str]:
-    """Run a program and write its golden file; returns what failed."""
+    """Run a program and write its golden file; return the failures."""
     failed: list[str] = []
     recorded: dict[str, Any] = {}
     for run in harness.runs_of(program):
@@ -160,7 +160,7 @@ def record_program(program: Program, *, verify: bool) -> list[str]:
             recorded[str(run)] = {"execution": execution(run.mode), "outputs": outputs}
             if verify:
                 harness.compare(program, run, [output["text"] for output in outputs])
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other programs are to run
+        except Exception as error:  # noqa: BLE001 - the other programs must run after any error
             failed.append(f"{program.name} {run}: {error if verify else essence(error)}")
         say(f"{program.name} {run}: {time.monotonic() - start:.1f} s")
     if not verify and not failed:
@@ -170,16 +170,16 @@ def record_program(program: Program, *, verify: bool) -> list[str]:
 
 
 def write(path: Path, content: object) -> None:
-    """Write ``content`` as JSON that is good to read and to compare."""
+    """Write ``content`` as readable JSON that is easy to compare."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def execution(mode: Mode) -> str:
-    """Return the execution mode of Python functions that gives right results.
+    """Return the execution mode of Python functions with correct results.
 
-    Keyed programs with timers are wrong in BATCH with workers as processes: timers that were deleted fire, and state
-    of one key shows up at another.
+    Keyed programs with timers are wrong in BATCH with worker processes: deleted timers fire, and state
+    of one key appears at another.
     """
     return "thread" if mode == "BATCH" else "process"
 
@@ -214,7 +214,7 @@ def run_program(program: Program, run: Run) -> list[dict[str, list[str]]]:
 
 
 def in_order(texts: list[str], values: list[str], ordering: Any) -> dict[str, list[str]]:
-    """Put records whose order does not count into one that does not change from recording to recording."""
+    """Sort records whose order does not count, so that recordings do not differ."""
     return {"text": harness.canonical(texts, ordering), "values": values if ordering == "exact" else sorted(values)}
 
 
@@ -255,7 +255,7 @@ def collector(output: Any) -> Callable[[], tuple[list[str], list[str]]]:
 
 
 def record_error(program: FailingProgram, *, verify: bool) -> list[str]:
-    """Run a program that has to fail; returns a line if it does not, or fails otherwise than it claims."""
+    """Run a program that must fail; return a line if it does not fail as declared."""
     stage, kind, message = run_failing(program)
     say(f"{program.name}: {stage}, {kind}: {message}")
     claimed = (program.stage, program.exception)
@@ -270,7 +270,7 @@ def record_error(program: FailingProgram, *, verify: bool) -> list[str]:
 
 
 def run_failing(program: FailingProgram) -> tuple[str, str, str]:
-    """Return at what stage, with what exception and with what message a program fails on real PyFlink."""
+    """Return the stage, the exception and the message of a program's failure on real PyFlink."""
     stage = "build"
     try:
         env = make_environment(Run(program.mode, 1))
@@ -280,14 +280,14 @@ def run_failing(program: FailingProgram) -> tuple[str, str, str]:
             collect = collector(result)
             env.execute(program.name)
             collect()
-    except Exception as error:  # noqa: BLE001 - what it is, is what is asked
+    except Exception as error:  # noqa: BLE001 - the error is the result
         kind, _, message = essence(error).partition(": ")
         return stage, kind, message
     return "none", "", ""
 
 
 def essence(error: BaseException) -> str:
-    """Return ``class: first line of the message`` of what started ``error``.
+    """Return ``class: first line of the message`` of the cause of ``error``.
 
     An exception of a user's function arrives as the last lines of a Python traceback inside the message of a Java one.
     """
@@ -309,7 +309,7 @@ def essence(error: BaseException) -> str:
 
 
 def say(line: str) -> None:
-    """Tell what is going on; PyFlink turns the logging of the process off."""
+    """Print progress; PyFlink turns the logging of the process off."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,6 +1,6 @@
-"""What a conformance program says about itself.
+"""The declarations of conformance programs.
 
-The module imports nothing but the standard library, for it is loaded beside real PyFlink and beside flintstream alike.
+The module imports only the standard library, because both real PyFlink and flintstream load it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 @dataclass(frozen=True)
 class Collected:
-    """Values that a program has already brought home by itself, with ``execute_and_collect`` for one."""
+    """Values that a program has already collected itself, for example with ``execute_and_collect``."""
 
     values: tuple[Any, ...]
 
 
 def collected(values: Iterable[Any]) -> Collected:
-    """Return ``values`` as a result of a program, in place of a stream."""
+    """Return ``values`` as a result of a program, instead of a stream."""
     return Collected(tuple(values))
 
 
 @dataclass(frozen=True)
 class Program:
-    """One program: what builds its streams, and how its results are to be compared."""
+    """One program: the function that builds its streams, and the comparison of its results."""
 
     function: Callable[..., Any]
     modes: tuple[Mode, ...] = ("STREAMING",)
@@ -43,12 +43,12 @@ class Program:
 
     @property
     def name(self) -> str:
-        """The name of the function, which is also that of the file with its recorded results."""
+        """The name of the function, and of the file with its recorded results."""
         return self.function.__name__
 
     @property
     def can_share_a_job(self) -> bool:
-        """Whether one job can run it beside others: it executes nothing itself and leaves the settings alone."""
+        """Whether one job can run it together with others: it executes nothing itself and does not change settings."""
         return not _NEEDS_A_JOB_OF_ITS_OWN & set(self.function.__code__.co_names)
 
 
@@ -57,7 +57,7 @@ _NEEDS_A_JOB_OF_ITS_OWN = {"collected", "add_python_file", "set_uid_hash"}
 
 @dataclass(frozen=True)
 class FailingProgram:
-    """One program that has to fail: at what stage, with what exception, saying what."""
+    """One program that must fail: the stage, the exception and the message."""
 
     function: Callable[..., Any]
     stage: Stage
@@ -102,12 +102,12 @@ def program(
 
 
 def failing(stage: Stage, exception: str, match: str, *, mode: Mode = "STREAMING") -> Callable[[F], F]:
-    """Register a function that has to fail.
+    """Register a function that must fail.
 
     Args:
         stage: ``build``: the function itself raises. ``run``: what it returns cannot be executed.
-        exception: The name of the exception's class; at the stage ``run``, of the one that started it all.
-        match: What the message has to contain, upper and lower case alike.
+        exception: The name of the exception's class; at the stage ``run``, of the root cause.
+        match: A part of the message; case does not matter.
         mode: The runtime mode.
     """
 

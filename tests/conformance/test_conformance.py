@@ -1,4 +1,4 @@
-"""Every program gives on flintstream what was recorded on real PyFlink, on both engines."""
+"""Every program gives the results that were recorded on real PyFlink, on both engines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_params(*, deviating=True):
 
 
 def job_params():
-    """Return the programs that one job runs side by side, a few for each way to run them."""
+    """Return the programs that one job runs together, a few for each way to run them."""
     ways = defaultdict(list)
     for program in PROGRAMS.values():
         if program.can_share_a_job and program.name not in DEVIATIONS:
@@ -102,7 +102,7 @@ def fail(program):
     with ours.alias():
         env = ours.make_environment("inline", Run(program.mode, 1))
         stream = program.function(env)
-        # What can be told while the program is built may be told then, although PyFlink waits until it runs.
+        # flintstream may report an error when the program is built, even if PyFlink waits until it runs.
         if program.stage == "run":
             ours.collector(stream)
             env.execute(program.name)

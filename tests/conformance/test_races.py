@@ -1,4 +1,4 @@
-"""What PyFlink prints in nearly all of the recorded runs, and something that it prints in one of them elsewhere."""
+"""The output is PyFlink's usual one if nearly all recorded runs agree, and otherwise one of the recorded ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEVIATIONS = {
     "rules_for_events STREAMING-1": "what is broadcast comes first",
     "mapped_rules_for_events STREAMING-1": "what is broadcast comes first",
 }
-"""Where flintstream prints something else, and why; tested below."""
+"""Programs with a different output on flintstream, and the reasons; tested below."""
 
 
 def printed(name, run, capsys):

@@ -1,4 +1,4 @@
-"""What no conformance program reaches, and why."""
+"""Names that no conformance program reaches, and the reasons."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _FAILS = "fails on PyFlink 2.3, whose Java class has lost the method: there is n
 _JAVA = "takes or gives a Java object on PyFlink"
 _CONNECTORS = "is handed to connectors; tests/connectors shows what it does"
 _INTERNAL = "an internal of PyFlink"
-_WORKERS = "needs workers of their own, which the inline engine does not have; tests/engine shows it on Spark"
+_WORKERS = "needs separate workers, which the inline engine does not have; tests/engine shows it on Spark"
 _TRAVEL = "the form in which records travel inside PyFlink, which is not ours"
 _MESSAGES = "works without a job: tests/formats shows what it makes of messages"
 _JARS = "needs jars that do not come with PyFlink; tests/formats and tests/connectors/files show what it does"
@@ -122,4 +122,4 @@ UNSEEN: dict[str, str] = {
         _TRAVEL,
     ),
 }
-"""Names of methods and classes; a class stands for whatever it has."""
+"""Names of methods and classes; a class includes all its methods."""

@@ -1,7 +1,7 @@
-"""``python -m tests.connectors.elasticsearch_servers URL ...``: writes into real servers by the sink, and reads again.
+"""``python -m tests.connectors.elasticsearch_servers URL ...``: write to real servers with the sink, and read again.
 
-They may be of any version of Elasticsearch from 6 on, or of OpenSearch. Each document is written twice, as after a
-failure, and must be there once. The index is deleted in the end.
+The servers may run Elasticsearch 6 or later, or OpenSearch. Each document is written twice, as after a
+failure, and must exist once. The index is deleted at the end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def ask(url: str, path: str, method: str = "GET") -> Any:
 
 
 def check(url: str) -> str:
-    """Return the server's version and how many documents are there; the index is new."""
+    """Return the server's version and the number of documents in the new index."""
     version = next(iter(ask(url, "_nodes")["nodes"].values()))["version"]
     index = f"flintstream-{uuid.uuid4().hex[:8]}"
     builder = Elasticsearch6SinkBuilder() if version.startswith("6.") else Elasticsearch7SinkBuilder()

@@ -1,4 +1,4 @@
-"""What a column of Arrow holds is what the program sees, and the other way round."""
+"""Programs see the values of Arrow columns, and write the same values back."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def written(tmp_path, *lengths):
 
 
 def read(reader, split, size, batches=None):
-    """Read up to so many batches of a split."""
+    """Read at most this many batches of a split."""
     found = []
     reading = reader.read(split, Fetch(size))
     for _, batch in zip(range(10**6 if batches is None else batches), reading, strict=False):

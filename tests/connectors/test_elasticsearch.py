@@ -1,4 +1,4 @@
-"""The sink of Elasticsearch, against a small server that has its bulk API."""
+"""The Elasticsearch sink, against a small server with its bulk API."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_a_connection_that_the_server_has_closed_is_made_again(server):
 
 @pytest.fixture
 def certificate(tmp_path):
-    """Return a file with a key and a certificate that it has signed itself, for 127.0.0.1."""
+    """Return a file with a key and a self-signed certificate for 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "search")])
     address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])

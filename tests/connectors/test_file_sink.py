@@ -380,7 +380,7 @@ def test_a_finished_file_of_somebody_else_is_not_replaced(tmp_path):
 
 @pytest.fixture
 def synced(monkeypatch):
-    """Collect what was brought to disk, as (path, size then)."""
+    """Collect the files that were synced, as (path, size at that time)."""
     calls, real = [], os.fsync
 
     def fsync(descriptor):
@@ -454,7 +454,7 @@ def test_a_finished_file_is_never_overwritten(tmp_path):
     seed=st.integers(0, 10_000),
 )
 def test_every_record_is_in_one_finished_file_whatever_fails(epochs, part_size, checkpoint_every, seed):
-    """Attempts die, workers change, and the job rolls back to its last checkpoint, which commits again what it held."""
+    """Attempts die, workers change, and the job rolls back to its last checkpoint and commits its output again."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as base:
         sink = builder(base, RollingPolicy.default_rolling_policy(part_size=part_size)).build()
@@ -601,7 +601,7 @@ def test_bulk_files_go_on_from_epoch_to_epoch_until_a_checkpoint(tmp_path):
     assert writer.prepare_commit(end_of_input=False, checkpoint=False) == []
     state = writer.snapshot()
     writer.write([99], None)
-    writer.prepare_commit(end_of_input=False, checkpoint=True)  # of an attempt that is lost
+    writer.prepare_commit(end_of_input=False, checkpoint=True)  # of a lost attempt
     writer = opened("2", state)
     writer.write([3], None)
     prepared = writer.prepare_commit(end_of_input=False, checkpoint=True)

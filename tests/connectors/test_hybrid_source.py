@@ -1,4 +1,4 @@
-"""One source after the other: what a HybridSource reads, in which order, and from where it goes on."""
+"""A HybridSource: its records, their order, and the position at which it continues."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Part(SourceSplit):
 
 
 class Endless(Source):
-    """Counts, slowly, for as long as somebody reads."""
+    """Count slowly, without end."""
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
@@ -175,6 +175,6 @@ def test_from_files_to_kafka(broker, tmp_path, parallelism):  # noqa: F811 - a f
         found = list(iterator)
     assert sorted(int(text) for text, _ in found) == list(range(600))
     assert {int(text) for text, _ in found[:400]} == set(range(400))
-    # Each partition has a watermark of its own, so that none of its records is late.
+    # Each partition has a separate watermark, so that none of its records is late.
     assert not any(late for _, late in found[400:])
     assert [committed(broker, topic, topic, partition) for partition in (0, 1)] == [100, 100]

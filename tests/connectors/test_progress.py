@@ -1,4 +1,4 @@
-"""What an enumerator learns of completed checkpoints, and what a writer is told of the run of the job."""
+"""Enumerators are notified of completed checkpoints, and writers of the run of the job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Part(SourceSplit):
 
 
 class Slow(Source):
-    """Numbers, of which each call of ``read`` gives one."""
+    """Numbers, one per call of ``read``."""
 
     def __init__(self, numbers):
         self.numbers = numbers

@@ -1,4 +1,4 @@
-"""Lines of a TCP server, as programs read them through Java's environment."""
+"""Lines of a TCP server, read like by programs that use Java's environment."""
 
 from __future__ import annotations
 

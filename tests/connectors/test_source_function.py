@@ -1,4 +1,4 @@
-"""Sources written as a function that pushes: what is read, in which order, and from where it goes on."""
+"""Source functions: their records, the order, and the position at which they continue."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Plain(SourceFunction):
 
 
 class Counting(Plain):
-    """Goes on from where it was."""
+    """Continue from the stored position."""
 
     next = None
 
@@ -92,7 +92,7 @@ class Timed(SourceFunction):
         for number in (1, 2, 3):
             ctx.collect_with_timestamp(number, 10 * number)
             ctx.emit_watermark(10 * number)
-        ctx.emit_watermark(5)  # lower than before: says nothing
+        ctx.emit_watermark(5)  # lower than before: no effect
         ctx.collect_with_timestamp(4, 20)
 
 

@@ -1,4 +1,4 @@
-"""Sources whose splits have event times of their own."""
+"""Sources whose splits have separate event times."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Part(SourceSplit):
 
 
 class Parts(Source):
-    """Each split has the times from 0 on; a quiet one has nothing, and does not end before the others."""
+    """Each split has the times from 0; a quiet one has no records, and does not end before the others."""
 
     watermarks_per_split = True
 
@@ -51,7 +51,7 @@ class Reader(SourceReader):
 
 
 class Late(ProcessFunction):
-    """Tells how far behind the watermark a record is, above 0 if it is late, and the highest watermark so far."""
+    """Emit how far a record is behind the watermark, above 0 if it is late, and the highest watermark so far."""
 
     def process_element(self, value, ctx):
         watermark = ctx.timer_service().current_watermark()
@@ -81,7 +81,7 @@ def test_the_same_holds_when_each_epoch_runs_in_another_process(monkeypatch):
 
 
 def test_event_time_passes_when_the_other_splits_have_ended():
-    found = run(Parts([3, 2000]))  # so many that watermarks, which come with time, do come
+    found = run(Parts([3, 2000]))  # enough records for periodic watermarks
     assert max(watermark for _, watermark in found) > 30_000
 
 
@@ -119,7 +119,7 @@ class PacesReader(SourceReader):
 
 
 def lead(*, aligned, parallelism):
-    """Return how far ahead the fast split was at most, while there was a slow one."""
+    """Return the greatest lead of the fast split while the slow one was active."""
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
     if aligned:
         strategy = strategy.with_watermark_alignment("group", Duration.of_seconds(5), Duration.of_millis(10))
@@ -140,7 +140,7 @@ def lead(*, aligned, parallelism):
 
 
 def test_of_aligned_splits_of_a_subtask_the_fast_one_waits_for_the_slow_one():
-    assert lead(aligned=True, parallelism=1) <= 60_000  # drift, a step, and the first epoch, which knows of no other
+    assert lead(aligned=True, parallelism=1) <= 60_000  # drift, a step, and the first epoch, without other splits
     assert lead(aligned=False, parallelism=1) > 300_000
 
 

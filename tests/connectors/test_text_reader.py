@@ -32,7 +32,7 @@ def read_all(split, *, charset="UTF-8", size=3, chunk=1 << 20):
 
 
 class Lines:
-    """Text as a format that makes readers."""
+    """Text as a format that creates readers."""
 
     def __init__(self, chunk):
         self.chunk = chunk
@@ -46,7 +46,7 @@ def read_interrupted(split, rng, *, chunk, same_reader=0.5):
 
 
 def reference_lines(data: bytes) -> list[str]:
-    """What Java's BufferedReader makes of the bytes; bytes.splitlines knows the same three line ends."""
+    """The lines of Java's BufferedReader; bytes.splitlines has the same three line ends."""
     return [line.decode("utf-8", "replace") for line in data.splitlines()]
 
 

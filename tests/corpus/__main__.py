@@ -1,4 +1,4 @@
-"""``python -m tests.corpus FOLDER``: runs the programs of the list out of a folder of checkouts, and judges them.
+"""``python -m tests.corpus FOLDER``: run the programs of the list from a folder of checkouts, and judge them.
 
 Real PyFlink: ``--pyflink /path/to/python --jars flink-sql-connector-kafka-5.0.0-2.2.jar``. Without a folder it writes
 ``docs/compatibility.md`` from the list.
@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--engine", default="spark", choices=["spark", "inline"])
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="the flintstream to run")
     parser.add_argument("--note", choices=["before", "after"], help="write the verdicts into the list")
-    parser.add_argument("--apart", action="store_true", help="programs that are counted apart, too")
+    parser.add_argument("--apart", action="store_true", help="also run programs that are listed separately")
     parser.add_argument("--new", action="store_true", help="only programs without a verdict so far")
     parser.add_argument("--failed", action="store_true", help="only programs without the verdict 'runs' so far")
     parser.add_argument("--pyflink", metavar="PYTHON", help="run on the PyFlink of this Python instead, and note it")
@@ -88,7 +88,7 @@ def _run_all(given: argparse.Namespace) -> None:
 
 
 class _Places:
-    """Servers, each started when the first program needs it."""
+    """Servers, each started for the first program that needs it."""
 
     def __init__(self, stack: contextlib.ExitStack, libraries: str) -> None:
         self.stack = stack
@@ -97,7 +97,7 @@ class _Places:
         self.databases: dict[type[Server], Server] = {}
 
     def of(self, program: Program, folder: Path) -> Servers:
-        """Return what a program needs."""
+        """Return the environment that a program needs."""
         if self.broker is None and "kafka" in program.needs:
             self.broker = Broker(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="corpus-broker-")))
             self.stack.callback(self.broker.close)
@@ -127,7 +127,7 @@ def _keep(directory: Path, program: Program, outcome: Outcome) -> None:
 
 
 def _note(name: str, column: str, outcome: Outcome) -> None:
-    """Write a verdict into the list as it is now: it may have been edited meanwhile."""
+    """Write a verdict into the current list, which may have been edited meanwhile."""
     with Path(tempfile.gettempdir(), "corpus.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         programs = listing.read()

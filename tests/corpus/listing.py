@@ -1,4 +1,4 @@
-"""The list of programs: what each one needs, and what became of it."""
+"""The list of programs: the requirements and results of each."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ LIST = Path(__file__).parent / "programs.json"
 
 @dataclass
 class Program:
-    """A public program, the recipe for what it reads, and the verdicts."""
+    """A public program, the recipe for its input, and the verdicts."""
 
     repository: str
     commit: str
     file: str
     needs: list[str] = field(default_factory=list)
-    """Of kafka, files, jdbc, args: what the recipe provides."""
+    """The parts that the recipe provides: kafka, files, jdbc, args."""
 
     args: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     directory: str | None = None
-    """Where in the repository the program starts; where its file is if this is None."""
+    """The working directory in the repository; None for the directory of the program's file."""
 
     path: list[str] = field(default_factory=list)
     """Directories of the repository for ``PYTHONPATH``."""
 
     files: dict[str, Any] = field(default_factory=dict)
-    """Files to make, relative to the directory, as :func:`tests.corpus.recipes.text` reads them."""
+    """Files to create, relative to the directory, in the format of :func:`tests.corpus.recipes.text`."""
 
     topics: dict[str, Any] = field(default_factory=dict)
-    """Topics and their messages, as :func:`tests.corpus.recipes.messages` reads them."""
+    """Topics and their messages, in the format of :func:`tests.corpus.recipes.messages`."""
 
     sql: str = ""
     """Tables that the program expects in the database."""
 
     shows: str = ""
-    """A pattern that the output has to match; any output does if it is empty."""
+    """A pattern that the output must match; an empty one matches any output."""
 
     written: list[str] = field(default_factory=list)
-    """Topics, or patterns of files, in which the program must have written something."""
+    """Topics, or patterns of files, to which the program must write."""
 
     bounded: bool = True
     seconds: int = 180
-    """How long it may take; how long an unbounded one may take until all of its output is there."""
+    """Time limit; for an unbounded program, the limit until all of its output exists."""
 
     compare: bool = True
     """Whether the output is the same in each run, so that PyFlink's can be compared."""
 
     counted: str = "yes"
-    """``yes``, ``older`` if PyFlink 2.3.0 lacks what it uses, or why it is counted apart: as ``page.APART`` has it."""
+    """``yes``, ``older`` if PyFlink 2.3.0 lacks features it uses, or a key of ``page.APART``: listed separately."""
 
     before: str = ""
     after: str = ""
     pyflink: str = ""
-    """Verdicts: ``runs``, ``fails``, ``differs``, or empty where it was not run."""
+    """Verdicts: ``runs``, ``fails``, ``differs``, or empty if it was not run."""
 
     output: str = ""
-    """A digest of what real PyFlink printed, in the order of the alphabet."""
+    """A digest of real PyFlink's output, in alphabetical order."""
 
     error: str = ""
-    """What the last run without success said."""
+    """The error of the last failed run."""
 
     reason: str = ""
-    """Why the program is counted apart or as older, or fails."""
+    """The reason why the program is listed separately or as older, or fails."""
 
     @property
     def name(self) -> str:
-        """What the command line calls it."""
+        """The name on the command line."""
         return f"{self.repository}:{self.file}"
 
     @property
@@ -87,7 +87,7 @@ def read(path: Path = LIST) -> list[Program]:
 
 
 def write(programs: list[Program], path: Path = LIST) -> None:
-    """Write the list, without what has its default."""
+    """Write the list, without fields that have their default."""
     empty = asdict(Program("", "", ""))
     kept = [
         {f.name: value for f in fields(program) if (value := getattr(program, f.name)) != empty[f.name]}

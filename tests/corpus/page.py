@@ -1,4 +1,4 @@
-"""Writes ``docs/compatibility.md`` from the list."""
+"""Write ``docs/compatibility.md`` from the list."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Makes what a program reads from the recipe in the list.
+"""Create the input of a program from the recipe in the list.
 
-``${...}`` within a text stands for a value: ``${i}`` counts, ``${now}`` is the time in milliseconds, ``${time}`` and
+``${...}`` within a text becomes a value: ``${i}`` counts, ``${now}`` is the time in milliseconds, ``${time}`` and
 ``${ago N}`` (seconds) are ISO times, ``${int A B}``, ``${float A B}`` and ``${pick a|b|c}`` are drawn, the same ones in
-every run. A text that is nothing but one of them is that value, so that ``{"count": "${i}"}`` has a number in it.
+every run. A text that consists of a single one is that value, so that ``{"count": "${i}"}`` has a number in it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _PLACE = re.compile(r"\$\{([^}]*)\}")
 
 
 class Filler:
-    """Fills in one value after another."""
+    """Fill in one value after another."""
 
     def __init__(self, seed: int = 7) -> None:
         self.random = random.Random(seed)
         self.count = 0
 
     def filled(self, value: Any) -> Any:
-        """Return the value with its places filled in."""
+        """Return the value with its placeholders filled in."""
         if isinstance(value, dict):
             return {key: self.filled(item) for key, item in value.items()}
         if isinstance(value, list):
@@ -59,7 +59,7 @@ class Filler:
 
 
 def messages(recipe: Any, filler: Filler) -> list[tuple[bytes | None, bytes]]:
-    """Return keys and values of one round of messages: of each item of a list, or as many as ``count`` says."""
+    """Return keys and values of one round of messages: one per item of a list, or ``count`` messages."""
     items = recipe if isinstance(recipe, list) else [recipe] * (recipe.get("count", 10) if _framed(recipe) else 10)
     made = []
     for item in items:

@@ -1,4 +1,4 @@
-"""Runs one program as it is, and judges what came of it."""
+"""Run one unmodified program, and judge the result."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 SHIM = Path(__file__).parent / "shim"
 LARGEST = 20 << 20
-"""Larger files of a repository are left out of the copy that a program runs in."""
+"""Larger files of a repository are left out of the copy in which a program runs."""
 
 ROUND_SECONDS = 1.5
-"""Between two rounds of messages."""
+"""Seconds between two rounds of messages."""
 
 STEADY_SECONDS = 3.0
-"""How long an unbounded program must go on after its output is there."""
+"""Seconds that an unbounded program must continue after all its output exists."""
 
 END_SECONDS = 15.0
 
@@ -44,14 +44,14 @@ LOGGED = re.compile(
     r"^\W*\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
     r"|^No module named google\.|^PYFLINK_CYTHON_ENABLED: |^Using Any for unsupported type: "
 )
-"""Lines that programs log, and those that PyFlink and Beam log where a program shows all that is logged."""
+"""Log lines of programs, and those of PyFlink and Beam if a program shows the whole log."""
 
 SUBTASK = re.compile(r"^(\S+:)?\d+> ")
 
 
 @dataclass(frozen=True)
 class Way:
-    """How a program is started."""
+    """The command that starts a program."""
 
     name: str
     command: list[str]
@@ -59,7 +59,7 @@ class Way:
 
 
 def flintstream(source: Path, engine: str) -> Way:
-    """Return the way over ``flintstream run`` of a source tree."""
+    """Return the command with ``flintstream run`` of a source tree."""
     command = [sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]"]
     if engine != "spark":
         command += ["-D", f"flintstream.engine={engine}"]
@@ -67,7 +67,7 @@ def flintstream(source: Path, engine: str) -> Way:
 
 
 def pyflink(python: str, jars: list[str]) -> Way:
-    """Return the way over a Python that has PyFlink."""
+    """Return the command with a Python that has PyFlink."""
     environment = {"CORPUS_PYFLINK": "1", "CORPUS_JARS": os.pathsep.join(jars), "PYTHONPATH": ""}
     environment["PATH"] = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
     return Way("pyflink", [python], environment)
@@ -75,7 +75,7 @@ def pyflink(python: str, jars: list[str]) -> Way:
 
 @dataclass
 class Outcome:
-    """What came of a program."""
+    """The result of a program."""
 
     verdict: str
     reason: str
@@ -89,14 +89,14 @@ class Outcome:
 
 
 def digest(output: str) -> str:
-    """Return a digest of what a program printed, whatever the order and the subtask, and without what it logged."""
+    """Return a digest of a program's output, independent of order and subtask, and without its log."""
     lines = sorted(SUBTASK.sub("", line) for line in output.splitlines() if line.strip() and not LOGGED.match(line))
     return f"{len(lines)} {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]}" if lines else ""
 
 
 @dataclass
 class Servers:
-    """What a program finds on this machine."""
+    """The environment of programs on this machine."""
 
     broker: Broker | None = None
     database: Server | None = None
@@ -134,7 +134,7 @@ def _unwanted(directory: str, names: list[str]) -> list[str]:
 
 
 def _files(program: Program, directory: Path, filler: Filler) -> list[Path]:
-    """Make the files; return those outside of the copy, which are to go."""
+    """Create the files; return those outside the copy, which must be deleted later."""
     outside = []
     for name, recipe in program.files.items():
         path = directory / name
@@ -226,7 +226,7 @@ class _Run:
         return environment
 
     def _watch(self, process: subprocess.Popen[bytes]) -> int | None:
-        """Send messages until the program has ended, or has shown all that it is to show; return its exit code."""
+        """Send messages until the program has ended, or has written all expected output; return its exit code."""
         until = time.monotonic() + self.program.seconds
         broker = self.servers.broker
         producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0}) if broker is not None else None
@@ -257,7 +257,7 @@ class _Run:
         return self.output.read_text("utf-8", "replace")
 
     def _missing(self) -> str:
-        """Return what of the program's output is not there, in words."""
+        """Return the missing parts of the program's output, in words."""
         program, printed = self.program, self._printed()
         if program.shows and not re.search(program.shows, printed, re.MULTILINE):
             return f"nothing printed matches {program.shows}"
@@ -310,7 +310,7 @@ def _has_records(broker: Broker, topic: str) -> bool:
 
 
 def last_error(complaints: str) -> str:
-    """Return the line that says what went wrong."""
+    """Return the line with the error."""
     lines = [line.strip() for line in complaints.splitlines()]
     found = [line for line in lines if FAILURE.match(line) and not line.startswith("Traceback")]
     return found[-1][:300] if found else ""

@@ -1,4 +1,4 @@
-"""The list of public programs is sound, and the runner judges as its page says."""
+"""The list of public programs is valid, and the runner judges as described on the page."""
 
 from __future__ import annotations
 

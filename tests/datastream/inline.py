@@ -1,4 +1,4 @@
-"""What the tests of streams share: environments of the inline engine, and jobs that move house after every epoch."""
+"""Shared by the tests of streams: inline environments, and jobs that move to a new worker after every epoch."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def assign_second_field(stream):
 
 
 def move_every_epoch(monkeypatch):
-    """Run every epoch of every subtask as if in a new worker: nothing but what was persisted is there."""
+    """Run every epoch of every subtask as if in a new worker, which has only the persisted state."""
     run = JobRuntime._run
 
     def moved(self, instruction, gate):

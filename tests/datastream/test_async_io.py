@@ -171,7 +171,7 @@ def test_a_timeout_of_zero_stands_for_none():
 
 
 class Stubborn(AsyncFunction):
-    """Succeeds at the attempt that the value says; before that, fails or returns nothing."""
+    """Succeed at the attempt given by the value; before that, fail or return nothing."""
 
     def __init__(self, error=None):
         self.error = error

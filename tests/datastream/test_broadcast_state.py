@@ -1,4 +1,4 @@
-"""A stream and a broadcast stream: broadcast state, keyed state and timers beside it, both modes."""
+"""A stream and a broadcast stream: broadcast state together with keyed state and timers, both modes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_in_batch_mode_a_broadcast_stream_that_takes_more_steps_still_comes_firs
 
 
 class AtTheEnd(KeyedBroadcastProcessFunction):
-    """Keeps records in keyed state until event time ends, when the broadcast state is complete in any mode."""
+    """Keep records in keyed state until event time ends, when the broadcast state is complete in any mode."""
 
     def open(self, runtime_context):
         self.items = runtime_context.get_list_state(ITEMS)
@@ -105,7 +105,7 @@ def test_one_stream_may_fill_several_broadcast_states(parallelism):
 
 
 class Everything(BroadcastProcessFunction):
-    """Tries what each kind of broadcast state offers."""
+    """Try the methods of each kind of broadcast state."""
 
     def process_element(self, value, ctx):
         state = ctx.get_broadcast_state(NAMES)
@@ -156,7 +156,7 @@ def test_broadcast_state_lasts_over_many_epochs(moving, monkeypatch):
 
 
 class Totals(KeyedBroadcastProcessFunction):
-    """Sums per key; a broadcast record tells all sums, or drops those of a key."""
+    """Sum per key; a broadcast record emits all sums, or drops those of a key."""
 
     SUM = ValueStateDescriptor("sum", Types.LONG())
 
@@ -195,7 +195,7 @@ def test_a_broadcast_record_visits_the_keyed_state_of_all_keys(parallelism, movi
         move_every_epoch(monkeypatch)
     env = make_env("STREAMING", parallelism, SHORT_EPOCHS)
     records = env.from_collection([("a", 1), ("b", 2), ("a", 3), ("c", 4)]).key_by(lambda v: v[0])
-    # The first one comes in the epoch of the records, and so before them.
+    # The first one arrives in the epoch of the records, and so before them.
     told = env.from_source(PacedSource(3, 0.1), NO_WATERMARKS, "told").map(PaceTo(["b", "b", "nobody"]))
     told = told.broadcast(NAMES)
     results = collect(records.connect(told).process(Totals()))

@@ -1,4 +1,4 @@
-"""What is said of a configuration when a job is built: misspelt keys, bad values, a changelog that does nothing."""
+"""Checks of the configuration when a job is built: misspelt keys, bad values, a changelog without effect."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def environment(entries):
 
 
 def said(env):
-    """What running a program warns of."""
+    """The warnings of a running program."""
     env.set_parallelism(1).from_collection([1]).map(lambda x: x)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -93,7 +93,7 @@ def test_results_carry_the_timestamp_of_their_record_and_may_go_to_side_outputs(
 
 
 class Matches(KeyedCoProcessFunction):
-    """Joins both streams: each record with all earlier ones of the other side and the same key."""
+    """Join both streams: each record with all earlier ones of the other side and the same key."""
 
     def open(self, runtime_context):
         self.left = runtime_context.get_list_state(ListStateDescriptor("left", None))
@@ -120,7 +120,7 @@ def test_keyed_connected_streams_share_the_state_of_a_key(mode, parallelism):
 @anywhere
 def test_streams_are_keyed_after_they_are_connected(mode, parallelism):
     env = make_env(mode, parallelism)
-    # A key of its own on either side counts no more
+    # The separate keys of both sides no longer count
     connected = env.from_collection([1, 2, 3]).key_by(lambda v: 0).connect(env.from_collection(["a", "bb", "cc"]))
     results = collect(connected.key_by(lambda v: v, len).process(Matches()))
     assert sorted(results) == [(1, 1, "a"), (2, 2, "bb"), (2, 2, "cc")]
@@ -136,7 +136,7 @@ def test_keys_that_are_not_hashable_meet_their_equals_of_the_other_stream(mode, 
 
 
 class Order(KeyedCoProcessFunction):
-    """Remembers the order in which a key's records came, and tells at the end."""
+    """Record the order of a key's records, and emit it at the end."""
 
     def open(self, runtime_context):
         self.seen = runtime_context.get_list_state(ListStateDescriptor("seen", None))

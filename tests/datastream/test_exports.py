@@ -38,7 +38,7 @@ PYFLINK_2 = {
     "timerservice": "TimerService",
     "window": "Window TimeWindow CountWindow GlobalWindow WindowAssigner MergingWindowAssigner TriggerResult Trigger",
 }
-# What PyFlink 1.15 exported beside these.
+# Further exports of PyFlink 1.15.
 PYFLINK_1 = {
     "checkpoint_config": "ExternalizedCheckpointCleanup",
     "state_backend": "MemoryStateBackend FsStateBackend RocksDBStateBackend",

@@ -1,4 +1,4 @@
-"""What an environment offers for state, checkpoints and restarts. Expected values were read off PyFlink 2.3."""
+"""Methods of environments for state, checkpoints and restarts. The expected values come from PyFlink 2.3."""
 
 from __future__ import annotations
 

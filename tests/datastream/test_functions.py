@@ -58,7 +58,7 @@ REQUIRED = {
 
 
 def call(method, *arguments):
-    """Calls a method with arguments of any type."""
+    """Call a method with arguments of any type."""
     return method(*arguments)
 
 

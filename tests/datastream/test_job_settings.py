@@ -1,4 +1,4 @@
-"""What a job is told of its configuration. Defaults were read off Flink 2.3."""
+"""Settings that a job gets from its configuration. The defaults come from Flink 2.3."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_directory_that_a_file_is_in_the_way_of_is_refused_at_once(tmp_path):
 
 @pytest.mark.parametrize(("below", "message"), [("", "it is not writable"), ("/x", "it does not exist, and .* is not")])
 def test_a_directory_that_cannot_be_written_to_is_refused_at_once(tmp_path, monkeypatch, below, message):
-    # The owner of tests may be allowed to write anywhere, whatever a directory's mode.
+    # The user of the tests may have the right to write anywhere, whatever a directory's mode.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
     with pytest.raises(PlanError, match=message):
         checkpoints({**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}{below}"})

@@ -1,4 +1,4 @@
-"""What functions have seen and counted goes along when every epoch of a subtask runs in another worker."""
+"""State and counts of functions survive when every epoch of a subtask runs in another worker."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_sinks_know_the_watermark():
     stamped(env).sink_to(WatermarkSink())
     env.execute()
     watermarks = [watermark for _, watermark in WatermarkSink.committed if watermark is not None]
-    assert 15 < len(watermarks) < 20  # the first few records come before the first watermark
+    assert 15 < len(watermarks) < 20  # the first few records precede the first watermark
     assert watermarks == sorted(watermarks)
     assert [value for value, watermark in WatermarkSink.committed[-15:] if watermark is None] == []
 

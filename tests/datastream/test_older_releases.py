@@ -1,4 +1,4 @@
-"""Programs written for older releases of PyFlink go on running, with a warning."""
+"""Programs written for older releases of PyFlink still run, with a warning."""
 
 from __future__ import annotations
 

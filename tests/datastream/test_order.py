@@ -1,4 +1,4 @@
-"""The order in which results of collections come, where PyFlink leaves it open or has a usual one."""
+"""The order of results of collections, where PyFlink does not define it or has a usual one."""
 
 from __future__ import annotations
 

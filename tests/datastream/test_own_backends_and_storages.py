@@ -1,4 +1,4 @@
-"""State backends and checkpoint storages of one's own."""
+"""User-defined state backends and checkpoint storages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INTERVAL = {"execution.checkpointing.interval": "10 s"}
 
 
 class Remembering(HashMapKeyedBackend):
-    """Remembers for which operators it was made."""
+    """Record the operators for which it was created."""
 
     made: list[str] = []  # noqa: RUF012 - shared on purpose
 
@@ -137,7 +137,7 @@ def test_an_object_of_java_is_no_backend(wrapped):
 
 
 class MemoryStore(LocalFileStore):
-    """A store of one's own."""
+    """A user-defined store."""
 
     def __init__(self):
         super().__init__("/memory")
@@ -157,7 +157,7 @@ def test_a_custom_storage_keeps_the_checkpoints():
 
 
 class Recording:
-    """Remembers what is written to another store."""
+    """Record the files that are written to another store."""
 
     written: list[str] = []  # noqa: RUF012 - all copies share it
 

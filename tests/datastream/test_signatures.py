@@ -1,4 +1,4 @@
-"""What users implement or call has PyFlink's names and parameters; the table was read off PyFlink 2.3.0."""
+"""The API has PyFlink's names and parameters; the table comes from PyFlink 2.3.0."""
 
 from __future__ import annotations
 

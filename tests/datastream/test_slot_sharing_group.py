@@ -1,4 +1,4 @@
-"""The expected values were read off PyFlink 2.3.0."""
+"""The expected values come from PyFlink 2.3.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The expected values were read off PyFlink 2.3.0; for the deprecated backends they are the documented ones."""
+"""The expected values come from PyFlink 2.3.0; for the deprecated backends they are the documented ones."""
 
 from __future__ import annotations
 

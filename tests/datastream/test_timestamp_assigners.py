@@ -1,4 +1,4 @@
-"""Timestamp assigners that are odd: what is told of them, and what goes on without them."""
+"""Unusual timestamp assigners: the warnings about them, and jobs that continue without them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flintstream.errors import UserCodeError
 
 
 class Seconds(Source):
-    """Emits the numbers 0 to 9 from each split, with timestamps of the source: so many seconds."""
+    """Emit the numbers 0 to 9 from each split, with the number in seconds as the source's timestamp."""
 
     def __init__(self, *, watermarks_per_split=False, pause=0.0):
         self.watermarks_per_split = watermarks_per_split
@@ -51,7 +51,7 @@ class Times(ProcessFunction):
 
 
 class Assigner:
-    """Has the method that an assigner needs; PyFlink asks for no more."""
+    """Has only the method that an assigner needs, which is enough for PyFlink."""
 
     def __init__(self, assign):
         self.assign = assign
@@ -111,7 +111,7 @@ def test_an_assigner_that_fails_once_stays_ignored_wherever_the_subtask_goes(mon
     move_every_epoch(monkeypatch)
     env = make_env(settings=SHORT_EPOCHS | {"flintstream.epoch.max-duration": "20"})
     times = times_of(env, lambda value, time: 1 // (3 - value) + 7, pause=0.01)
-    assert {(0, 7), (1, 7), (2, 8)} < set(times)  # what came before it failed
+    assert {(0, 7), (1, 7), (2, 8)} < set(times)  # the records before the failure
     assert times[-14:] == own_times()[-14:]
     assert len(warnings_of(caplog)) == 1
 

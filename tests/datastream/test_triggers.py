@@ -82,7 +82,7 @@ class Context(Trigger.OnMergeContext):
 
 
 def new(make, *arguments):
-    """Makes a trigger for records of any type."""
+    """Create a trigger for records of any type."""
     return make(*arguments)
 
 
@@ -269,7 +269,7 @@ def test_a_count_must_be_positive():
 
 
 class Says(Trigger):
-    """Gives the same answer to everything, and notes what it was asked."""
+    """Return the same result from all methods, and record the calls."""
 
     def __init__(self, result):
         self.result, self.asked = result, []

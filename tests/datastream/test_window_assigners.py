@@ -42,7 +42,7 @@ MIN, MAX = -(2**63), 2**63 - 1
 
 
 class Context(WindowAssigner.WindowAssignerContext):
-    """One key, whose value states are kept by name; the clock stands still."""
+    """One key with value states by name, and a constant clock."""
 
     def __init__(self, now=0):
         self.now = now
@@ -352,7 +352,7 @@ def test_merged_windows_are_the_unions_of_touching_intervals(intervals):
     windows = {TimeWindow(start, start + length) for start, length in intervals}
     callback = Callback()
     TimeWindow.merge_windows(windows, callback)
-    # Touching counts: [0, 5) and [5, 8) share the point 5 when both are taken as closed
+    # Touching counts: [0, 5) and [5, 8) share the point 5 if both are taken as closed
     covered = {point for each in windows for point in range(2 * each.start, 2 * each.end + 1)}
     runs = [point for point in covered if point - 1 not in covered]
     assert len(runs) == len(windows) - sum(len(sources) - 1 for sources, _ in callback.merged)

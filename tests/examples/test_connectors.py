@@ -1,4 +1,4 @@
-"""The examples of connectors, run against objects that stand for the clients, and, for Kinesis, against moto."""
+"""The examples of connectors, run against replacements of the clients, and, for Kinesis, against moto."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stand_in(monkeypatch, name, **contents):
 
 
 class Futures:
-    """A session of Cassandra whose statements succeed when somebody waits for them."""
+    """A Cassandra session whose statements succeed when the caller waits for them."""
 
     def __init__(self):
         self.rows, self.open, self.most = [], 0, 0
@@ -65,7 +65,7 @@ def test_cassandra_has_all_rows_at_the_end_of_an_epoch_and_not_too_many_at_a_tim
 
 
 class Shards:
-    """A client of Kinesis that at first does not take every third record."""
+    """A Kinesis client that at first rejects every third record."""
 
     def __init__(self):
         self.taken, self.sizes, self.strict = [], [], True
@@ -120,11 +120,11 @@ class Message:
 
 
 class Timeout(Exception):  # noqa: N818 - so it is called
-    """Nothing has come."""
+    """No message has arrived."""
 
 
 class Topics:
-    """A client of Pulsar with partitions of 30 messages."""
+    """A Pulsar client with partitions of 30 messages."""
 
     def __init__(self, url):
         self.url = url

@@ -1,4 +1,4 @@
-"""Runs the example on Spark and compares what it writes with what pandas makes of the same files."""
+"""Run the example on Spark and compare its output with the results of pandas for the same files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sinks that docs/sources-and-sinks.md shows do what it says."""
+"""The sinks in docs/sources-and-sinks.md behave as described."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests.faults.rounds import Round, RoundError, run_round
 
 
 def main() -> int:
-    """Do what the command line says; return 1 when a round fails."""
+    """Run the command line; return 1 if a round fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
     parser.add_argument("--seed", type=int, help="run the round of this seed only")
     parser.add_argument("--first", type=int, default=0, help="the first seed")

@@ -1,4 +1,4 @@
-"""Counts numbers, by key, and sees in what came out whether each counted once; in whatever order they came."""
+"""Count numbers by key, and check in the output that each counted once, in any order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Count(KeyedProcessFunction):
-    """Tells of each number how many with its key there were."""
+    """Emit each number with the count of its key so far."""
 
     def open(self, runtime_context):
         self.seen = runtime_context.get_state(ValueStateDescriptor("seen", Types.LONG()))
@@ -26,12 +26,12 @@ class Count(KeyedProcessFunction):
 
 
 def counted(lines: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the numbers and counts that lines have."""
+    """Return the numbers and counts in lines."""
     return [(int(number), int(seen)) for number, seen in map(str.split, lines)]
 
 
 def check(found: list[tuple[int, int]], records: int, keys: int) -> None:
-    """See that numbers below ``records``, with their remainders for keys, are there once, and were counted once.
+    """Check that the numbers below ``records``, with their remainders as keys, appear once, and were counted once.
 
     Raises:
         AssertionError: They are not.

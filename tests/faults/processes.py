@@ -1,4 +1,4 @@
-"""Processes below another one, as the kernel tells them."""
+"""Descendants of a process, as reported by the kernel."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 
 class Process(NamedTuple):
-    """A process that runs."""
+    """A running process."""
 
     pid: int
     parent: int
     started: str
-    """In ticks since the machine started: a number that is used again does not have the same."""
+    """In ticks since boot: distinguishes processes that reuse an id."""
     command: str
 
 
@@ -36,7 +36,7 @@ def running() -> dict[int, Process]:
 
 
 def below(pid: int) -> list[Process]:
-    """Return a process and all below it."""
+    """Return a process and all its descendants."""
     processes = running()
     found = [processes[pid]] if pid in processes else []
     for process in found:
@@ -56,11 +56,11 @@ def kill(process: Process) -> bool:
 
 
 def victims(pid: int, kind: str, rng: random.Random) -> list[Process]:
-    """Return what to kill of a program that runs a job: ``driver`` is its own process, ``tree`` all that there are.
+    """Return the processes to kill of a program that runs a job: ``driver`` is its own process, ``tree`` all of them.
 
     ``jvm`` is Spark's, of the driver; ``daemon`` the process that forks workers, which live on when it is killed.
 
-    Of workers, daemons and executors one is chosen; nothing is returned while there is none.
+    Of workers, daemons and executors one is chosen; the result is empty while there is none.
     """
     tree = below(pid)
     daemons = [process for process in tree if "daemon pyspark.worker" in process.command]
@@ -77,7 +77,7 @@ def victims(pid: int, kind: str, rng: random.Random) -> list[Process]:
 
 
 def wait_for_end(processes: set[Process], seconds: float) -> None:
-    """Wait until processes have ended by themselves; kill those that have not."""
+    """Wait until processes end by themselves; kill the remaining ones."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and processes & set(running().values()):
         time.sleep(0.05)

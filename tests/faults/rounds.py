@@ -1,4 +1,4 @@
-"""A job on Spark whose processes are killed, and what it must have written in the end."""
+"""A job on Spark whose processes are killed, and its expected final output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 RECORDS = 250
 SECONDS = 300
-"""No round may take longer, on whatever machine."""
+"""Time limit of a round, on any machine."""
 
 MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]"}
 VICTIMS = {"local": ("worker", "daemon", "jvm", "driver", "tree"), "cluster": ("worker", "executor", "driver", "tree")}
@@ -51,12 +51,12 @@ while not Path("last-kill").exists():  # killed here, when its job is over, it m
 
 
 class RoundError(AssertionError):
-    """What a round has found."""
+    """The result of a round."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """What happens in a round; everything follows from the seed, but for where exactly the job is when it is hit."""
+    """The plan of a round; everything follows from the seed, except the exact position of the job at a kill."""
 
     seed: int
     place: str
@@ -65,7 +65,7 @@ class Round:
     kills: tuple[tuple[str, float], ...]
     """Victims, and the seconds between a sign of life and the kill."""
     parallelism: tuple[int, ...]
-    """Of each start of the program."""
+    """The parallelism of each start of the program."""
 
     @classmethod
     def of(cls, seed: int) -> Round:
@@ -77,7 +77,7 @@ class Round:
         return cls(seed, place, rng.choice(["hashmap", "rocksdb"]), rng.random() < 0.5, kills, parallelism)
 
     def __str__(self) -> str:
-        """Return what there is to know before it begins."""
+        """Return a description of the plan."""
         kills = ", ".join(f"{victim} after {seconds:.2f} s" for victim, seconds in self.kills)
         log = " with changelog" if self.changelog else ""
         return f"seed {self.seed}: {MASTERS[self.place]}, {self.backend}{log}, parallelism {self.parallelism}: {kills}"
@@ -85,7 +85,7 @@ class Round:
 
 @dataclass
 class Course:
-    """A round as it runs."""
+    """A running round."""
 
     program = PROGRAM
 
@@ -96,7 +96,7 @@ class Course:
     process: subprocess.Popen[bytes] | None = None
     seen: set[Process] = field(default_factory=set)
     files: dict[Path, int] = field(default_factory=dict)
-    """Sizes of the files that a reader may look at, when they were seen first."""
+    """Sizes of the visible files when they were first seen."""
     killed: Counter[str] = field(default_factory=Counter)
     began: float = field(default_factory=time.monotonic)
 
@@ -104,7 +104,7 @@ class Course:
         """Run the job to its end through all kills.
 
         Raises:
-            RoundError: It lost or repeated something, did not end, or failed by itself.
+            RoundError: The job lost or repeated a record, did not end, or failed by itself.
         """
         try:
             self._start()
@@ -136,11 +136,11 @@ class Course:
         }
 
     def _output(self) -> str:
-        """Where the program writes to."""
+        """The output directory of the program."""
         return str(self.directory / "output")
 
     def _arguments(self) -> list[str]:
-        """What the program is told beside where to write to."""
+        """Further arguments of the program."""
         return [str(RECORDS)]
 
     def _start(self) -> None:
@@ -166,7 +166,7 @@ class Course:
         self.say(f"started, process {self.process.pid}, parallelism {parallelism}")
 
     def _poll(self) -> int | None:
-        """Look at what there is; return the program's exit code."""
+        """Check the visible files; return the program's exit code."""
         assert self.process is not None
         if time.monotonic() - self.began > SECONDS:
             raise RoundError(f"it has not ended after {SECONDS} s")
@@ -175,7 +175,7 @@ class Course:
         return self.process.poll()
 
     def _present(self) -> dict[Path, int]:
-        """Return the files that a reader may look at now, with their sizes."""
+        """Return the visible files with their sizes."""
         found = (path for path in (self.directory / "output").rglob("*") if not path.name.startswith("."))
         return {path: path.stat().st_size for path in found if path.is_file()}
 
@@ -188,7 +188,7 @@ class Course:
             raise RoundError(f"{path.name} has gone")
 
     def _wait_for_life(self) -> bool:
-        """Wait until the job has committed something since it was hit last, or all; return whether it still runs."""
+        """Wait until the job has committed records since the last kill, or all of them; return if it still runs."""
         before = len(self.files)
         while len(self.files) == before and not (self.directory / "over").exists():
             if self._poll() is not None:
@@ -236,13 +236,13 @@ class Course:
 
 
 def canonical(line: str) -> str:
-    """Return a result so that equal ones read the same: the order of a map is up to the backend."""
+    """Return a result in a canonical form: the order of a map depends on the backend."""
     row = ast.literal_eval(line)
     return repr([sorted(each.items()) if isinstance(each, dict) else each for each in row])
 
 
 def run_round(plan: Round, say: Callable[[str], None] = lambda _: None, kind: type[Course] = Course) -> Counter[str]:
-    """Run a round and return how often which process was killed; what a failed one leaves is kept.
+    """Run a round and return the number of kills of each process; the files of a failed round are kept.
 
     Args:
         plan: What happens in it.
@@ -250,7 +250,7 @@ def run_round(plan: Round, say: Callable[[str], None] = lambda _: None, kind: ty
         kind: Which program it is.
 
     Raises:
-        RoundError: Something was lost or repeated.
+        RoundError: A record was lost or repeated.
     """
     directory = Path(tempfile.mkdtemp(prefix=f"flintstream-round-{plan.seed}-"))
     course = kind(plan, directory, say)

@@ -1,4 +1,4 @@
-"""One job on a real cluster whose processes are killed; ``make faults`` runs as many as you like."""
+"""One job on a real cluster whose processes are killed; ``make faults`` runs any number of rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PyFlink is asked about Avro."""
+"""Cases of Avro for PyFlink."""
 
 from __future__ import annotations
 

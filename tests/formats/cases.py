@@ -1,4 +1,4 @@
-"""What PyFlink is asked about the formats. Types are written as in a program, see :mod:`tests.formats.notation`."""
+"""Cases of the formats for PyFlink. Types are written as in a program, see :mod:`tests.formats.notation`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Case(NamedTuple):
-    """A question to PyFlink."""
+    """A case for PyFlink."""
 
     schema: str
     """``json``, ``csv`` or ``avro``."""
@@ -17,11 +17,11 @@ class Case(NamedTuple):
     settings: tuple[tuple[Any, ...], ...]
     """Methods of the builder with their arguments."""
     given: str
-    """The message in latin-1, so that any bytes can be told; or the value."""
+    """The message in latin-1, so that it can have any bytes; or the value."""
     via: str | None = None
-    """A JSON message of which PyFlink makes the value, where its own coders of Python values do not get it through."""
+    """A JSON message from which PyFlink makes the value, if its coders of Python values cannot encode it."""
     written_as: str = ""
-    """The type of the schema that writes, where the stream has another."""
+    """The type of the writing schema, if the stream has another."""
 
 
 def row(field: str) -> str:

@@ -1,4 +1,4 @@
-"""Keeps pytest from importing what only PyFlink's environment can import."""
+"""Keep pytest from importing modules that only PyFlink's environment can import."""
 
 from __future__ import annotations
 

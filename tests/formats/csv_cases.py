@@ -1,4 +1,4 @@
-"""What PyFlink is asked about separated values."""
+"""Cases of separated values for PyFlink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where our schemas give something else than PyFlink's on purpose: kind of question, type, what is given, and why."""
+"""Deliberate differences of our schemas from PyFlink's: operation, type, input, and reason."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
 
 
 class Deviation(NamedTuple):
-    """What differs."""
+    """A deliberate difference."""
 
     schema: str
     does: str
     type: str
-    """A part of the text of the type, of a setting or of the schema of Avro."""
+    """A part of the text of the type, of a setting or of the Avro schema."""
     given: tuple[str, ...]
     why: str
 
     def covers(self, case: Case) -> bool:
-        """Tell whether the case is one of these."""
+        """Return whether the case is one of these."""
         text = f"{case.type}{case.settings}{case.written_as}"
         return case[:2] == self[:2] and self.type in text and case.given in self.given
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Asks the JVM of PyFlink what its schemas make of a message or of a value."""
+"""Run PyFlink's schemas in its JVM on a message or a value."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ JVM = get_gateway().jvm
 
 
 def answer(case: Case) -> dict[str, str]:
-    """Return what comes of it: ``gives`` a value or a message, or ``fails`` with an error."""
+    """Return the result: ``gives`` a value or a message, or ``fails`` with an error."""
     try:
         return {"gives": _ask(case)}
-    except Exception as error:  # noqa: BLE001 - that is the answer
+    except Exception as error:  # noqa: BLE001 - the error is the result
         return {"fails": _reason(error)}
 
 
@@ -88,7 +88,7 @@ def _value(case: Case, type_info: Any) -> Any:
 
 
 def described(value: Any) -> str:
-    """Write a Java value as Python would have it."""
+    """Return a Java value in Python's notation."""
     if not isinstance(value, JavaObject):
         return _described_part(value)
     name = value.getClass().getName()

@@ -1,4 +1,4 @@
-"""What our schemas make of the cases."""
+"""Results of our schemas for the cases."""
 
 from __future__ import annotations
 

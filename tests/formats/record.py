@@ -1,4 +1,4 @@
-"""Records what PyFlink's schemas give, for the tests to compare with.
+"""Record the results of PyFlink's schemas for the tests.
 
     python -m tests.formats.record
 
@@ -31,7 +31,7 @@ def recorded() -> list[tuple[Case, dict[str, str]]]:
 
 
 def main() -> None:
-    """Ask PyFlink everything and write the answers, one per line."""
+    """Run all cases on PyFlink and write the results, one per line."""
     from tests.formats.oracle import answer
 
     groups: dict[tuple[Any, ...], list[Any]] = {}

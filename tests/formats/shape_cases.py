@@ -1,4 +1,4 @@
-"""Rows that are written by a schema of another row type than their stream has."""
+"""Rows that are written by a schema with another row type than their stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures what a message costs: ``python -m tests.formats.speed``, in nanoseconds per record, best of five."""
+"""Measure the cost of a message: ``python -m tests.formats.speed``, in nanoseconds per record, best of five."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every message that PyFlink reads or writes, and every one that it refuses, as PyFlink 2.3 does."""
+"""Schemas read, write and refuse the same messages as PyFlink 2.3."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def expected(case: Case, answer: dict[str, str]) -> Any:
     if "org.apache" in given:
         return given
     value = ours.value(given)
-    try:  # PyFlink's own coders do that to a value on its way to a function
+    try:  # PyFlink's own coders change the value in this way before it reaches a function
         return ours.value(case.type).to_internal_type(value) if case.type else value
     except (TypeError, OverflowError):
         return value

@@ -1,4 +1,4 @@
-"""What is written is read again, for values of all types."""
+"""Values of all types survive writing and reading."""
 
 from __future__ import annotations
 

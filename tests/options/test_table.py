@@ -1,4 +1,4 @@
-"""One table says what is known of each option, and everything else reads it there."""
+"""One table has all facts about each option, and all other code reads them from there."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_key_belongs_to_one_option():
 
 
 def test_no_other_module_spells_a_key():
-    """Keys that stand elsewhere drift away from the table. Examples in docstrings and errors may show them."""
+    """Keys that are spelled elsewhere drift away from the table. Docstrings and errors may have them as examples."""
     root = Path(flintstream.__file__).parent
     keys = {key for option in OPTIONS for key in option.keys}
     elsewhere = {

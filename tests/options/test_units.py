@@ -1,4 +1,4 @@
-"""Spans of time and amounts of memory, as Flink's configuration writes them."""
+"""Durations and memory sizes in the format of Flink's configuration."""
 
 from __future__ import annotations
 

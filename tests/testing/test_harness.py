@@ -1,4 +1,4 @@
-"""What test harnesses of one input do: output, time, life cycle, errors."""
+"""Test harnesses of one input: output, time, life cycle, errors."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_periodic_watermarks_come_when_processing_time_says_so():
 
 
 class Meet(AsyncFunction):
-    """Goes on when all three records of the test are there."""
+    """Wait until all three records of the test have arrived."""
 
     def open(self, runtime_context):
         self.met = asyncio.Event()

@@ -1,4 +1,4 @@
-"""The tests that docs/testing.md shows pass."""
+"""The tests in docs/testing.md pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What test harnesses of keyed operators do: state, timers, snapshots, windows."""
+"""Test harnesses of keyed operators: state, timers, snapshots, windows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MEAN = AggregatingStateDescriptor("mean", Mean(), Types.PICKLED_BYTE_ARRAY())
 
 
 class Remember(KeyedProcessFunction):
-    """Keeps state of every kind, and says the count a second after the first record, in both kinds of time."""
+    """Keep state of every kind, and emit the count a second after the first record, in both kinds of time."""
 
     def open(self, runtime_context):
         self.count = runtime_context.get_state(COUNT)
@@ -277,7 +277,7 @@ FIRED = ValueStateDescriptor("fired", Types.LONG())
 
 
 class Fired(ProcessWindowFunction):
-    """Tells what is in a window and how often it has fired."""
+    """Emit the contents of a window and the number of its firings."""
 
     def process(self, key, context, elements):
         state = context.window_state().get_state(FIRED)

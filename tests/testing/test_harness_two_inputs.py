@@ -1,4 +1,4 @@
-"""What test harnesses of two inputs do: connected and broadcast streams."""
+"""Test harnesses of two inputs: connected and broadcast streams."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Times(CoProcessFunction):
 
 
 class Pay(KeyedCoProcessFunction):
-    """Joins an order with its payment, and complains when that does not come in time."""
+    """Join an order with its payment, and report a payment that does not arrive in time."""
 
     def open(self, runtime_context):
         self.order = runtime_context.get_state(ORDER)

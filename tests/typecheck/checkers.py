@@ -1,4 +1,4 @@
-"""Runs type checkers over the programs, and reads what the programs expect of them."""
+"""Run type checkers on the programs, and read the errors that the programs expect."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def pyright() -> Errors:
 
 
 def why_no_pyright() -> str | None:
-    """Return what is missing to run Pyright, None when nothing is.
+    """Return what Pyright needs and is missing, None if nothing is.
 
     Without Node.js it would try to download one.
     """

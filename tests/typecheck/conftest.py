@@ -1,3 +1,3 @@
-"""The programs are for type checkers; pytest looks at what is around them."""
+"""Keep pytest from collecting the programs, which are for type checkers."""
 
 collect_ignore = ["programs"]

@@ -94,7 +94,7 @@ def test_classes_with_slots_keep_them():
 
 
 def test_a_program_may_have_type_variables_of_its_own():
-    class Mine(Generic[T], MapFunction):  # noqa: PYI059 - PyFlink takes it
+    class Mine(Generic[T], MapFunction):  # noqa: PYI059 - PyFlink accepts it
         def map(self, value: T) -> T:
             return value
 

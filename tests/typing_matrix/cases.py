@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""The declared types, the kinds of Python values and the places where a type meets a value.
+"""The declared types, the kinds of Python values and the positions at which a type applies to a value.
 
 Runs on PyFlink, to record what it does, and on flintstream, which serves ``import pyflink``.
 """
@@ -51,7 +51,7 @@ class Ratio(float, enum.Enum):
 
 
 class Text(str):
-    """Has a text of its own, which is not what it is."""
+    """An object whose text differs from its value."""
 
     __slots__ = ()
 
@@ -197,7 +197,7 @@ ATOMS: dict[str, Callable[[], Any]] = {
     "np.str_": lambda: np.str_("a"),
     "np.datetime64": lambda: np.datetime64("2020-02-03T04:05:06"),
 }
-"""Values that are no collection of others."""
+"""Values that are not collections."""
 
 COLLECTIONS: dict[str, Callable[[], Any]] = {
     "[]": list,
@@ -323,7 +323,7 @@ COMPOSITE_TYPES: dict[str, Callable[[], Any]] = {
     "ROW(MAP)": lambda: Types.ROW([Types.MAP(Types.STRING(), Types.STRING())]),
 }
 
-# The types above that stand around another one; the value is wrapped as well.
+# The types above that contain another one; the value is wrapped as well.
 WRAPPED: dict[str, Callable[[Any], Any]] = {
     "TUPLE(TUPLE)": lambda value: (value,),
     "ROW(TUPLE)": Row,
@@ -336,7 +336,7 @@ TYPES = ATOMIC_TYPES | COMPOSITE_TYPES
 
 
 class Place(NamedTuple):
-    """Where a type is declared."""
+    """A position at which a type is declared."""
 
     types: Mapping[str, Callable[[], Any]]
     values: Mapping[str, Callable[[], Any]]
@@ -374,18 +374,18 @@ PLACES["key of a map"] = PLACES["key of a map"]._replace(unwrap=lambda m: next(i
 
 
 def make(place: str, type_name: str, value_name: str) -> Any:
-    """Return a new value as the place takes it."""
+    """Return a new value in the form that the position accepts."""
     value = VALUES[value_name]()
     wrapped = WRAPPED[type_name](value) if type_name in WRAPPED else value
     return PLACES[place].wrap(wrapped)
 
 
 def unmake(place: str, type_name: str, value: Any) -> Any:
-    """Return the value without what was put around it."""
+    """Return the value without its wrapping."""
     inner = PLACES[place].unwrap(value)
     return inner[0] if type_name in WRAPPED else inner
 
 
 def declared(place: str, type_name: str) -> Any:
-    """Return a new object of the type that is declared at a place."""
+    """Return a new object of the type that is declared at a position."""
     return PLACES[place].type_of(TYPES[type_name]())

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Describes a value that came through, and judges whether it is still what was sent."""
+"""Describe a received value, and judge whether it is equal to the sent one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def describe(value: Any) -> str:  # noqa: C901, PLR0911 - one rule after the oth
 
 
 def survives(type_name: str, sent: Any, got: Any) -> bool:
-    """Return whether ``got`` is what was sent, as it is or in an evident, lossless conversion to the type."""
+    """Return whether ``got`` is the sent value, unchanged or in an obvious, lossless conversion to the type."""
     try:
         return _survives(type_name, sent, got)
     except (TypeError, ValueError, OverflowError, ArithmeticError, AttributeError):
@@ -73,7 +73,7 @@ def _survives(type_name: str, sent: Any, got: Any) -> bool:  # noqa: C901, PLR09
     if isinstance(sent, Row) and isinstance(got, Row) and sent.get_row_kind() != got.get_row_kind():
         return False
     if isinstance(got, bool) and isinstance(sent, (int, float, Decimal)):
-        return got == bool(sent)  # the truth of a number is what BOOLEAN asks for
+        return got == bool(sent)  # BOOLEAN uses the truth value of a number
     if isinstance(sent, Fraction) and not isinstance(got, Fraction):
         sent = float(sent)
     if isinstance(sent, str) and isinstance(got, Decimal):
@@ -93,7 +93,7 @@ def _survives(type_name: str, sent: Any, got: Any) -> bool:  # noqa: C901, PLR09
     if parts == {} and isinstance(got, Row):
         return all(part is None for part in got)
     if parts is not None and names is not None:
-        if isinstance(sent, Row) and not set(parts) & set(names):  # names of its own: by position
+        if isinstance(sent, Row) and not set(parts) & set(names):  # other names: by position
             return len(parts) == len(names) and all(map(_survives, [""] * len(parts), sent, got))
         return set(parts) <= set(names) and all(_survives("", parts.get(n), v) for n, v in names.items())
     if parts is not None and isinstance(got, Mapping):
@@ -116,7 +116,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _names(value: Any) -> dict[str, Any] | None:
-    """Return the fields of a row with names that programs gave."""
+    """Return the fields of a row with the program's names."""
     names = getattr(value, "_fields", None) if isinstance(value, Row) else None
     if not names or all(name == f"f{i}" for i, name in enumerate(names)):
         return None
@@ -124,7 +124,7 @@ def _names(value: Any) -> dict[str, Any] | None:
 
 
 def _fields(value: Any) -> dict[Any, Any] | None:
-    """Return what a value has under names: a mapping, a row, an object."""
+    """Return the values of names in a mapping, a row or an object."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Row):
@@ -139,10 +139,10 @@ def _same_number(type_name: str, sent: Any, got: Any) -> bool:
         return str(sent) == str(got) or (not sent.is_nan() and sent == got)
     if math.isnan(sent):
         return math.isnan(got)
-    if type_name == "FLOAT":  # which has 32 bits, as it says
+    if type_name == "FLOAT":  # which has 32 bits by definition
         return bool(struct.unpack("f", struct.pack("f", sent))[0] == got)
     if isinstance(sent, Decimal) and isinstance(got, float):
-        return float(sent) == got  # as near as 64 bits can come
+        return float(sent) == got  # the nearest value of 64 bits
     if isinstance(sent, float) and isinstance(got, Decimal):
         return float(got) == sent
     return bool(sent == got)

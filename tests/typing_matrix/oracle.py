@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""What becomes of a value on PyFlink between a function in a worker process and the next one, or a sink.
+"""The conversion of a value on PyFlink between a function in a worker process and the next one, or a sink.
 
 No job runs: PyFlink's own encoder writes the value, PyFlink's own serializer in the JVM reads it, and back.
 """
@@ -24,7 +24,7 @@ STATES = {"value state", "list state", "value of a map state", "key of a map sta
 
 
 class Java:
-    """The serializers of a type; objects stay in lists of Java, since py4j makes others of them."""
+    """The serializers of a type; objects stay in Java lists, because py4j would convert them."""
 
     def __init__(self, place: str, type_name: str) -> None:
         jvm = get_gateway().jvm
@@ -64,7 +64,7 @@ class Java:
         return values
 
     def collected(self, value_name: str) -> Any:
-        """Return what from_collection makes of a value."""
+        """Return the result of from_collection for a value."""
         value = make(self.place, self.type_name, value_name)
         stream = self.env.from_collection([value], self.type_info)
         source = stream._j_data_stream.getTransformation().getOperator().getUserFunction().getFormat()
@@ -117,7 +117,7 @@ operation = Operation()
 class Embedded(Java):
     """The conversions of the execution mode ``thread``: Python runs inside the JVM, and no bytes are written.
 
-    What the JVM holds must not come here in between, since it would change: method handles join the steps.
+    Values in the JVM must not pass through Python in between, which would change them: method handles join the steps.
     """
 
     interpreter: Any = None
@@ -207,7 +207,7 @@ def _classes(jvm: Any, *names: str) -> Any:
 
 
 def answer(java: Java | None, place: str, type_name: str, value_name: str) -> list[Any]:
-    """Return what comes out: its description, whether it is what was sent, and Java's text of it; or the error."""
+    """Return the result: its description, whether it equals the sent value, and Java's text of it; or the error."""
     try:
         if java is not None:
             return java.ask(value_name)
@@ -229,7 +229,7 @@ def answer(java: Java | None, place: str, type_name: str, value_name: str) -> li
 
 
 def main() -> None:
-    """Append what each place gives to a file; what a crash of this process has begun is not tried again."""
+    """Append the result of each position to a file; a case that crashed this process is not tried again."""
     mode, path = sys.argv[1], Path(sys.argv[2])
     places = sys.argv[3:] or [place for place in PLACES if mode == "process" or place not in STATES]
     begun = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

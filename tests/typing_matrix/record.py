@@ -1,8 +1,8 @@
-"""Records what real PyFlink makes of every kind of value at every place where a type is declared.
+"""Record the results of real PyFlink for every kind of value at every position where a type is declared.
 
     python -m tests.typing_matrix.record --python /path/to/python/with/pyflink
 
-Takes some minutes. Some values end PyFlink's process; then a new one goes on with the rest.
+This takes some minutes. Some values end PyFlink's process; then a new one continues with the rest.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def ask(python: str, mode: str, journal: Path) -> int:
-    """Ask PyFlink what is not in the journal yet; the status is 0 when nothing is left."""
+    """Run the cases that are not in the journal yet on PyFlink; the status is 0 when none is left."""
     before = journal.stat().st_size if journal.exists() else 0
     command = [python, "-m", "tests.typing_matrix.oracle", mode, str(journal)]
     path = f"{Path(python).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # PyFlink's workers are started as `python`
@@ -54,8 +54,8 @@ def ask(python: str, mode: str, journal: Path) -> int:
 def compact(journals: dict[str, Path]) -> str:
     """Return the journals as one document.
 
-    By place, type and kind of value: what comes out in process mode and in thread mode, one text where both agree, with
-    ``=`` before what survives and ``!`` before what is changed. What both refuse is not there.
+    By position, type and kind of value: the results in process mode and in thread mode, one text if both agree, with
+    ``=`` before surviving values and ``!`` before changed ones. Values that both refuse are left out.
     """
     found: dict[str, dict[str, dict[str, list[Any]]]] = {}
     texts: dict[str, dict[str, str]] = {}

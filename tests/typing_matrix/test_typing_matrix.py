@@ -1,4 +1,4 @@
-"""What PyFlink brings through a declared type survives here, too, and nothing is changed silently."""
+"""Values that survive a declared type on PyFlink also survive here, and no value is changed silently."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MATRIX = json.loads(RECORDED.read_text(encoding="utf-8"))
 
 CONVERTED = [place for place in PLACES if "state" not in place]
 
-# What a type cannot hold, and drops as its name says; PyFlink does the same.
+# Parts that a type cannot hold, and drops by definition; PyFlink does the same.
 NARROWED = {
     **dict.fromkeys(("BYTE", "SHORT", "INT", "LONG"), "the fraction of a number"),
     **dict.fromkeys(("SQL_DATE", "LOCAL_DATE"), "the time of a day"),
@@ -36,18 +36,18 @@ WITH_FRACTIONS = {"[0.5]", "{'a': 0.5}", "np.array(float)"}
 
 UNPICKLABLE = {"memoryview", "mappingproxy", "generator", "dict.values"}
 
-# Java wrote more digits than tell a float from its neighbours.
+# Java wrote more digits than necessary to distinguish a float from its neighbours.
 LONGER_BEFORE_JAVA_19 = {("FLOAT", "2**31"), ("FLOAT", "2**40"), ("FLOAT", "-2**40")}
 
 
 def recorded(place: str, type_name: str, value_name: str) -> list[str | None]:
-    """Return what PyFlink gave in process mode and in thread mode, None where it refused."""
+    """Return the results of PyFlink in process mode and in thread mode, None if it refused."""
     found = MATRIX["outcomes"].get(f"{place} / {type_name}", {}).get(value_name)
     return found if isinstance(found, list) else [found, found]
 
 
 def ours(place: str, type_name: str, value_name: str) -> Any:
-    """Return what a declared type makes of a value here."""
+    """Return the result of a declared type for a value here."""
     type_info = declared(place, type_name)
     convert = (collected(type_info) if place == "from_collection" else type_info).converter()
     value = make(place, type_name, value_name)
@@ -59,7 +59,7 @@ def cases(place: str) -> list[tuple[str, str]]:
 
 
 def accepted(place: str, type_name: str) -> dict[str, str]:
-    """Return the kinds of values that a type takes here, and what becomes of them."""
+    """Return the kinds of values that a type accepts here, and the results."""
     found = {}
     for value_name in PLACES[place].values:
         try:
@@ -78,7 +78,7 @@ def test_what_survives_in_pyflink_survives_here(place):
             continue
         try:
             found = ours(place, type_name, value_name)
-        except Exception as error:  # noqa: BLE001 - all cases are told of together
+        except Exception as error:  # noqa: BLE001 - all cases are reported together
             lost.append(f"{type_name} of {value_name}: {error}; PyFlink gives {wanted}")
             continue
         if not survives(type_name, VALUES[value_name](), found) and describe(found) not in wanted:
@@ -90,7 +90,7 @@ def test_what_survives_in_pyflink_survives_here(place):
 def test_a_value_is_taken_as_it_is_or_refused_with_the_reason(place):
     changed, unexplained = [], []
     for type_name, value_name in cases(place):
-        if type_name == "PICKLED_BYTE_ARRAY":  # anything at all
+        if type_name == "PICKLED_BYTE_ARRAY":  # any object
             continue
         try:
             found = ours(place, type_name, value_name)
@@ -171,7 +171,7 @@ def described(place: str, type_name: str) -> Any:
 
 
 def run(env: StreamExecutionEnvironment, streams: list[Any]) -> dict[str, list[str]]:
-    """Return by type, in order, what has been described."""
+    """Return the descriptions by type, in order."""
     sink = CollectSink()
     streams[0].union(*streams[1:]).add_sink(sink)
     env.execute()
@@ -186,7 +186,7 @@ def expected(place: str) -> dict[str, list[str]]:
 
 
 def picklable(place: str, type_name: str) -> dict[str, str]:
-    """Leave out what cannot be sent as it is."""
+    """Leave out values that cannot be sent unchanged."""
     taken = accepted(place, type_name)
     return {name: text for name, text in taken.items() if name not in UNPICKLABLE}
 
@@ -211,7 +211,7 @@ KEPT = [name for name in VALUES if name not in UNPICKLABLE]
 
 
 class Kept(KeyedProcessFunction):
-    """Writes every kind of value into states of every type with one element, and reads them with the next one."""
+    """Write every kind of value into states of every type with one element, and read them with the next one."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         self.values, self.lists, self.maps = {}, {}, {}

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Mistakes that show while the program is built."""
+"""Mistakes that are detected while the program is built."""
 
 import threading
 
@@ -31,7 +31,7 @@ def windowed(env):
     return keyed(env).window(TumblingEventTimeWindows.of(Time.seconds(1)))
 
 
-# What is no function, or a function of another kind
+# Arguments that are not functions, or functions of another kind
 
 
 @failing("build", "TypeError", "MapFunction")

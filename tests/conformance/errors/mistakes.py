@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Mistakes that show while the program is built, and some that show when it runs."""
+"""Mistakes that are detected while the program is built, and some that are detected when it runs."""
 
 from pyflink.common import Row, Time, Types
 from pyflink.datastream import (

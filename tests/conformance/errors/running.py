@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Mistakes that show when the program runs."""
+"""Mistakes that are detected when the program runs."""
 
 from pyflink.common import Row, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
@@ -104,7 +104,7 @@ def byte_that_does_not_fit(env):
     return numbers(env).map(lambda i: 1000, Types.BYTE())
 
 
-# Functions that raise, or give what they must not
+# Functions that raise, or return invalid results
 
 
 @failing("run", "KeyError", "missing")

@@ -1,4 +1,4 @@
-"""Records on real PyFlink what the script gives: ``PYTHON -m tests.conformance.scripts``, PYTHON being one with PyFlink."""
+"""Record the script's results on real PyFlink: ``PYTHON -m tests.conformance.scripts``; PYTHON has PyFlink."""
 
 import json
 import os

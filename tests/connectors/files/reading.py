@@ -1,4 +1,4 @@
-"""Reading and writing files as the engine does, without an engine."""
+"""Reading and writing files like the engine, without an engine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_split(file_format, split, size=7):
 
 
 def read_with_interruptions(file_format, split, rng: random.Random, same_reader=0.5, largest=40):
-    """Read as the engine may: stop after any batch, go on from the pickled split, perhaps with another reader."""
+    """Read like the engine may: stop after any batch, continue from the pickled split, perhaps with another reader."""
     reader = file_format.create_reader()
     records = []
     while True:

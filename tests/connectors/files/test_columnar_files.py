@@ -268,7 +268,7 @@ def test_decimals_keep_their_scale(tmp_path):
 
 
 def test_rows_are_made_of_whole_columns(tmp_path):
-    """A scalar of Arrow for each value would take some ten calls for each row."""
+    """An Arrow scalar for each value would take about ten calls per row."""
     write_file(ParquetBulkWriters.for_row_type(SMALL), tmp_path / "f", [(n, "x") for n in range(200_000)])
     count = calls_of(lambda: read_file(ParquetColumnarRowInputFormat(SMALL), tmp_path / "f", 4096))
     assert count / 200_000 < 3

@@ -256,7 +256,7 @@ def test_wrong_arguments_are_refused(tmp_path):
     remote=st.booleans(),
 )
 def test_every_record_is_in_one_finished_file_whatever_fails(epochs, checkpoints, size, checkpoint_every, seed, remote):
-    """Attempts die before, while and after they merge; the job rolls back, and commits again what a checkpoint held."""
+    """Attempts die before, while and after they merge; the job rolls back, and commits a checkpoint's output again."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as directory:
         base = f"memory://{uuid.uuid4().hex}/out" if remote else directory

@@ -50,7 +50,7 @@ def rows_of(builder, text, tmp_path, bad=BadRecords.FAIL):
     return read_file(CsvReaderFormat.for_schema(builder.build()).with_bad_records(bad), path)
 
 
-# What PyFlink 2.3.0 makes of such files.
+# The records that PyFlink 2.3.0 reads from these files.
 @pytest.mark.parametrize(
     ("builder", "text", "expected"),
     [
@@ -182,7 +182,7 @@ def test_what_is_written_is_read_wherever_reading_stops(rows, options, chunk, se
     assert [tuple(row) for row in found] == rows
 
 
-# What PyFlink 2.3.0 writes.
+# The output of PyFlink 2.3.0.
 ROWS = [
     (1, 1.5, True, "x", ["p", "q"]),
     (-2, 1e10, False, 'a,"b"', []),

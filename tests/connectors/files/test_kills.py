@@ -1,4 +1,4 @@
-"""From files through keyed state into files, while processes are killed; a driver that is lost is started again."""
+"""From files through keyed state into files, while processes are killed; a lost driver is started again."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ env.execute("counting")
 
 
 class FilesCourse(Course):
-    """Reads CSV, compressed and not, and Parquet, and writes merged lines and Parquet."""
+    """Read CSV, compressed and not, and Parquet, and write merged lines and Parquet."""
 
     program = PROGRAM
 

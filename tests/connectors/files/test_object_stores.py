@@ -57,7 +57,7 @@ def open_writer(sink, attempt="1", state=None):
 
 
 def listed(base):
-    """Return what there is below a directory as {name: content}: what a reader sees, and what is hidden."""
+    """Return the files below a directory as {name: content}: the visible ones, and the hidden ones."""
     system, top = fsspec.core.url_to_fs(base)
     found = {path: system.cat_file(path) for path in (system.find(top) if system.exists(top) else [])}
     hidden = {path: data for path, data in found.items() if path.rpartition("/")[2].startswith(".")}

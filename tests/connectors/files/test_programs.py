@@ -213,7 +213,7 @@ def test_an_avro_input_is_read_with_its_type(tmp_path):
 
 @engines
 def test_new_files_are_read_once_although_the_job_starts_again(engine, tmp_path):
-    """Each start reads what appeared since, and the second goes on from the savepoint of the first."""
+    """Each start reads the new files, and the second continues from the savepoint of the first."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.csv").write_text("".join(f"{n},a\n" for n in range(200)))
     monitor = FileSource.for_record_stream_format(CsvReaderFormat.for_schema(CSV), str(tmp_path / "in"))

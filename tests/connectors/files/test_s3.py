@@ -1,4 +1,4 @@
-"""Sources, sinks, checkpoints and savepoints in S3, by a server that has its API."""
+"""Sources, sinks, checkpoints and savepoints in S3, on a server with its API."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_job_goes_on_from_a_savepoint_there(s3, tmp_path, state):
 
 
 def test_large_files_are_uploaded_in_parts_and_those_of_lost_attempts_removed(s3, monkeypatch):
-    part = 5 << 20  # the least that S3 takes
+    part = 5 << 20  # the minimum that S3 accepts
     monkeypatch.setitem(fsspec.config.conf, "s3", {"default_block_size": part})
     monkeypatch.setattr(recoverable_remote, "PIECE_BYTES", part)
     fsspec.get_filesystem_class("s3").clear_instance_cache()
@@ -98,7 +98,7 @@ def test_large_files_are_uploaded_in_parts_and_those_of_lost_attempts_removed(s3
 
 
 class S3Course(FilesCourse):
-    """Does so in a bucket, with checkpoints beside the files."""
+    """The same in a bucket, together with the checkpoints."""
 
     bucket = ""
     looked = 0.0

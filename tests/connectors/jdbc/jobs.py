@@ -1,4 +1,4 @@
-"""Programs that the tests of JDBC run."""
+"""Programs for the tests of JDBC."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def sqlite_sink(path, sql, type_info, **executed):
 
 
 def query(path, sql, *parameters):
-    """Execute a statement of SQLite and return what it gives."""
+    """Execute a statement in SQLite and return its result."""
     with closing(sqlite3.connect(path)) as connection, connection:
         return connection.execute(sql, parameters).fetchall()
 
 
 def write(sink, *blocks):
-    """Write blocks of records as a task would, with one epoch's end at the end."""
+    """Write blocks of records like a task, with the end of an epoch at the end."""
     with closing(sink.create_writer(None)) as writer:
         for block in blocks:
             writer.write(block, None)

@@ -1,6 +1,6 @@
-"""Real database servers: on this machine alone, with data in temporary directories.
+"""Real database servers: only on this machine, with data in temporary directories.
 
-Servers refuse to run as root; then they run as the user that their package has made, or as nobody.
+Servers refuse to run as root. As root, the tests run them as the user of their package, or as ``nobody``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any, ClassVar
 
 START_SECONDS = 60
 PASSWORD = "se/cr et&1"  # noqa: S105 - of a server that lives for a test
-"""With characters that mean something in URLs."""
+"""With characters that have a meaning in URLs."""
 
 
 class NoServerError(Exception):
-    """There is no such server on this machine."""
+    """The server is not installed on this machine."""
 
 
 def free_port() -> int:
@@ -43,12 +43,12 @@ def program(name: str, *elsewhere: str) -> str:
 
 
 class Server(ABC):
-    """A server in a process of its own, which can be killed and started again with the data it has."""
+    """A server in a separate process, which can be killed and restarted with its data."""
 
     system_user: ClassVar[str]
 
     def __init__(self) -> None:
-        """Start one with nothing in it."""
+        """Start an empty server."""
         self.port = free_port()
         self.owner: dict[str, Any] = {}
         if os.geteuid() == 0:
@@ -73,15 +73,15 @@ class Server(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make an empty directory of data."""
+        """Create an empty data directory."""
 
     @abstractmethod
     def command(self) -> list[str]:
-        """Return what starts the server."""
+        """Return the command that starts the server."""
 
     @abstractmethod
     def connect(self, database: str = "") -> Any:
-        """Return a connection of the administrator that commits by itself."""
+        """Return a connection of the administrator with autocommit."""
 
     def write(self, name: str, text: str) -> Path:
         path = self.directory / name
@@ -107,7 +107,7 @@ class Server(ABC):
         while True:
             try:
                 self.connect().close()
-            except Exception:  # noqa: BLE001 - whatever the driver raises
+            except Exception:  # noqa: BLE001 - any error of the driver
                 if self.process.poll() is not None or time.monotonic() > until:
                     text = (self.directory / "log").read_text(errors="replace")[-2000:]
                     raise NoServerError(f"the server does not start:\n{text}") from None
@@ -116,7 +116,7 @@ class Server(ABC):
                 return
 
     def kill(self) -> None:
-        """End it at once, without a chance to tell anybody."""
+        """Kill the server immediately, without a clean shutdown."""
         if self.process is not None:
             self.process.send_signal(self.signal)
             self.process.wait(30)
@@ -125,18 +125,18 @@ class Server(ABC):
     signal: ClassVar[signal.Signals] = signal.SIGKILL
 
     def close(self) -> None:
-        """End it and delete its data."""
+        """Stop the server and delete its data."""
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
-        """Execute a statement and return what it gives."""
+        """Execute a statement and return its result."""
         with closing(self.connect("shop")) as connection, connection.cursor() as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall()) if cursor.description else []
 
     def table(self, columns: str) -> str:
-        """Make a table of a name that no other has."""
+        """Create a table with a unique name."""
         name = f"t_{uuid.uuid4().hex[:8]}"
         self.execute(f"CREATE TABLE {name} ({columns})")
         return name

@@ -1,10 +1,10 @@
 """``python -m tests.connectors.jdbc.speed [RECORDS]``: records per second of the sink alone.
 
-Beside it stand the bare drivers, and SQLAlchemy Core with a pool: once with the driver's own SQL, once with ``text()``.
-PyFlink cannot be measured beside it: the connector for Flink 2 lacks a method that PyFlink 2.3 looks for.
+For comparison: the bare drivers, and SQLAlchemy Core with a pool, once with the driver's own SQL, once with ``text()``.
+PyFlink cannot be measured: the connector for Flink 2 lacks a method that PyFlink 2.3 looks for.
 """
 
-# ruff: noqa: S608 - tables have names of their own
+# ruff: noqa: S608 - the table names are generated here
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ UPSERT = "ON CONFLICT (id) DO UPDATE SET name = excluded.name"
 
 @dataclass(frozen=True)
 class Target:
-    """A database in which tables can be made."""
+    """A database in which tables can be created."""
 
     name: str
     url: str
     alchemy: sqlalchemy.URL
     mark: str
     connect: Callable[[], Any]
-    """Returns a connection of the driver that does not commit by itself."""
+    """Return a connection of the driver without autocommit."""
     table: Callable[[], str]
-    """Makes a table and returns its name."""
+    """Create a table and return its name."""
     upsert: str = UPSERT
 
     def statement(self, table: str, mark: str, *, upserts: bool) -> str:
@@ -99,7 +99,7 @@ WAYS: dict[str, Callable[..., None]] = {
 
 
 def measure(target: Target, rows: list[Any]) -> None:
-    """Print the best of several rounds, in which the ways take turns; upserts meet rows that are there."""
+    """Print the best of several rounds, in which the methods take turns; upserts update existing rows."""
     for upserts in (False, True):
         rates: dict[str, list[float]] = {name: [] for name in WAYS}
         times: dict[str, list[float]] = {name: [] for name in WAYS}

@@ -1,4 +1,4 @@
-"""Whole programs, on both engines, with failures and kills."""
+"""Whole programs on both engines, with failures and kills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused, or understood, when the program is built."""
+"""Options that are accepted or refused when the program is built."""
 
 from __future__ import annotations
 

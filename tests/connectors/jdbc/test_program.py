@@ -1,4 +1,4 @@
-"""A program as it is written for PyFlink."""
+"""A program that was written for PyFlink."""
 
 from __future__ import annotations
 

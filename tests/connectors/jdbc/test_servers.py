@@ -1,5 +1,5 @@
 """With real servers of PostgreSQL and MariaDB."""
-# ruff: noqa: S608 - tables have names of their own
+# ruff: noqa: S608 - the table names are generated here
 
 from __future__ import annotations
 

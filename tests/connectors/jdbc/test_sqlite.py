@@ -1,4 +1,4 @@
-"""What a writer does, record by record, batch by batch, with a database that is always there."""
+"""A writer, record by record and batch by batch, with a database that is always available."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def batches(monkeypatch):
-    """Return the list of the sizes of batches, as they are written."""
+    """Return a list that gets the sizes of the written batches."""
     sizes = []
     own = JdbcWriter._execute
 
@@ -47,7 +47,7 @@ def batches(monkeypatch):
 
 @pytest.fixture
 def slept(monkeypatch):
-    """Return the list of the seconds that were waited."""
+    """Return a list that gets the waiting times in seconds."""
     seconds: list[float] = []
     monkeypatch.setattr(time, "sleep", seconds.append)
     return seconds

@@ -1,6 +1,6 @@
-"""A real Apache Kafka broker: one node, on this machine alone, without ZooKeeper.
+"""A real Apache Kafka broker: one node, only on this machine, without ZooKeeper.
 
-Its jars come from Maven Central, once, by the Ivy that PySpark brings along. They are kept in the directory that the
+PySpark's Ivy downloads the jars from Maven Central, once. They are kept in the directory that the
 variable ``FLINTSTREAM_KAFKA_JARS`` names, ``~/.cache/flintstream/kafka-<version>`` by default.
 """
 
@@ -49,14 +49,14 @@ log.cleaner.enable=false
 
 
 class NoBrokerError(Exception):
-    """There is no broker to be had on this machine."""
+    """No broker can be started on this machine."""
 
 
 def jars() -> Path:
-    """Return the directory with the broker's jars; download them if it is not there.
+    """Return the directory with the broker's jars; download them if necessary.
 
     Raises:
-        NoBrokerError: They cannot be had, and why.
+        NoBrokerError: They cannot be downloaded; the message has the reason.
     """
     own = os.environ.get(JARS)
     directory = Path(own) if own else Path.home() / ".cache" / "flintstream" / f"kafka-{VERSION}"
@@ -92,10 +92,10 @@ def free_port() -> int:
 
 
 class Broker:
-    """A broker in a process of its own, which can be killed and started again with the data it has."""
+    """A broker in a separate process, which can be killed and restarted with its data."""
 
     def __init__(self, directory: str | os.PathLike[str], more: str = "", *formatting: str) -> None:
-        """Start one that keeps its data in ``directory``, with ``more`` properties and options of its formatting."""
+        """Start a broker with its data in ``directory``, with ``more`` properties and formatting options."""
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.jars = jars()
@@ -135,13 +135,13 @@ class Broker:
                 return
 
     def kill(self) -> None:
-        """End it at once, by signal 9."""
+        """Kill the broker with signal 9."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
     def close(self) -> None:
-        """End it and delete its data."""
+        """Stop the broker and delete its data."""
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 
@@ -151,15 +151,15 @@ class Broker:
         return AdminClient({"bootstrap.servers": self.servers, "log_level": 0})
 
     def topic(self, name: str = "", partitions: int = 1) -> str:
-        """Create a topic; by default of a name that no other has."""
+        """Create a topic, by default with a unique name."""
         name = name or f"topic-{uuid.uuid4().hex[:8]}"
-        admin = self.admin()  # with it its answers would go
+        admin = self.admin()  # without the client its answers would be lost
         for created in admin.create_topics([NewTopic(name, partitions, 1)]).values():
             created.result()
         return name
 
     def records(self, topic: str, *, committed: bool = True) -> list[tuple[Any, Any, Any]]:
-        """Return partition, key and value of all records of a topic, of committed transactions alone or of all."""
+        """Return partition, key and value of all records of a topic, of all or only of committed transactions."""
         level = "read_committed" if committed else "read_uncommitted"
         config = {"bootstrap.servers": self.servers, "group.id": "tests", "isolation.level": level, "log_level": 0}
         consumer = Consumer({**config, "enable.partition.eof": True, "auto.offset.reset": "earliest"})
@@ -180,7 +180,7 @@ def send(broker: Broker, topic: str, records: Iterable[Any], partition: int = 0,
 
 
 def committed(broker: Broker, group: str, topic: str, partition: int = 0) -> int:
-    """Return the offset that a group has committed; below 0 if it has none."""
+    """Return the committed offset of a group; below 0 if it has none."""
     client = Consumer({"bootstrap.servers": broker.servers, "group.id": group, "log_level": 0})
     try:
         return client.committed([TopicPartition(topic, partition)], timeout=10)[0].offset

@@ -1,4 +1,4 @@
-"""Writes down the properties that Kafka's Java clients document, for the tests to go through.
+"""Write the properties that Kafka's Java clients document to a table for the tests.
 
     python -m tests.connectors.kafka.java_properties 3.4.0 4.1.1
 
@@ -46,7 +46,7 @@ def recorded() -> list[tuple[str, str, str, str]]:
 
 
 def main() -> None:
-    """Ask each release, and write what any of them has."""
+    """Query each release, and write the properties of all of them."""
     ivy = next(Path(pyspark.__file__).parent.glob("jars/ivy-*.jar"))
     found: dict[tuple[str, str], str] = {}
     for release in sys.argv[1:]:

@@ -1,4 +1,4 @@
-"""Programs that the tests of Kafka run."""
+"""Programs for the tests of Kafka."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LATEST = KafkaOffsetsInitializer.latest()
 
 
 def source(broker, *topics, schema=None):
-    """Return a builder of a source that reads texts from the beginning to where the topics end now."""
+    """Return a builder of a source that reads texts from the beginning to the current end of the topics."""
     builder = KafkaSource.builder().set_bootstrap_servers(broker.servers).set_bounded(LATEST)
     if topics:
         builder.set_topics(*topics)

@@ -1,8 +1,8 @@
 """``python -m tests.connectors.kafka.kills``: from Kafka through keyed state to Kafka while processes are killed.
 
-A topic is filled with numbers. A job on Spark counts, per key, how many it has seen, and writes a line for each into
+A topic is filled with numbers. A job on Spark counts them per key, and writes a line for each to
 another topic, exactly once. Meanwhile workers, drivers, whole process trees and the broker are killed with signal 9; a
-lost driver is started again. In the end whoever reads committed records must find each line, once.
+lost driver is started again. In the end a reader of committed records must find each line once.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ KEYS = 1000
 """A multiple of the partitions: all of a key is in one, in order."""
 VICTIMS = ("worker", "daemon", "jvm", "driver", "tree", "broker")
 SECONDS_PER_KILL = 120
-"""What a kill may cost at most, on whatever machine."""
+"""The greatest delay that a kill may cause, on any machine."""
 SECONDS_WITHOUT_VICTIM = 5
-"""After so long the whole tree is killed instead: without its daemon, Spark forks no workers until it needs one."""
+"""After this time the whole tree is killed instead: without its daemon, Spark forks no workers until it needs one."""
 
 PROGRAM = """
 import sys, time
@@ -86,18 +86,18 @@ SETTINGS = {
 
 
 class KillsError(AssertionError):
-    """What was found."""
+    """The result of a run."""
 
 
 class Feeder(threading.Thread):
-    """Writes the numbers, so many ahead of what is committed: there is always something to do, and never all of it."""
+    """Write the numbers, a fixed number ahead of the committed ones, so that the job always has some work left."""
 
     def __init__(self, broker: Broker, topic: str, records: int, ahead: int, watcher: Watcher) -> None:
         super().__init__(daemon=True)
         self.broker, self.topic, self.records, self.ahead, self.watcher = broker, topic, records, ahead, watcher
 
     def run(self) -> None:
-        # Idempotent: what is sent again, when the broker was killed, must not be there twice.
+        # Idempotent: records that are sent again after a kill of the broker must not be duplicated.
         config = {"bootstrap.servers": self.broker.servers, "enable.idempotence": True, "log_level": 0}
         client = Producer({**config, "delivery.timeout.ms": 600_000})
         for number in range(self.records):
@@ -108,7 +108,7 @@ class Feeder(threading.Thread):
 
 
 class Watcher(threading.Thread):
-    """Reads the lines as another program would: committed ones."""
+    """Read the lines like another program: only committed ones."""
 
     def __init__(self, broker: Broker, topic: str) -> None:
         super().__init__(daemon=True)
@@ -128,7 +128,7 @@ class Watcher(threading.Thread):
 
 
 class Course:
-    """One job and what is done to it."""
+    """One job and its kills."""
 
     def __init__(self, records: int, seed: int, directory: Path, say: Callable[[str], None]) -> None:
         self.records = records
@@ -140,10 +140,10 @@ class Course:
         self.seen: set[Process] = set()
 
     def run(self, plan: list[str]) -> None:
-        """Run the job to its end; kill what the plan says, at random points of its way, each after a sign of life.
+        """Run the job to its end; kill the planned processes at random points, each after a sign of life.
 
         Raises:
-            KillsError: Something is missing, or there more than once; or it has not ended.
+            KillsError: A line is missing or duplicated, or the job has not ended.
         """
         self.until = time.monotonic() + SECONDS_PER_KILL * (len(plan) + 2)
         self.broker = Broker(self.directory / "broker")
@@ -236,7 +236,7 @@ class Course:
         until = time.monotonic() + 30
         while self.watcher.count < self.records and time.monotonic() < until:
             time.sleep(0.1)
-        time.sleep(1)  # for what is too much
+        time.sleep(1)  # for duplicates
         lines = self.watcher.lines
         wanted = {f"{number} {number // KEYS + 1}".encode() for number in range(self.records)}
         missing, added = wanted - lines.keys(), lines.keys() - wanted
@@ -261,10 +261,10 @@ class Course:
 
 
 def run_kills(records: int, plan: list[str], seed: int, say: Callable[[str], None]) -> Counter[str]:
-    """Do it, and return how often what was killed; the logs of one that fails are kept.
+    """Run the job, and return the number of kills of each kind; the logs of a failed run are kept.
 
     Raises:
-        KillsError: Something was lost or repeated.
+        KillsError: A line was lost or repeated.
     """
     directory = Path(tempfile.mkdtemp(prefix=f"flintstream-kills-{seed}-"))
     course = Course(records, seed, directory, say)
@@ -278,7 +278,7 @@ def run_kills(records: int, plan: list[str], seed: int, say: Callable[[str], Non
 
 
 def main() -> int:
-    """Do what the command line says; return 1 when it fails."""
+    """Run the command line; return 1 if the run fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.connectors.kafka.kills")
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--kills", type=int, default=20)

@@ -1,4 +1,4 @@
-"""A broker that takes connections by TLS and by SASL, and the stores of keys for it, made by Java's own keytool."""
+"""A broker that accepts TLS and SASL connections, and its key stores, created by Java's keytool."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ listener.name.{name}.oauthbearer.sasl.jaas.config={security}.oauthbearer.{oauth}
 
 
 class SecureBroker(Broker):
-    """``ssl`` wants a certificate of the client; ``sasl_ssl`` and ``sasl_plaintext`` a user, or a token."""
+    """``ssl`` requires a client certificate; ``sasl_ssl`` and ``sasl_plaintext`` a user, or a token."""
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        """Make the stores and start the broker."""
+        """Create the stores and start the broker."""
         self.stores = Path(directory, "stores")
         self.stores.mkdir(parents=True)
         make_stores(self.stores)
@@ -56,7 +56,7 @@ class SecureBroker(Broker):
 
 
 def make_stores(directory: Path) -> None:
-    """Make a root, an authority between, and keys of broker and client; those of the client in all forms."""
+    """Create a root, an intermediate authority, and keys of broker and client; those of the client in all forms."""
 
     def keytool(*arguments: str, give: str = "") -> str:
         command = ["keytool", *arguments, "-storepass", SECRET, "-noprompt"]

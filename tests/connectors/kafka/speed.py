@@ -1,4 +1,4 @@
-"""``python -m tests.connectors.kafka.speed``: records per second of source and sink alone, beside the bare client."""
+"""``python -m tests.connectors.kafka.speed``: records per second of source and sink alone, and of the bare client."""
 
 from __future__ import annotations
 

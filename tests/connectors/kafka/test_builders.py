@@ -1,4 +1,4 @@
-"""What the builders refuse, and what they make of properties; nothing here needs a broker."""
+"""The builders' checks, and their treatment of properties; these tests need no broker."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
 
 def wrong(value: Any) -> Any:
-    """Return a value that is not of the type that is asked for."""
+    """Return a value of a wrong type."""
     return value
 
 

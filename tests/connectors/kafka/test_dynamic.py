@@ -1,4 +1,4 @@
-"""What a DynamicKafkaSource reads, of a real broker that stands for several clusters."""
+"""A DynamicKafkaSource reads from a real broker, which serves as several clusters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from flintstream.errors import PlanError
 
 
 class FromFile(KafkaMetadataService):
-    """Reads from a file which topics of which clusters the streams consist of."""
+    """Metadata service that reads the topics and clusters of the streams from a file."""
 
     def __init__(self, path, servers):
         self.path = path
@@ -56,7 +56,7 @@ def single(broker):
 
 @pytest.fixture
 def topics(broker):
-    """Three topics, each with texts that begin with its number."""
+    """Three topics, each with texts that start with its number."""
     names = [broker.topic(partitions=2) for _ in range(3)]
     for number, name in enumerate(names):
         for partition in (0, 1):
@@ -101,7 +101,7 @@ def test_streams_come_and_go_while_the_job_runs(broker, topics, tmp_path):
         send(broker, topics[2], ["still there"])
         assert next(found) == "still there"
         service.write({"b": {"west": [topics[2]]}, "c": {"south": [topics[1]]}})
-        assert sorted(next(found) for _ in range(10)) == texts(1)  # by now all know what is gone
+        assert sorted(next(found) for _ in range(10)) == texts(1)  # all subtasks know the removed topics by now
         send(broker, topics[0], ["not read any more"])
         send(broker, topics[2], ["the last"])
         assert next(found) == "the last"

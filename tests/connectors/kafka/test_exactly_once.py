@@ -1,4 +1,4 @@
-"""What is committed to Kafka is there once, whatever happens around the commit."""
+"""Committed records are in Kafka once, whatever happens around the commit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXACTLY_ONCE = DeliveryGuarantee.EXACTLY_ONCE
 
 
 class Task:
-    """A writer that is asked for what it has prepared, epoch after epoch."""
+    """A writer that prepares epoch after epoch."""
 
     def __init__(self, broker, topic, tmp_path, run="run", subtask=0):
         context = WriterContext(subtask, 2, "0-0-abc", "job/sink", run=run, staging=LocalFileStore(str(tmp_path)))
@@ -46,7 +46,7 @@ def topic(broker):
 
 @pytest.fixture
 def committer(broker, topic):
-    """Return a function that makes committers, each as if in a process of its own."""
+    """Return a function that creates committers, each as if in a separate process."""
     made = []
 
     def create():
@@ -63,7 +63,7 @@ def texts(broker, topic):
 
 
 LARGE = "large " * 20_000
-"""More than stays within a committable."""
+"""More than fits into a committable."""
 
 
 @pytest.mark.parametrize("text", ["small", LARGE], ids=["inline", "file"])

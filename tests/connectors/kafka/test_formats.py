@@ -1,4 +1,4 @@
-"""Rows in Kafka: schemas of formats in sources and sinks, with the brokers that librdkafka pretends to have."""
+"""Rows in Kafka: schemas of formats in sources and sinks, with librdkafka's mock brokers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_bad_messages_are_skipped_and_bad_fields_are_none(mock):
 
 
 class Read(ProcessFunction):
-    """Reads messages; what cannot be read goes to a side output, with the reason."""
+    """Read messages; unreadable ones go to a side output, with the reason."""
 
     def __init__(self, schema):
         self.schema = schema

@@ -1,4 +1,4 @@
-"""Every property that Kafka's Java clients document works here, is harmless, or is refused with what to use instead."""
+"""Every property that Kafka's Java clients document works, has no effect, or is refused with an alternative."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OF_FLINK = [
     "stream-metadata-discovery-failure-threshold",
     "stream-metadata-discovery-interval-ms",
 ]
-"""What the documentation of Flink's connector has, beside the properties of Kafka's clients."""
+"""The properties in the documentation of Flink's connector, except those of Kafka's clients."""
 
 LOGIN = "org.apache.kafka.common.security"
 PLAIN = {
@@ -104,7 +104,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "ssl.truststore.location": ("/there/is/none.p12",),
     "ssl.truststore.type": ("PKCS12",),
 }
-"""Values beside the default: those at the ends of what Java takes, above all."""
+"""Values other than the default, above all the limits of Java's ranges."""
 
 NEEDS_JAVA = {
     "partitioner.class": ("com.example.Mine", "set_partitioner"),
@@ -117,11 +117,11 @@ NEEDS_JAVA = {
 
 
 NO_KERBEROS = ("sasl.mechanism", "GSSAPI")
-"""The default, which the librdkafka of PyPI does not have; another test shows what is said then."""
+"""The default, which PyPI's librdkafka does not support; another test shows the message."""
 
 
 def context(name: str) -> dict[str, str]:
-    """Return what must be set with a property so that it is used at all."""
+    """Return the properties without which this one has no effect."""
     if name.startswith("ssl."):
         return {"security.protocol": "SSL"}
     if name.startswith(("sasl.oauthbearer.", "sasl.login.callback", "sasl.client.callback")):
@@ -194,7 +194,7 @@ def test_an_unknown_property_is_no_error_as_in_java_but_told_of_with_what_may_be
         caplog.clear()
     consumer({"zookeeper.connect": "a:2181"}).close()
     producer({"zookeeper.connect": "a:2181"}, print)
-    assert caplog.text == ""  # tasks need not say it again
+    assert caplog.text == ""  # tasks need not warn again
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Source and sink with the brokers that librdkafka pretends to have: no Java, no download."""
+"""Source and sink with librdkafka's mock brokers: no Java, no download."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXTS = [f"text {number}" for number in range(200)]
 
 @pytest.fixture(scope="module")
 def mock():
-    """The brokers live as long as the client that has them. Topics of four partitions come up when they are named."""
+    """The brokers live as long as their client. Topics of four partitions are created on first use."""
     owner = Producer({"test.mock.num.brokers": 2, "log_level": 0})
     servers = ",".join(f"{each.host}:{each.port}" for each in owner.list_topics(timeout=10).brokers.values())
     return SimpleNamespace(servers=servers, owner=owner)

@@ -1,4 +1,4 @@
-"""Brokers that want TLS, certificates, users or tokens, reached with the stores and properties of Java programs."""
+"""Brokers that require TLS, certificates, users or tokens, with the stores and properties of Java programs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def secure(tmp_path_factory):
 
 
 def token(config: str) -> tuple[str, float]:
-    """Return an unsigned token, which the broker takes."""
+    """Return an unsigned token, which the broker accepts."""
     now = int(time.time())
 
     def part(content: dict[str, Any]) -> str:
@@ -72,7 +72,7 @@ def oauth(**options: str) -> dict[str, str]:
 
 
 def pem(broker: SecureBroker) -> dict[str, str]:
-    """Return the texts of the stores, which properties may have themselves."""
+    """Return the texts of the stores, which properties may contain directly."""
     own = read_store(str(broker.stores / "client.jks"), "test", SECRET)
     return {
         "ssl.truststore.type": "PEM",
@@ -184,7 +184,7 @@ def wrong_password() -> str:
 )
 def test_a_store_that_cannot_be_read_is_an_error_that_names_it_and_no_password(secure, properties, message):
     given = properties(secure)
-    check_consumer(TLS | given)  # the file need not be where the program is built
+    check_consumer(TLS | given)  # the file need not exist where the program is built
     with pytest.raises(StoreError, match=message) as raised:
         consumer(TLS | given)
     assert "wrong" not in str(raised.value).replace("is wrong", "")

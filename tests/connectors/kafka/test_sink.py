@@ -1,4 +1,4 @@
-"""What a KafkaSink writes, to a real broker."""
+"""A KafkaSink writes to a real broker."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_keys_go_to_the_partitions_of_kafkas_java_client(broker, guarantee):
 
 
 def _murmur2(data: bytes) -> int:
-    """The hash of Kafka's Java client, its sign bit cleared; written down from its definition."""
+    """The hash of Kafka's Java client with its sign bit cleared, written from its definition."""
     mask, m = 0xFFFFFFFF, 0x5BD1E995
     h = (0x9747B28C ^ len(data)) & mask
     whole = len(data) // 4 * 4

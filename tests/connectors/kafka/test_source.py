@@ -1,4 +1,4 @@
-"""What a KafkaSource reads, of a real broker."""
+"""A KafkaSource reads from a real broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a writer has prepared for the committer of Kafka's sink."""
+"""Records that a writer has prepared for the committer of Kafka's sink."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flintstream.storage.memory import MemoryFileStore
 
 
 class Refusing(MemoryFileStore):
-    """Deletes nothing, and says so as clients of object stores do: with an error that is no OSError."""
+    """A store whose deletions fail with an error that is not an OSError, like those of object store clients."""
 
     asked = 0
 

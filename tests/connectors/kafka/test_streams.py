@@ -1,4 +1,4 @@
-"""Streams of Kafka that do not end: new partitions, checkpoints, event time, a broker that is away for a while."""
+"""Endless Kafka streams: new partitions, checkpoints, event time, a broker that is down for a while."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unbounded(broker, topic, stop=None, **properties):
 
 
 def take(stream, count, seconds=60):
-    """Return so many records of a stream that does not end."""
+    """Return the first records of an endless stream."""
     found, until = [], time.monotonic() + seconds
     with stream.execute_and_collect() as records:
         for record in records:

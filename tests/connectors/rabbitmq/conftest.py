@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-logging.getLogger("pika").setLevel(logging.CRITICAL)  # it tells at length of servers that are not there
+logging.getLogger("pika").setLevel(logging.CRITICAL)  # it logs a lot about unreachable servers
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What the tests of RabbitMQ read and write with."""
+"""Programs for the tests of RabbitMQ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ END = "the end"
 
 
 class UntilEnd(SimpleStringSchema):
-    """Reads texts until one says that nothing follows."""
+    """Read texts until one that marks the end."""
 
     def is_end_of_stream(self, element):
         return element == END

@@ -1,4 +1,4 @@
-"""A real RabbitMQ of the Debian package: one node, on this machine alone, with its own data, ports and port mapper."""
+"""A real RabbitMQ of the Debian package: one node, only on this machine, with separate data, ports and port mapper."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STOP_SECONDS = 30
 
 
 class NoServerError(Exception):
-    """There is no server to be had on this machine."""
+    """No server can be started on this machine."""
 
 
 def free_port() -> int:
@@ -32,10 +32,10 @@ def free_port() -> int:
 
 
 class Server:
-    """A server in a process of its own, which can be killed and started again with the data it has."""
+    """A server in a separate process, which can be killed and restarted with its data."""
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        """Start one that keeps its data in ``directory``."""
+        """Start a server with its data in ``directory``."""
         if not PROGRAM.exists() or shutil.which("epmd") is None:
             raise NoServerError(f"there is no {PROGRAM}; 'apt-get install rabbitmq-server' brings it")
         self.directory = Path(directory)
@@ -43,7 +43,7 @@ class Server:
         self.port = free_port()
         mapper = free_port()
         own = {
-            "HOME": str(self.directory),  # the cookie by which nodes know each other
+            "HOME": str(self.directory),  # the cookie that authenticates nodes to each other
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "ERL_EPMD_PORT": str(mapper),
             "RABBITMQ_NODENAME": f"flintstream-{self.port}@localhost",
@@ -61,7 +61,7 @@ class Server:
         }
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RABBITMQ_")} | own
         self.process: subprocess.Popen[bytes] | None = None
-        # Without one of its own the server would leave one behind that outlives it.
+        # Without a separate port mapper the server would start one that outlives it.
         command = ["epmd", "-port", str(mapper), "-address", "127.0.0.1"]
         self.mapper = subprocess.Popen(command, env=self.environment)  # noqa: S603
         try:
@@ -93,14 +93,14 @@ class Server:
                 time.sleep(0.1)
 
     def kill(self) -> None:
-        """End it at once, by signal 9."""
+        """Kill the server with signal 9."""
         assert self.process is not None
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(STOP_SECONDS)
 
     def close(self) -> None:
-        """End it and delete its data."""
+        """Stop the server and delete its data."""
         self.kill()
         self.mapper.terminate()
         self.mapper.wait(STOP_SECONDS)

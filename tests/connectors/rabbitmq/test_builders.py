@@ -1,4 +1,4 @@
-"""The names of PyFlink, and what they refuse; nothing is connected."""
+"""PyFlink's names and their checks, without a connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a queue is read once, whatever fails."""
+"""Each message of a queue is read once, whatever fails."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Slow(MapFunction):
 
 
 def run(env, built, tmp_path, faults=None, seconds=0.0003):
-    """Bring a queue into a table, and return what is in it."""
+    """Read a queue into a table, and return its rows."""
     ledger = Ledger(tmp_path / "ledger", Faults(tmp_path / "none"))
     stream = env.add_source(built).map(Slow(seconds))
     (stream if faults is None else stream.map(FaultyMap(faults))).map(int).sink_to(ledger)
@@ -88,7 +88,7 @@ def test_a_server_that_is_killed_and_comes_up_again_has_nothing_lost_or_read_twi
 
 
 class Stand:
-    """In the place of a receiver."""
+    """A replacement of a receiver."""
 
     def __init__(self):
         self.number = 0

@@ -45,7 +45,7 @@ while not Path("last-kill").exists():  # killed here, when its job is over, it m
 
 
 class RabbitCourse(Course):
-    """Reads a queue with correlation ids."""
+    """Read a queue with correlation ids."""
 
     program = PROGRAM
     port = 0

@@ -1,4 +1,4 @@
-"""What a RMQSink writes, to a real server."""
+"""An RMQSink writes to a real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a RMQSource reads, of a real server."""
+"""An RMQSource reads from a real server."""
 
 from __future__ import annotations
 
@@ -169,6 +169,6 @@ def test_a_reader_reads_one_split_after_the_other(server):
         next(reader.read(second, Fetch(2)))
     assert waits.value.value is False
     assert first.messages == [b"c"]
-    reading.close()  # the epoch ends, and another process goes on with both
+    reading.close()  # the epoch ends, and another process continues both
     assert list(reader.read(first, Fetch(2))) == [["c"]]
     assert list(reader.read(second, Fetch(2))) == [["d"]]

@@ -1,12 +1,12 @@
-"""What a program of the corpus finds in place of its author's machines.
+"""Replacement of the author's machines for a program of the corpus.
 
 Python imports this module at its start, in the program and in its workers, because the runner puts this directory on
 ``PYTHONPATH``. No file of a program changes. Three things do:
 
-* Clients of Kafka connect to the broker of the runner, whatever servers the program names, and those of PostgreSQL and
+* Kafka clients connect to the broker of the runner, whatever servers the program names, and those of PostgreSQL and
   MySQL to its database.
-* Names of hosts that are not this machine's lead to it, and other addresses are refused: nothing leaves the machine.
-* Under real PyFlink, the jars that the program names give way to those of the runner.
+* Names of other hosts resolve to this machine, and other addresses are refused: no data leaves the machine.
+* Under real PyFlink, the jars of the runner replace those that the program names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SERVERS = "bootstrap.servers"
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
-    """Calls a function with a module as soon as it has been imported."""
+    """Call a function with a module as soon as it has been imported."""
 
     def __init__(self, hooks: dict[str, Callable[[ModuleType], None]]) -> None:
         self.hooks = hooks
@@ -54,7 +54,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
 
 def _local_broker(module: ModuleType) -> None:
-    """Have the classes of confluent_kafka connect to the runner's broker."""
+    """Make the classes of confluent_kafka connect to the runner's broker."""
 
     def redirected(base: type) -> type:
         class Redirected(base):
@@ -91,7 +91,7 @@ def _made_with_servers(client: Any, *args: Any, **more: Any) -> Any:
 
 
 def _database(module: ModuleType) -> None:
-    """Have a driver connect to the runner's database."""
+    """Make a driver connect to the runner's database."""
     connect = module.connect
 
     def to_the_runner(*_: Any, **given: Any) -> Any:
@@ -104,7 +104,7 @@ def _database(module: ModuleType) -> None:
 
 
 def _flink_kafka(module: ModuleType) -> None:
-    """Have PyFlink's builders and clients of Kafka take the runner's broker."""
+    """Make PyFlink's Kafka builders and clients use the runner's broker."""
     for name in ("KafkaSourceBuilder", "KafkaSinkBuilder"):
         builder = getattr(module, name)
         given = builder.set_bootstrap_servers
@@ -126,7 +126,7 @@ def _property(self: Any, method: Any, *args: Any, **more: Any) -> Any:
 
 
 def _flink_jars(module: ModuleType) -> None:
-    """Have PyFlink take the runner's jars, and none that the program names."""
+    """Make PyFlink use the runner's jars, and none that the program names."""
     environment = module.StreamExecutionEnvironment
     made = environment.get_execution_environment
     add = environment.add_jars
@@ -142,7 +142,7 @@ def _flink_jars(module: ModuleType) -> None:
 
 
 def _stay_here() -> None:
-    """Refuse connections to other machines, and lead their names to this one."""
+    """Refuse connections to other machines, and resolve their names to this one."""
     connect, connect_ex, resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
     def checked(address: Any) -> Any:
