@@ -27,7 +27,7 @@ FOUND = Path(__file__).parent / "found"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run random programs in two ways; the exit status is 1 if some differ."""
+    """Run random programs in two ways; the exit status is 1 if any differ."""
     parser = argparse.ArgumentParser(description="Run random programs in two ways and compare.")
     parser.add_argument("--oracle", action="store_true", help="compare with real PyFlink; otherwise with Spark")
     parser.add_argument("--programs", type=int, default=100, help="how many")
@@ -35,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tries", type=int, default=60, help="how often to try to make a program smaller that differs")
     parser.add_argument("--together", type=int, default=6, help="how many programs PyFlink runs in one job")
     parser.add_argument("--venv", type=Path, default=record.ROOT / ".oracle-venv", help="where PyFlink is")
-    parser.add_argument("--keep", type=int, default=0, help="write so many programs to found/")
+    parser.add_argument("--keep", type=int, default=0, help="write this many programs to found/")
     parser.add_argument("--record", type=Path, nargs="+", help="renew outcomes in found/, no more")
     options = parser.parse_args(arguments)
-    logging.getLogger("flintstream").setLevel(logging.ERROR)  # many programs have something to be warned of
+    logging.getLogger("flintstream").setLevel(logging.ERROR)  # many programs cause warnings
 
     oracle = Oracle(options.venv) if options.oracle or options.record else None
     expect: Callable[[Program], Outcome] = oracle.run if oracle else lambda program: running.run(program, "spark")
@@ -67,7 +67,7 @@ def write(path: Path, program: Program, outcome: Outcome) -> None:
 
 
 def most_different(todo: Iterable[Program], count: int) -> Iterator[Program]:
-    """Return programs each of which has as much as possible that those before it do not have."""
+    """Return programs, each with as many features as possible that the earlier ones lack."""
     left = {id(program): program for program in todo}
     seen: set[str] = set()
     for _ in range(min(count, len(left))):
@@ -82,7 +82,7 @@ def tells(outcome: Outcome) -> bool:
 
 
 def features(program: Program) -> set[str]:
-    """Return what a program tries."""
+    """Return the features that a program uses."""
     ways = {
         f"{program.mode} {step.op} {name}={value}"
         for step in program.steps
@@ -95,7 +95,7 @@ def features(program: Program) -> set[str]:
 def compare_all(todo: list[Program], expect: Callable[[Program], Outcome], tries: int) -> list[Program]:
     """Compare flintstream's inline engine with ``expect``, and return the programs that differ or fail.
 
-    What differs is printed, in the smallest program found.
+    Each difference is printed, in the smallest program found.
     """
     wrong_ones: list[Program] = []
     failing = 0
@@ -124,7 +124,7 @@ def compare_all(todo: list[Program], expect: Callable[[Program], Outcome], tries
 
 
 def what_is_wrong(program: Program, expect: Callable[[Program], Outcome]) -> str:
-    """Return how a program differs, or that it fails in both ways; empty if it gives the same."""
+    """Return the difference of a program, or that it fails in both ways; empty if the results are equal."""
     expected, ours = attempt(program, expect), attempt(program, lambda some: running.run(some, "inline"))
     if isinstance(expected, str) and isinstance(ours, str):
         return f"fails twice: {expected}\n{ours}"
@@ -137,12 +137,12 @@ def what_is_wrong(program: Program, expect: Callable[[Program], Outcome]) -> str
 
 
 def attempt(program: Program, run: Callable[[Program], Outcome]) -> Outcome | str:
-    """Return the outcome of a program, or how it fails."""
+    """Return the outcome of a program, or its failure."""
     try:
         return run(program)
     except OracleError as error:
         return str(error)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is a result
+    except Exception as error:  # noqa: BLE001 - any error is a result
         return f"{type(error).__name__}: {error}"
 
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Makes the streams of a description, on real PyFlink and on flintstream alike."""
+"""Build the streams of a description, both on real PyFlink and on flintstream."""
 
 from importlib import import_module
 
@@ -23,17 +23,17 @@ def build(env, program):
     streams: list = []
     for step in program.steps:
         if step.op == "stamp":
-            # Several operators in PyFlink, of which set_parallelism would reach the last one only.
+            # Several operators in PyFlink, where set_parallelism would affect only the last one.
             env.set_parallelism(program.parallelism_of(step))
         streams.append(BUILDERS[step.op](env, [streams[i] for i in step.inputs], step.options))
         env.set_parallelism(program.parallelism)
-        # Sources of collections have one subtask always; a union and a side output are no operators of their own.
+        # Sources of collections always have one subtask; a union and a side output are not separate operators.
         if step.op not in {"collection", "union", "side"}:
             streams[-1].set_parallelism(program.parallelism_of(step))
     return [streams[position] for position in program.results()]
 
 
-# Modules of PyFlink 2.3 that a name can be imported from; its own is the first.
+# Modules of PyFlink 2.3 from which a name can be imported; the defining one is the first.
 PLACES = {
     "Duration": ("common", "common.time", "common.watermark_strategy", "datastream.checkpoint_config"),
     "OutputTag": ("datastream", "datastream.data_stream", "datastream.output_tag", "datastream.window"),
@@ -48,7 +48,7 @@ PLACES = {
 
 
 def imported(name, options):
-    """Return what a program imports from one of the modules that have it."""
+    """Return a name as a program imports it from one of the modules that have it."""
     places = PLACES[name]
     return getattr(import_module(f"pyflink.{places[options.get('imports', 0) % len(places)]}"), name)
 
@@ -94,7 +94,7 @@ def map_(env, inputs, options):
 
 
 def written(function, method, options):
-    """Return an object of a class of PyFlink, or what the options say is in its place."""
+    """Return an object of a PyFlink class, or the replacement given in the options."""
     how = options.get("written")
     return f.written(how, getattr(function, method)) if how else function
 
@@ -151,7 +151,7 @@ def union(env, inputs, options):
 
 
 def keyed(stream, options):
-    """Key a stream, with a type of the key if the records have one and the options say so."""
+    """Key a stream, with a key type if the records are typed and the options request it."""
     select = options["select"]
     key_type = None
     if options["typed_key"]:
@@ -229,7 +229,7 @@ def result_of(windows, options, *, timed, every):
     if options["function"].startswith("reduce"):
         reducer = k.Reduce(how, options["input"])
         return windows.reduce(reducer, function, f.type_of(form)) if function else windows.reduce(reducer)
-    # What is aggregated is a record of the result, or one for the window function.
+    # The aggregate is a record of the result, or one for the window function.
     aggregate = k.Aggregate(how, form)
     if function is None:
         return windows.aggregate(aggregate, output_type=f.type_of(form))

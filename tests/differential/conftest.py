@@ -1,4 +1,4 @@
-"""Keeps pytest from importing what needs PyFlink, or stands for it."""
+"""Keep pytest from importing modules that need PyFlink, or replace it."""
 
 from __future__ import annotations
 

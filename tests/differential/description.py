@@ -1,6 +1,6 @@
-"""What a random program is: a list of steps, each on the streams of earlier ones, that can be written as JSON.
+"""The description of a random program: a list of steps, each on the streams of earlier ones, writable as JSON.
 
-The module imports nothing but the standard library, for it is loaded beside real PyFlink and beside flintstream alike.
+The module imports only the standard library, because both real PyFlink and flintstream load it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Mode = Literal["STREAMING", "BATCH"]
 
 @dataclass(frozen=True)
 class Step:
-    """One operation. Its records are triples of a key, a number and a time, in the form that ``options`` say."""
+    """One operation. Its records are triples of a key, a number and a time, in the form given by ``options``."""
 
     op: str
     inputs: tuple[int, ...] = ()
@@ -24,18 +24,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """Steps in an order in which every step comes after its inputs. Streams that no step takes are the results."""
+    """Steps in an order in which every step follows its inputs. Streams that no step uses are the results."""
 
     mode: Mode
     parallelism: int
     steps: tuple[Step, ...]
 
     def parallelism_of(self, step: Step) -> int:
-        """Return how many subtasks a step has."""
+        """Return the number of subtasks of a step."""
         return 1 if step.op == "collection" else step.parallelism or self.parallelism
 
     def results(self) -> list[int]:
-        """Return the positions of the steps whose streams no other step takes."""
+        """Return the positions of the steps whose streams no other step uses."""
         taken = {position for step in self.steps for position in step.inputs}
         return [position for position in range(len(self.steps)) if position not in taken]
 
@@ -44,7 +44,7 @@ class Program:
         return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what :func:`from_json` takes."""
+        """Return the argument of :func:`from_json`."""
         steps = [
             {"op": s.op, "inputs": list(s.inputs), "options": s.options, "parallelism": s.parallelism}
             for s in self.steps

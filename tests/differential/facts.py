@@ -1,16 +1,16 @@
-"""Which programs have one outcome only: what is known of each stream, step by step.
+"""The programs with only one outcome, derived from facts about each stream, step by step.
 
-What makes an outcome depend on chance, and so is not allowed:
+The outcome may depend on chance, and the program is refused, for these reasons:
 
-* After an exchange, records of different senders come in any order. In STREAMING a keyed function may depend on the
+* After an exchange, records of different senders arrive in any order. In STREAMING a keyed function may depend on the
   order only if all records of a key come from one sender, in an order that is known itself. In BATCH the records of a
   key are sorted by timestamp, so that these must be different from each other.
-* Between the two inputs of a function there is no order, but for keyed ones in BATCH. So state that both sides share
-  may be told only when a timer fires, at the end of all input.
-* There are no watermarks before the end of the input: the programs are run with an interval of hours. So nothing is
-  late, and timers fire in the order of their times, among equal times in any.
+* The two inputs of a function have no common order, except keyed ones in BATCH. So state that both sides share
+  may be emitted only when a timer fires, at the end of all input.
+* There are no watermarks before the end of the input: the programs run with an interval of hours. So no record is
+  late, and timers fire in the order of their times, and in any order for equal times.
 
-The module imports nothing but the standard library and the description.
+The module imports only the standard library and the description.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class AmbiguousError(Exception):
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a stream.
+    """The known facts about a stream.
 
     ``order``: of the records; ``key``: among those with the same key field, which all come from one subtask.
     ``field``, ``stamps``: whether the times in the records, and their timestamps, are different from each other;
@@ -57,7 +57,7 @@ class Facts:
 
 
 def facts_of(program: Program) -> list[Facts]:
-    """Return what is known of the stream of each step.
+    """Return the facts about the stream of each step.
 
     Raises:
         AmbiguousError: The program has no outcome, or more than one.
@@ -75,10 +75,10 @@ def facts_of(program: Program) -> list[Facts]:
 
 
 def after(program: Program, step: Step, position: int, inputs: list[Facts]) -> Facts:
-    """Return what is known after one step; see :func:`facts_of`."""
+    """Return the facts after one step; see :func:`facts_of`."""
     options = step.options
     if any(facts.holes for facts in inputs):
-        # PyFlink cannot bring None from one operator to another, nor to a sink: the two must be chained.
+        # PyFlink cannot pass None from one operator to another, nor to a sink: the two must be chained.
         alone = step.op == "without_holes" and inputs[0].parallelism == program.parallelism_of(step)
         need(alone, "a function that does not expect None for a record")
     if options.get("typed_key") and (inputs[0].form == UNTYPED or options["select"] not in {"key", "parity"}):
@@ -113,7 +113,7 @@ def need(condition: bool, why: str) -> None:
 
 
 def source(program: Program, step: Step, position: int, parallelism: int) -> Facts:
-    """Return what is known of a source: all its times are different, also from those of other sources."""
+    """Return the facts about a source: all its times are different, also from those of other sources."""
     options = step.options
     facts = Facts(options["form"], parallelism, "total", "unique", origins=frozenset({position}))
     if step.op == "sequence":
@@ -130,14 +130,14 @@ def source(program: Program, step: Step, position: int, parallelism: int) -> Fac
 
 
 def moved(facts: Facts, parallelism: int) -> Facts:
-    """Return what is known after an edge without keys: records stay where they are if the parallelism does."""
+    """Return the facts after an edge without keys: records stay in their subtask if the parallelism is the same."""
     keeps = parallelism in {1, facts.parallelism}
     facts = replace(facts, parallelism=parallelism, side=None)
     return facts if keeps else unordered(facts)
 
 
 def unordered(facts: Facts) -> Facts:
-    """Forget the order."""
+    """Drop the facts about the order."""
     return replace(facts, order="none", rising=False, rising_field=False)
 
 
@@ -156,7 +156,7 @@ def mapped(facts: Facts, options: dict[str, Any]) -> Facts:
 
 
 def of_other_keys(facts: Facts) -> Facts:
-    """Forget what is known among records with the same key."""
+    """Drop the facts about records with the same key."""
     rising = facts.order == "total"
     return replace(
         facts,
@@ -174,7 +174,7 @@ def without_key(times: Times) -> Times:
 
 
 def in_form(facts: Facts, options: dict[str, Any], *, nulls: bool | None = None) -> Facts:
-    """Return the facts of records made anew: typed ones have no None."""
+    """Return the facts about newly created records: typed ones have no None."""
     form = options["form"]
     any_null = facts.nulls if nulls is None else nulls
     # Different keys can become the same text: "None" and None.
@@ -198,7 +198,7 @@ def filtered(facts: Facts, options: dict[str, Any]) -> Facts:
 
 
 def with_holes(facts: Facts, options: dict[str, Any]) -> Facts:
-    # Records pass a function without a declared type as what they are: rows, and tuples.
+    # Records pass a function without a declared type unchanged: rows, and tuples.
     need(facts.form in {UNTYPED, "TUPLE"}, "rows without a type")
     return replace(facts, holes=True, form=UNTYPED)
 
@@ -220,7 +220,7 @@ def taken_aside(facts: Facts, options: dict[str, Any]) -> Facts:
 
 
 def partitioned(facts: Facts, options: dict[str, Any], parallelism: int) -> Facts:
-    """Return what is known after an exchange without keys."""
+    """Return the facts after an exchange without keys."""
     need(facts.form == options["form"], "a partitioner does not change records")
     how = options["how"]
     need(how != "forward" or facts.parallelism == parallelism, "forward needs the same parallelism")
@@ -231,7 +231,7 @@ def partitioned(facts: Facts, options: dict[str, Any], parallelism: int) -> Fact
 
 
 def together(step: Step, inputs: list[Facts], parallelism: int) -> Facts:
-    """Return what is known of two streams side by side."""
+    """Return the common facts about two streams."""
     one, other = inputs
     forms = {one.form, other.form}
     stamps: Times
@@ -262,7 +262,7 @@ def together(step: Step, inputs: list[Facts], parallelism: int) -> Facts:
 
 
 def is_ordered(program: Program, facts: Facts, select: str) -> bool:
-    """Return whether the records of a key come to a keyed function in an order that is known."""
+    """Return whether the records of a key reach a keyed function in a known order."""
     of_key = select in {"key", "pair"}
     if program.mode == "BATCH":
         return facts.stamps == "unique" or (facts.stamps == "key" and of_key)
@@ -270,7 +270,7 @@ def is_ordered(program: Program, facts: Facts, select: str) -> bool:
 
 
 def each(program: Program, facts: Facts, select: str, parallelism: int) -> Facts:
-    """Return what is known of results of which each belongs to one record."""
+    """Return the facts about results that each belong to one record."""
     if program.mode == "STREAMING" and facts.order == "total" and parallelism == 1:
         order: Order = "total"
     else:
@@ -281,7 +281,7 @@ def each(program: Program, facts: Facts, select: str, parallelism: int) -> Facts
 
 
 def running(program: Program, step: Step, facts: Facts, parallelism: int) -> Facts:
-    """Return what is known after a function that gives something for each record, if it is not in BATCH."""
+    """Return the facts after a function that emits a result for each record, except in BATCH."""
     options, select = step.options, step.options["select"]
     reduces = step.op in {"reduce", "rolling"}
     commutes = reduces and options["how"] in COMMUTATIVE
@@ -310,7 +310,7 @@ def running(program: Program, step: Step, facts: Facts, parallelism: int) -> Fac
 
 
 def of_timers(facts: Facts, options: dict[str, Any], parallelism: int, *, alone: bool = True) -> Facts:
-    """Return what is known of results that are given when timers fire, or with results for each record beside them."""
+    """Return the facts about results of timers, optionally with results for each record."""
     # Different keys can become the same text.
     of_key = options["select"] == "key" and (options["form"] == UNTYPED or facts.form != UNTYPED)
     times: Times = "key" if of_key and alone else "ties"
@@ -328,7 +328,7 @@ def of_timers(facts: Facts, options: dict[str, Any], parallelism: int, *, alone:
 
 
 def windowed(program: Program, options: dict[str, Any], facts: Facts, parallelism: int) -> Facts:
-    """Return what is known after windows."""
+    """Return the facts after windows."""
     kind, select = options["assigner"], options["select"]
     function = options["function"]
     need(options["input"] == facts.form, "another form of the input")
@@ -344,7 +344,7 @@ def windowed(program: Program, options: dict[str, Any], facts: Facts, parallelis
         return replace(tied(found) if kind == "count" else found, field="ties", rising_field=False)
     need(facts.stamps != "none", "windows need timestamps")
     if kind == "session":
-        # A record that joins two sessions makes PyFlink lose one, and which elements come first is left open.
+        # PyFlink loses one of two sessions that a record joins, and does not define which elements come first.
         in_order = facts.rising if program.mode == "STREAMING" else facts.stamps != "none"
         need(in_order and (ordered or program.mode == "BATCH"), "sessions that may be joined")
     found = of_timers(facts, options, parallelism)
@@ -356,7 +356,7 @@ def windowed(program: Program, options: dict[str, Any], facts: Facts, parallelis
 
 
 def timed(program: Program, step: Step, inputs: list[Facts], parallelism: int) -> Facts:
-    """Return what is known after functions with timers."""
+    """Return the facts after functions with timers."""
     options, first = step.options, inputs[0]
     if step.op == "broadcast":
         need(program.mode == "BATCH", "rules and records come in any order")

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
 """The functions of random programs. Every record is a triple: a key, a number (or None) and a time.
 
-Numbers stay below 1009. ``ordered`` functions tell the orders of the same records apart, the others must not.
+Numbers stay below 1009. ``ordered`` functions depend on the order of their records, the others must not.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ UNTYPED = "tuple"
 
 
 def type_of(form):
-    """Return a new type for a form, for PyFlink cannot pickle functions that hold one which is in use."""
+    """Return a new type for a form, because PyFlink cannot pickle functions that hold one that is in use."""
     fields = [Types.STRING(), Types.LONG(), Types.LONG()]
     if form == "TUPLE":
         return Types.TUPLE(fields)
@@ -34,7 +34,7 @@ def type_of(form):
 def make(form, key, number, time, loose=None):
     """Return a record; a typed one has no None and a text as its key.
 
-    ``loose`` says in what way a typed one is not quite of its type.
+    ``loose`` is the way in which a typed one deviates from its type.
     """
     if form == UNTYPED:
         return key, number, time
@@ -48,7 +48,7 @@ def make(form, key, number, time, loose=None):
 
 
 def written(how, function):
-    """Return a function as programs hand it over in the place of an object of a class of PyFlink."""
+    """Return a function in the form that programs pass instead of an object of a PyFlink class."""
     if how == "lambda":
         return lambda *values: function(*values)  # noqa: PLW0108 - that it is a lambda is the point
     if how == "partial":
@@ -113,7 +113,7 @@ class Select:
 
 
 def key_field(key):
-    """Return what stands for the key of a keyed stream in a record."""
+    """Return the form of the key of a keyed stream in a record."""
     return key[0] if isinstance(key, tuple) else key
 
 
@@ -138,7 +138,7 @@ UNUSABLE_ASSIGNERS = {
     "fails": lambda: fail,
     "nothing": lambda: "no function",
 }
-"""What ``from_source`` is handed at times: PyFlink never looks at it."""
+"""An argument that some programs pass to ``from_source``, which PyFlink ignores."""
 
 
 # Functions without state
@@ -206,7 +206,7 @@ def by_number(key, count):
 
 
 class Process(ProcessFunction):
-    """Tells the timestamp, if asked to; with a tag, every third record leaves by the side."""
+    """Emit the timestamp, if requested; with a tag, every third record goes to the side output."""
 
     def __init__(self, form, tag, *, timestamps):
         self.form, self.tag, self.timestamps = form, tag, timestamps

@@ -1,4 +1,4 @@
-"""The hypothesis strategy that makes programs. Steps with more than one outcome are left out; see ``facts.py``."""
+"""The hypothesis strategy of programs. Steps with more than one outcome are left out; see ``facts.py``."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ LOOSE: dict[str, dict[str, tuple[str | None, ...]]] = {
     },
     "map": {"TUPLE": (None, None, "other", "list")},
 }
-"""What PyFlink takes, with functions in threads, that is not quite of the type."""
+"""Deviations from the type that PyFlink accepts with functions in threads."""
 ASSIGNERS = (None, None, "none", "text", "generator", "fails", "nothing")
 MOST_STEPS = 7
 
 
 IMPORTS = frozenset({"sequence", "stamp", "process", "side", "window", "keyed_process"})
-"""Steps that take a name which several modules have."""
+"""Steps with a name that several modules have."""
 
 
 class Maker:
-    """A program in the making."""
+    """A partial program."""
 
     def __init__(self, choose: Choose, modes: Sequence[Mode], parallelism: Sequence[int]) -> None:
-        """Make a program; ``choose`` chooses one of some values, of which the first one is the simplest."""
+        """Start a program; ``choose`` chooses one of several values, of which the first is the simplest."""
         self.choose = choose
         self.program = Program(choose(modes), choose(parallelism), ())
         self.facts: list[Facts] = []
         self.times = [2 * i - 15 for i in range(50)]
-        # One number, for a permutation would be a choice for each place.
+        # One number, because a permutation would be a choice for each position.
         random.Random(choose(range(1000))).shuffle(self.times)
         for _ in range(choose((1, 2))):
             self.add_source()
@@ -55,14 +55,14 @@ class Maker:
             self.add_any_step()
 
     def pick(self, *choices: Any) -> Any:
-        """Choose one of some values."""
+        """Choose one of several values."""
         return self.choose(choices)
 
     def add(self, op: str, inputs: tuple[int, ...] = (), **options: Any) -> bool:
         """Add a step, unless it would have more than one outcome."""
         parallelism = self.pick(None, 1, 2) if self.program.parallelism > 1 and op != "collection" else None
         if op == "stamp" and self.facts[inputs[0]].parallelism == 1:
-            # Otherwise few streams would keep their order.
+            # Without this, few streams would keep their order.
             parallelism = self.pick(1, 2, None) if self.program.parallelism > 1 else None
         if op in IMPORTS:
             options["imports"] = self.choose(range(5))
@@ -112,7 +112,7 @@ class Maker:
         others = [i for i in free if i != first]
         ordered, timed = is_ordered(self.program, facts, "key"), facts.stamps != "none"
         ops = [*ALWAYS]
-        # What is not always possible comes more often where it is.
+        # Steps that are not always possible are chosen more often when they are.
         ops += ["window"] * (4 * timed + ordered)
         ops += ["keyed_map", "keyed_flat_map", "reduce", "keyed_process"] * ordered
         ops += ["rolling", "rolling"] * (ordered and not facts.nulls)
@@ -121,7 +121,7 @@ class Maker:
         self.add_step(self.pick(*ops), first, others)
 
     def add_step(self, op: str, first: int, others: list[int]) -> None:
-        """Add a step on a stream; what is open about it is drawn."""
+        """Add a step on a stream with random options."""
         facts = self.facts[first]
         if op in {*TWO_INPUTS, "broadcast"}:
             if op == "union":
@@ -159,14 +159,14 @@ class Maker:
         if op == "flat_map":
             return {"how": pick("same", "twice", "some"), "form": form, "written": pick(*WRITTEN)}
         if op == "process":
-            # With functions in threads, PyFlink tells what a timer gave in the same chain the time of the last record.
+            # With functions in threads, PyFlink gives results of a timer in the same chain the time of the last record.
             return {"form": form, "side": pick(False, True), "timestamps": facts.field == "unique"}
         if op in {"co_map", "co_flat_map", "broadcast"}:
             return {"form": form}
         return {**self.key(op, facts), **self.keyed_options(op, facts, form)}
 
     def key(self, op: str, facts: Facts) -> dict[str, Any]:
-        """Draw how a stream is keyed."""
+        """Draw the key of a stream."""
         selects = ["key", "key", "key", "key", "parity", "pair", *["all"] * (op == "window")]
         select = self.pick(*selects)
         typed = facts.form != UNTYPED and select in {"key", "parity"}
@@ -215,7 +215,7 @@ class Maker:
         }
 
     def window_options(self, facts: Facts, form: str, hows: tuple[str, ...]) -> dict[str, Any]:
-        """Draw a window and what is done with it."""
+        """Draw a window and its operation."""
         pick, ordered = self.pick, self.ordered
         joined = self.program.mode == "STREAMING" and not (facts.rising and ordered)
         kinds = ["tumbling", "sliding", *["session"] * (not joined)] * (facts.stamps != "none")
@@ -248,7 +248,7 @@ class Maker:
 
 @st.composite
 def programs(draw: Any, modes: tuple[Mode, ...] = MODES, parallelism: tuple[int, ...] = (1, 2)) -> Program:
-    """Make programs with one outcome."""
+    """Draw programs with one outcome."""
     return Maker(lambda choices: draw(st.sampled_from(choices)), modes, parallelism).program
 
 
@@ -257,7 +257,7 @@ def random_programs(
 ) -> list[Program]:
     """Return ``count`` different programs, the same ones for the same seed.
 
-    They are more different from each other than those that hypothesis makes of its earlier examples.
+    They differ more from each other than those that hypothesis derives from its earlier examples.
     """
     chance = random.Random(seed)
     found: dict[str, Program] = {}

@@ -36,7 +36,7 @@ class Reduce(ReduceFunction):
 
 
 class Aggregate(AggregateFunction):
-    """Accumulates (key, number, time, count)."""
+    """Accumulate (key, number, time, count)."""
 
     def __init__(self, how, form):
         self.how, self.form = how, form
@@ -77,7 +77,7 @@ class AddUp(AggregateFunction):
 
 
 class Memory:
-    """Keeps numbers in one kind of state; only ``list`` and ``value`` remember the order."""
+    """Keep numbers in one kind of state; only ``list`` and ``value`` keep the order."""
 
     def __init__(self, kind, context, name="memory"):
         self.kind = kind
@@ -127,7 +127,7 @@ class KeyedMap(MapFunction):
 
 
 class KeyedFlatMap(FlatMapFunction):
-    """Gives every second record of a key."""
+    """Emit every second record of a key."""
 
     def __init__(self, memory, form):
         self.kind, self.form = memory, form
@@ -146,9 +146,9 @@ class KeyedFlatMap(FlatMapFunction):
 
 
 class KeyedProcess(KeyedProcessFunction):
-    """Remembers numbers, registers timers, and tells what it remembers when they fire.
+    """Keep numbers, register timers, and emit the numbers when they fire.
 
-    Options: ``memory`` (the kind of state), ``ordered``, ``emit`` (tells something for each record too), ``delay`` (of
+    Options: ``memory`` (the kind of state), ``ordered``, ``emit`` (also emits a result for each record), ``delay`` (of
     timers behind the time of a record; without, there are none), ``delete`` (each record deletes the timer of the one
     before), ``again`` (a timer registers another one, once), ``clear`` (a timer clears the state).
     """
@@ -191,7 +191,7 @@ class KeyedProcess(KeyedProcessFunction):
 
 
 class CoProcess(KeyedCoProcessFunction):
-    """Remembers the numbers of both sides; ``shared`` tells them in the order in which they came, on each record."""
+    """Keep the numbers of both sides; ``shared`` emits them in the order of arrival, on each record."""
 
     def __init__(self, options):
         self.options, self.form = options, options["form"]
@@ -227,7 +227,7 @@ def rules_descriptor():
 
 
 def add_rule(value, ctx):
-    """Remember the largest number of a key, whatever the order."""
+    """Keep the largest number of a key, whatever the order."""
     rules, key = ctx.get_broadcast_state(rules_descriptor()), str(value[0])
     rules.put(key, max(num(value[1]), rules.get(key) if rules.contains(key) else -1))
 
@@ -249,7 +249,7 @@ class Broadcast(BroadcastProcessFunction):
 
 
 class KeyedBroadcast(KeyedBroadcastProcessFunction):
-    """Looks at the rules when a timer fires; with ``emit`` for each record too."""
+    """Read the rules when a timer fires; with ``emit`` also for each record."""
 
     def __init__(self, options):
         self.options, self.form = options, options["form"]
@@ -277,7 +277,7 @@ class KeyedBroadcast(KeyedBroadcastProcessFunction):
 
 
 def told_of(window, elements, form, key, *, ordered, timed):
-    """Return a record about a window; the windows of counts have no bounds worth telling."""
+    """Return a record about a window; count windows have no meaningful bounds."""
     numbers = [element[1] for element in elements]
     bounds = [window.start] if timed else []
     time = window.end if timed else max(element[2] for element in elements)
@@ -285,7 +285,7 @@ def told_of(window, elements, form, key, *, ordered, timed):
 
 
 class OfWindow(ProcessWindowFunction):
-    """Tells about a window; ``counting`` counts the windows of a key in its global state."""
+    """Emit a record about a window; ``counting`` counts the windows of a key in its global state."""
 
     def __init__(self, form, *, ordered, timed, counting):
         self.form, self.ordered, self.timed, self.counting = form, ordered, timed, counting

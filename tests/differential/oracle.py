@@ -1,7 +1,7 @@
-"""Runs programs on real PyFlink, many in one process: :class:`Oracle` asks, and the module itself is what answers.
+"""Run programs on real PyFlink, many in one process: :class:`Oracle` asks, and this module as a script answers.
 
-The process is another one, with the Python of a virtual environment that has PyFlink. It reads programs from each line
-of its input and answers each with a line.
+The script runs in a separate process, with the Python of a virtual environment with PyFlink. It reads programs from
+each line of its input and answers each with a line.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ CONFIG = {"pipeline.auto-watermark-interval": "10 h", "python.execution-mode": "
 
 
 class OracleError(Exception):
-    """PyFlink has not run a program."""
+    """PyFlink could not run a program."""
 
 
 class Oracle:
-    """A process with PyFlink; a new one is started when one ends."""
+    """A process with PyFlink, which is restarted when it ends."""
 
     def __init__(self, venv: Path, seconds: float = 120) -> None:
-        """Use the virtual environment ``venv``, which is made unless it is there; no program may take ``seconds``."""
+        """Use the virtual environment ``venv``, created if necessary; ``seconds`` is the time limit of a program."""
         self.python = record.python_with_pyflink(venv)
         self.seconds = seconds
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it lives as long as this object
@@ -47,14 +47,14 @@ class Oracle:
         self._process: subprocess.Popen[str] | None = None
 
     def prepare(self, programs: Iterable[Program], together: int) -> None:
-        """Run programs in jobs of up to ``together`` programs each, and remember the outcomes."""
+        """Run programs in jobs of up to ``together`` programs each, and keep the outcomes."""
         alike: dict[tuple[str, int], list[Program]] = {}
         for program in programs:
             alike.setdefault((program.mode, program.parallelism), []).append(program)
         for group in alike.values():
             for first in range(0, len(group), together):
                 some = group[first : first + together]
-                # When one fails, nothing is known of the others; each is run alone then.
+                # If one fails, the others have no result; then each runs alone.
                 started = time.monotonic()
                 try:
                     self._known |= zip(map(str, some), self._ask(some), strict=True)
@@ -93,13 +93,13 @@ class Oracle:
         return outcomes
 
     def _start(self) -> subprocess.Popen[str]:
-        # The process writes a lot that nobody wants to read, unless it dies.
+        # The process logs a lot, which is only useful if it dies.
         command = [str(self.python), "-m", "tests.differential.oracle"]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=record.ROOT, stdin=pipe, stdout=pipe, stderr=self._log, text=True)  # noqa: S603
 
     def close(self) -> None:
-        """End the process."""
+        """Stop the process."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -115,7 +115,7 @@ def answer(programs: list[Program]) -> dict[str, Any]:
         collects = [[record.collector(stream) for stream in build.build(env, program)] for program in programs]
         env.execute("random programs")
         return {"outcomes": [[dict(zip(("text", "values"), c(), strict=True)) for c in some] for some in collects]}
-    except Exception as error:  # noqa: BLE001 - whatever it is, the other programs are to run
+    except Exception as error:  # noqa: BLE001 - the other programs must run after any error
         return {"error": record.essence(error)}
 
 
@@ -124,7 +124,7 @@ def serve(questions: IO[str], answers: IO[str]) -> None:
     import cloudpickle
     from tests.differential import build, functions, keyed_functions
 
-    # As a script that a user runs, the functions are in no module that a worker could import.
+    # Like in a user's script, the functions are not in a module that a worker could import.
     for module in (build, functions, keyed_functions):
         cloudpickle.register_pickle_by_value(module)
     for line in questions:
@@ -135,7 +135,7 @@ def serve(questions: IO[str], answers: IO[str]) -> None:
 if __name__ == "__main__":
     # The workers of PyFlink are started as `python`.
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    # What PyFlink prints is no answer.
+    # PyFlink's own output is not an answer.
     with os.fdopen(os.dup(1), "w") as stream:
         os.dup2(2, 1)
         serve(sys.stdin, stream)

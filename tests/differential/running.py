@@ -1,4 +1,4 @@
-"""Runs programs on flintstream, and compares outcomes."""
+"""Run programs on flintstream, and compare outcomes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.conformance.registry import Ordering
     from tests.differential.description import Program
 
-# As a script that a user runs, the functions are in no module that a worker could import.
+# Like in a user's script, the functions are not in a module that a worker could import.
 for module in (build, functions, keyed_functions):
     cloudpickle.register_pickle_by_value(sys.modules[module.__name__])
 
@@ -54,7 +54,7 @@ def run_together(programs: Sequence[Program], engine: str) -> list[Outcome]:
 
 
 def difference(program: Program, expected: Outcome, actual: Outcome, *, ordered: bool = True) -> str:
-    """Return how two outcomes differ, as a diff; empty if they do not."""
+    """Return the difference of two outcomes as a diff; empty if they are equal."""
     found = []
     facts = facts_of(program)
     for position, one, other in zip(program.results(), expected, actual, strict=True):

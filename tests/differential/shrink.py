@@ -1,4 +1,4 @@
-"""Makes a program smaller as long as something is wrong with it."""
+"""Shrink a program as long as it is still wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def shrink(program: Program, is_wrong: Callable[[Program], bool], tries: int) ->
 
 
 def reductions(program: Program) -> Iterator[Program]:
-    """Return the programs with one outcome that are smaller by one thing, the ones that lack most first."""
+    """Return the programs with one outcome that are smaller by one part, the smallest ones first."""
     for candidate in candidates(program):
         try:
             facts_of(candidate)
@@ -40,7 +40,7 @@ def reductions(program: Program) -> Iterator[Program]:
 
 
 def candidates(program: Program) -> Iterator[Program]:
-    """Return smaller programs, some of which may make no sense."""
+    """Return smaller programs, some of which may be invalid."""
     for position in reversed(range(len(program.steps))):
         if len(program.steps) > 1:
             yield without(program, position, below=True)
@@ -56,7 +56,7 @@ def candidates(program: Program) -> Iterator[Program]:
 
 
 def without(program: Program, removed: int, *, below: bool) -> Program:
-    """Take a step out, with all that build on it (``below``), or so that they build on its first input."""
+    """Remove a step, with all that depend on it (``below``), or connect those to its first input."""
     kept: list[Step] = []
     places: dict[int, int] = {}
     for position, step in enumerate(program.steps):

@@ -1,4 +1,4 @@
-"""Random programs give the same on both engines, at each parallelism, and in both modes where they have to."""
+"""Random programs give equal results on both engines, at each parallelism, and in both modes where required."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MORE = os.environ.get("DIFFERENTIAL_EXAMPLES")
 
 
 def examples(usual):
-    """Return settings for so many examples, the same ones in every run; for random ones if more are asked for."""
+    """Return settings for this many examples, the same in every run; random ones if more are requested."""
     count = int(MORE) if MORE else usual
     checks = list(HealthCheck)
     return settings(
@@ -45,7 +45,7 @@ def test_engines_agree(mode, parallelism):
     def on_spark(program):
         return running.difference(program, running.run(program, "inline"), running.run(program, "spark"))
 
-    # Each job on Spark takes its time, however many programs there are in it.
+    # Each Spark job takes time, whatever the number of programs in it.
     todo = generate.random_programs(int(MORE or 12), SEED, (mode,), (parallelism,))
     for some in batched(todo, 12):
         outcomes = running.run_together(some, "spark")

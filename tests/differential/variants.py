@@ -1,4 +1,4 @@
-"""Which other programs have to give the same as one: with more subtasks, and in the other mode."""
+"""Variants of a program with equal results: with more subtasks, and in the other mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def widened(program: Program) -> Program | None:
-    """Return a program with two subtasks that has to give the same; None if there is none."""
+    """Return a program with two subtasks and an equal result; None if there is none."""
     if any(step.op == "partition" and step.options["how"] == "broadcast" for step in program.steps):
         return None
     # Timestamps are given before records go to several subtasks: their order would be lost.
@@ -33,7 +33,7 @@ def in_batch(program: Program) -> Program | None:
 
 
 def depends_on_order(step: Step) -> bool:
-    """Return whether a step may tell the orders of its input apart."""
+    """Return whether the result of a step may depend on the order of its input."""
     options = step.options
     if step.op == "window":
         return options["assigner"] not in TIMED or options["ordered"] or options["how"] not in COMMUTATIVE

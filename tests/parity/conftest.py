@@ -1,4 +1,4 @@
-"""Keeps pytest from importing, as if they were tests, programs that need PyFlink."""
+"""Keep pytest from importing programs that need PyFlink as tests."""
 
 from __future__ import annotations
 

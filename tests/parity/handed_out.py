@@ -1,8 +1,8 @@
-"""Programs that look at every object which user code is handed, and tell its public attributes.
+"""Programs that inspect every object that user code receives, and record its public attributes.
 
-They import PyFlink's names only, and know nothing of what runs them: real PyFlink, to record
-(``python -m tests.parity.record``), or flintstream, to compare. Run as a script, it writes what it has seen on PyFlink
-in one mode: ``python tests/parity/handed_out.py thread seen.json``.
+They import only PyFlink's names, and run on both: real PyFlink, to record (``python -m tests.parity.record``), or
+flintstream, to compare. Run as a script, the module writes the attributes on PyFlink in one mode:
+``python tests/parity/handed_out.py thread seen.json``.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped"
@@ -60,18 +60,18 @@ RECORDS = [("a", 1, 1000), ("b", 2, 2000), ("a", 3, 3000)]
 RECORD = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
 
 Seen = tuple[str, str]
-"""What an object is called here, and its attributes as JSON: name to ``method`` or ``value``."""
+"""The name of an object here, and its attributes as JSON: name to ``method`` or ``value``."""
 
 
 def look(name: str, thing: Any) -> Seen:
-    """Tell the public attributes of an object."""
+    """Return the public attributes of an object."""
     found = {}
     for attribute in dir(thing):
         if attribute.startswith("_"):
             continue
         try:
             found[attribute] = "method" if callable(getattr(thing, attribute)) else "value"
-        except Exception:  # noqa: BLE001 - a property that has nothing to tell yet
+        except Exception:  # noqa: BLE001 - a property without a value yet
             found[attribute] = "value"
     return name, json.dumps(found)
 
@@ -93,10 +93,10 @@ def first(value: Any) -> Any:
 
 
 class Average(AggregateFunction):
-    """Sums up."""
+    """Sum up."""
 
     def create_accumulator(self) -> int:
-        """Begin."""
+        """Start."""
         return 0
 
     def add(self, value: int, accumulator: int) -> int:
@@ -113,7 +113,7 @@ class Average(AggregateFunction):
 
 
 def states_of(store: Any) -> dict[str, Any]:
-    """Ask for one state of each kind."""
+    """Get one state of each kind."""
     return {
         "ValueState": store.get_state(ValueStateDescriptor("value", Types.INT())),
         "ListState": store.get_list_state(ListStateDescriptor("list", Types.INT())),
@@ -128,7 +128,7 @@ def states_of(store: Any) -> dict[str, Any]:
 
 
 def filled(states: dict[str, Any]) -> Iterator[Seen]:
-    """Use the states, and look at them and at what they hand out."""
+    """Use the states, and inspect them and the objects they return."""
     states["ValueState"].update(1)
     states["ListState"].add(1)
     states["MapState"].put("a", 1)
@@ -143,7 +143,7 @@ def filled(states: dict[str, Any]) -> Iterator[Seen]:
 
 
 def keyed_process(env: Any) -> Any:
-    """Look at what a keyed process function is handed."""
+    """Inspect the arguments of a keyed process function."""
 
     class Look(KeyedProcessFunction):
         def open(self, runtime_context: Any) -> None:
@@ -166,7 +166,7 @@ def keyed_process(env: Any) -> Any:
 
 
 def process(env: Any) -> Any:
-    """Look at what a process function is handed."""
+    """Inspect the arguments of a process function."""
 
     class Look(ProcessFunction):
         def open(self, runtime_context: Any) -> None:
@@ -190,7 +190,7 @@ def process(env: Any) -> Any:
 
 
 def rows(env: Any) -> Any:
-    """Look at records of a row type."""
+    """Inspect records of a row type."""
 
     class Look(MapFunction):
         def open(self, runtime_context: Any) -> None:
@@ -205,7 +205,7 @@ def rows(env: Any) -> Any:
 
 
 def co_process(env: Any) -> Any:
-    """Look at what a function of two streams is handed."""
+    """Inspect the arguments of a function of two streams."""
 
     class Look(CoProcessFunction):
         def open(self, runtime_context: Any) -> None:
@@ -223,7 +223,7 @@ def co_process(env: Any) -> Any:
 
 
 def co_map(env: Any) -> Any:
-    """Look at what a CoMapFunction is handed."""
+    """Inspect the arguments of a CoMapFunction."""
 
     class Look(CoMapFunction):
         def open(self, runtime_context: Any) -> None:
@@ -239,7 +239,7 @@ def co_map(env: Any) -> Any:
 
 
 def keyed_co_process(env: Any) -> Any:
-    """Look at what a keyed function of two streams is handed."""
+    """Inspect the arguments of a keyed function of two streams."""
 
     class Look(KeyedCoProcessFunction):
         def open(self, runtime_context: Any) -> None:
@@ -263,7 +263,7 @@ def keyed_co_process(env: Any) -> Any:
 
 
 def broadcast(env: Any) -> Any:
-    """Look at what a broadcast function is handed."""
+    """Inspect the arguments of a broadcast function."""
 
     class Look(BroadcastProcessFunction):
         def open(self, runtime_context: Any) -> None:
@@ -283,7 +283,7 @@ def broadcast(env: Any) -> Any:
 
 
 def keyed_broadcast(env: Any) -> Any:
-    """Look at what a keyed broadcast function is handed."""
+    """Inspect the arguments of a keyed broadcast function."""
 
     class Look(KeyedBroadcastProcessFunction):
         def open(self, runtime_context: Any) -> None:
@@ -311,7 +311,7 @@ def keyed_broadcast(env: Any) -> Any:
 
 
 def window(env: Any) -> Any:
-    """Look at what a process window function is handed."""
+    """Inspect the arguments of a process window function."""
 
     class Look(ProcessWindowFunction):
         def open(self, runtime_context: Any) -> None:
@@ -340,7 +340,7 @@ def window(env: Any) -> Any:
 
 
 def window_apply(env: Any) -> Any:
-    """Look at what a window function is handed."""
+    """Inspect the arguments of a window function."""
 
     class Look(WindowFunction):
         def apply(self, key: Any, window: Any, inputs: Any) -> list[Seen]:
@@ -351,7 +351,7 @@ def window_apply(env: Any) -> Any:
 
 
 def count_window(env: Any) -> Any:
-    """Look at what a function of a count window is handed."""
+    """Inspect the arguments of a function of a count window."""
 
     class Look(WindowFunction):
         def apply(self, key: Any, window: Any, inputs: Any) -> list[Seen]:
@@ -361,7 +361,7 @@ def count_window(env: Any) -> Any:
 
 
 def window_all(env: Any) -> Any:
-    """Look at what a function of windows without keys is handed."""
+    """Inspect the arguments of a function of windows without keys."""
 
     class Look(ProcessAllWindowFunction):
         def open(self, runtime_context: Any) -> None:
@@ -383,7 +383,7 @@ def window_all(env: Any) -> Any:
 
 
 def window_all_apply(env: Any) -> Any:
-    """Look at what an AllWindowFunction is handed."""
+    """Inspect the arguments of an AllWindowFunction."""
 
     class Look(AllWindowFunction):
         def apply(self, window: Any, inputs: Any) -> list[Seen]:
@@ -396,7 +396,7 @@ def window_all_apply(env: Any) -> Any:
 
 
 def trigger(env: Any) -> Any:
-    """Look at what a trigger is handed."""
+    """Inspect the arguments of a trigger."""
     valued = ValueStateDescriptor("valued", Types.INT())
 
     class Look(Trigger):
@@ -424,7 +424,7 @@ def trigger(env: Any) -> Any:
 
 
 def on_merge(env: Any) -> Any:
-    """Look at what a trigger is handed when windows merge."""
+    """Inspect the arguments of a trigger when windows merge."""
 
     class Look(Trigger):
         def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> Any:
@@ -449,7 +449,7 @@ def on_merge(env: Any) -> Any:
 
 
 def assigner(env: Any) -> Any:
-    """Look at what a window assigner is handed."""
+    """Inspect the arguments of a window assigner."""
 
     class Look(MergingWindowAssigner):
         def assign_windows(self, element: Any, timestamp: int, context: Any) -> Any:
@@ -476,7 +476,7 @@ def assigner(env: Any) -> Any:
 
 
 def merging(env: Any) -> Any:
-    """Look at what a merging window assigner is handed."""
+    """Inspect the arguments of a merging window assigner."""
 
     class Look(EventTimeSessionWindows):
         def merge_windows(self, windows: Any, callback: Any) -> None:
@@ -500,12 +500,12 @@ def _triggered(env: Any, trigger: Any, assigner: Any) -> Any:
 
 
 def told(*seen: Seen) -> Exception:
-    """Return an error that carries what was seen where nothing can be emitted; the job fails of it."""
+    """Return an error with the recorded attributes, for functions that cannot emit; it fails the job."""
     return RuntimeError(f"<told>{json.dumps(seen)}</told>")
 
 
 def what_was_told(error: Exception) -> list[Seen]:
-    """Find it in the message of the job's failure, which has much else in it."""
+    """Find the attributes in the message of the job's failure."""
     for text in re.findall(r"<told>(\[.*?\])</told>", str(error), re.DOTALL):
         with suppress(ValueError):
             return list(json.loads(text))
@@ -513,7 +513,7 @@ def what_was_told(error: Exception) -> list[Seen]:
 
 
 def asynchronous(env: Any) -> Any:
-    """Look at what an asynchronous function is handed."""
+    """Inspect the arguments of an asynchronous function."""
 
     class Look(AsyncFunction):
         def open(self, runtime_context: Any) -> None:
@@ -548,7 +548,7 @@ JOBS: tuple[Callable[[Any], Any], ...] = (
 
 
 def types() -> Iterator[Seen]:
-    """Look at type information of each kind."""
+    """Inspect type information of each kind."""
     for name in (
         "STRING",
         "BYTE",
@@ -580,7 +580,7 @@ def types() -> Iterator[Seen]:
 
 
 def driver(env: Any) -> Iterator[Seen]:
-    """Look at what the main program is handed."""
+    """Inspect the objects of the main program."""
     numbers = marked(env)
     keyed = numbers.key_by(first, Types.STRING())
     windowed = keyed.window(TumblingEventTimeWindows.of(Time.seconds(1)))
@@ -628,7 +628,7 @@ def driver(env: Any) -> Iterator[Seen]:
 
 
 class ProcessFunctionOfNothing(ProcessFunction):
-    """Passes nothing on."""
+    """Drop all records."""
 
     def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
         """Do nothing."""
@@ -636,13 +636,13 @@ class ProcessFunctionOfNothing(ProcessFunction):
 
 
 def everything(environment: Callable[[], Any]) -> dict[str, dict[str, str]]:
-    """Run all of it and return the attributes of each object; one that cannot be had is missing, with a word of why."""
+    """Run all programs and return the attributes of each object; unavailable ones are missing, with a message."""
     found: dict[str, dict[str, str]] = {}
     for job in JOBS:
         try:
             for name, attributes in job(environment()).execute_and_collect():
                 found.setdefault(name, {}).update(json.loads(attributes))
-        except Exception as error:  # noqa: BLE001 - of PyFlink, whatever it is
+        except Exception as error:  # noqa: BLE001 - any error of PyFlink
             seen = what_was_told(error)
             if not seen:
                 print(f"{job.__name__}: {type(error).__name__}: {str(error)[-1000:]}")
@@ -651,13 +651,13 @@ def everything(environment: Callable[[], Any]) -> dict[str, dict[str, str]]:
     try:
         for name, attributes in driver(environment()):
             found.setdefault(name, {}).update(json.loads(attributes))
-    except Exception as error:  # noqa: BLE001 - of PyFlink, whatever it is
+    except Exception as error:  # noqa: BLE001 - any error of PyFlink
         print(f"driver: {type(error).__name__}: {str(error)[-1000:]}")
     return found
 
 
 def main(mode: str, path: str) -> None:
-    """Write what PyFlink hands out in a mode."""
+    """Write the attributes of PyFlink's objects in a mode."""
     from pyflink.datastream import StreamExecutionEnvironment
 
     def environment() -> Any:

@@ -1,4 +1,4 @@
-"""Compares the objects that PyFlink hands to user code with ours, attribute by attribute."""
+"""Comparison of the objects that PyFlink passes to user code with ours, attribute by attribute."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Attributes = dict[str, dict[str, str]]
 
 @cache
 def recorded() -> Attributes:
-    """Return what PyFlink's objects have."""
+    """Return the attributes of PyFlink's objects."""
     found: Attributes = json.loads(RECORDED.read_text(encoding="utf-8"))
     return found
 
 
 @cache
 def ours() -> Attributes:
-    """Return what ours have."""
+    """Return the attributes of ours."""
     with alias(), redirect_stdout(StringIO()) as printed:
         programs = import_module("tests.parity.handed_out")
         found: Attributes = programs.everything(lambda: make_environment("inline", Run("STREAMING", 1)))
@@ -38,7 +38,7 @@ def ours() -> Attributes:
 
 
 def absent() -> dict[str, list[str]]:
-    """Return the attributes that objects of PyFlink have and ours do not: by name, those objects."""
+    """Return the attributes that only PyFlink's objects have, each with its objects."""
     found: dict[str, list[str]] = {}
     for name, attributes in recorded().items():
         for attribute, what in attributes.items():
@@ -52,13 +52,13 @@ def section() -> list[str]:
     count = sum(map(len, recorded().values()))
     gone = absent()
     lines = [
-        "## Objects that user code is handed",
+        "## Objects that user code receives",
         "",
-        f"PyFlink's process and thread mode hand {len(recorded())} kinds of objects to functions and programs (states,",
-        f"contexts, timer services, streams, iterators, types). Of their {count} public attributes",
-        f"{count - sum(map(len, gone.values()))} are here. The others:",
+        f"PyFlink's process and thread mode pass {len(recorded())} kinds of objects to functions and programs (states,",
+        f"contexts, timer services, streams, iterators, types). Of their {count} public attributes,",
+        f"{count - sum(map(len, gone.values()))} exist here. The others:",
         "",
-        "| attribute | of | why not |",
+        "| attribute | of | reason |",
         "|---|---|---|",
     ]
     for attribute, names in gone.items():

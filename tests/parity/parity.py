@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 NAMES = Path(__file__).with_name("names.json")
-"""Read off PyFlink 2.3.0 and off the documentation of its releases 1.15 and later; facts only.
+"""Names of PyFlink 2.3.0 and of the documentation of its releases 1.15 and later; facts only.
 
-``seeds`` and ``2.3`` map module -> class -> member -> parameters. A parameter that may be left out ends in ``?``, one
-that must be named begins with ``=``; null stands for what is no method, or whose parameters are not known.
+``seeds`` and ``2.3`` map module -> class -> member -> parameters. An optional parameter ends in ``?``, one
+that must be named begins with ``=``; null means that it is not a method, or that its parameters are unknown.
 """
 
 ELSEWHERE = ("pyflink.datastream.connectors", "pyflink.datastream.formats")
@@ -170,7 +170,7 @@ def unaccepted(ours: Any, theirs: str) -> str:
 
 
 def share(found: list[Row], *, release: bool) -> tuple[int, int]:
-    """Return how many names of the documentation or the release are supported or no-ops, and how many there are."""
+    """Return the number of supported names and no-ops in the documentation or the release, and of all names."""
     of = [row for row in found if (row.name.in_release if release else row.name.in_docs)]
     return sum(row.status in {"supported", "no-op"} for row in of), len(of)
 

@@ -1,4 +1,4 @@
-"""``PYTHON -m tests.parity.record`` records the attributes of what PyFlink hands to user code; PYTHON has PyFlink."""
+"""Record the attributes of PyFlink's objects: ``PYTHON -m tests.parity.record``, where PYTHON has PyFlink."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The import surface: every name that programs can import from a module of PyFlink, and where it comes from here.
+"""The import surface: every name that programs can import from a module of PyFlink, and its origin here.
 
-``python -m tests.parity.surface`` writes the table of names that PyFlink's modules have and ours have not,
+``python -m tests.parity.surface`` writes the table of names that PyFlink's modules have and ours lack,
 ``src/flintstream/compat/_names.py``. With the path of a JSON file, which maps module -> name -> versions, it takes the
 names from there into ``surface.json`` first.
 """
@@ -33,15 +33,15 @@ ELSEWHERE = (
     *("abc", "typing", "enum", "io", "itertools", "threading", "logging", "datetime", "textwrap", "inspect"),
     *("functools", "py4j.protocol", "py4j.java_gateway", "flintstream.compat.home.window_hashes"),
 )
-"""Modules that PyFlink imports names from; the first that has one is where it comes from."""
+"""Modules from which PyFlink imports names; the first that has a name is its origin."""
 
 VARIABLE = re.compile(r"[A-Z]{1,3}[12]?")
-"""What type variables are called."""
+"""The form of the names of type variables."""
 
 
 @cache
 def surface() -> dict[str, dict[str, str]]:
-    """Return module -> name -> versions, the Table API aside."""
+    """Return module -> name -> versions, without the Table API."""
     names = json.loads(SURFACE.read_text(encoding="utf-8"))["names"]
     return {
         module: {name: versions for versions, text in of.items() for name in text.split()}
@@ -57,7 +57,7 @@ def table_surface() -> dict[str, list[str]]:
 
 
 def take(path: Path) -> None:
-    """Take the names of ``path`` into ``surface.json``."""
+    """Add the names of ``path`` to ``surface.json``."""
     kept = json.loads(SURFACE.read_text(encoding="utf-8"))
     names: dict[str, dict[str, list[str]]] = {}
     for module, of in json.loads(path.read_text(encoding="utf-8")).items():
@@ -69,13 +69,13 @@ def take(path: Path) -> None:
 
 @cache
 def behind(module: str) -> ModuleType | None:
-    """Return the module of ours that stands behind one of PyFlink's."""
+    """Return our module for one of PyFlink's."""
     name = module_behind(module)
     return None if name is None else import_module(name)
 
 
 def is_ours(module: str, name: str) -> bool:
-    """Return whether our module has the name itself: as one of those it offers, or as something it defines."""
+    """Return whether our module has the name itself: it exports or defines it."""
     ours = behind(module)
     if ours is None or name not in vars(ours):
         return ours is not None and name in getattr(ours, "__all__", ())
@@ -87,7 +87,7 @@ def is_ours(module: str, name: str) -> bool:
 
 @cache
 def homes() -> dict[str, str]:
-    """Return the module that each name of ours is at home in: the one that defines it, else the deepest."""
+    """Return the home module of each of our names: the defining one, else the deepest."""
     found: dict[str, list[str]] = defaultdict(list)
     for module, of in surface().items():
         for name in of:
@@ -102,7 +102,7 @@ def homes() -> dict[str, str]:
 
 
 def origin(module: str, name: str) -> str | None:
-    """Return where a name comes from, None if our module has it itself."""
+    """Return the origin of a name, None if our module has it itself."""
     if is_ours(module, name) or f"{module}.{name}" in surface():
         return None
     if name in sys.stdlib_module_names:
@@ -121,7 +121,7 @@ def origin(module: str, name: str) -> str | None:
 
 
 def table_origin(module: str, name: str) -> str | None:
-    """Return where a name of the Table API comes from."""
+    """Return the origin of a name of the Table API."""
     if is_ours(module, name) or f"{module}.{name}" in table_surface():
         return None
     return next((m for m in table_surface() if m != module and is_ours(m, name)), STAND_IN)
@@ -140,7 +140,7 @@ def names() -> dict[str, dict[str, list[str]]]:
 
 
 def names_of(module: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the names that our module has itself, those that come from elsewhere, and the stand-ins."""
+    """Return the names that our module has itself, the re-exports, and the stand-ins."""
     origins = {name: origin(module, name) for name in surface()[module]}
     ours = [name for name, where in origins.items() if where is None]
     stand_ins = [name for name, where in origins.items() if where == STAND_IN]
@@ -148,7 +148,7 @@ def names_of(module: str) -> tuple[list[str], list[str], list[str]]:
 
 
 def counts() -> tuple[int, int, int]:
-    """Return how many names our modules have themselves, come from elsewhere, and are stand-ins."""
+    """Return the numbers of names that our modules have themselves, of re-exports, and of stand-ins."""
     ours, elsewhere, stand_ins = zip(*map(names_of, surface()), strict=True)
     return sum(map(len, ours)), sum(map(len, elsewhere)), sum(map(len, stand_ins))
 
@@ -185,7 +185,7 @@ def source() -> str:
 
 
 def value_of(module: str, name: str) -> Any:
-    """Return what ``from module import name`` gives."""
+    """Return the result of ``from module import name``."""
     scope: dict[str, Any] = {}
     exec(f"from {module} import {name} as value", scope)  # noqa: S102 - the statement is what is tested
     return scope["value"]

@@ -1,4 +1,4 @@
-"""What PyFlink hands to user code has no public attribute that ours has not, but for those listed with the reason."""
+"""PyFlink's objects have no public attribute that ours lack, except those that are listed with the reason."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def test_every_documented_name_is_supported_or_a_no_op():
 
 
 def test_the_page_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == page(), "write it anew: python -m tests.parity"
+    assert PAGE.read_text(encoding="utf-8") == page(), "regenerate the page: python -m tests.parity"
 
 
 @pytest.mark.parametrize("table", [NO_OPS, IMPOSSIBLE, OTHERWISE], ids=["no-ops", "impossible", "otherwise"])

@@ -1,4 +1,4 @@
-"""Every name that programs import from PyFlink's modules can be imported, and most of them are the real thing."""
+"""Every name that programs import from PyFlink's modules can be imported, and most of them are real implementations."""
 
 from __future__ import annotations
 
