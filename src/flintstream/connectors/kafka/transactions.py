@@ -1,9 +1,10 @@
 """Exactly-once output to Kafka, in transactions that begin and end in the committer.
 
 Kafka lets only the producer that began a transaction end it, so a transaction begun in a task could be lost with that
-task. Therefore, tasks only prepare records, and the committer writes them when a checkpoint contains them. To know
-after a failure what is already written, each transaction also commits an *offset* of a separate consumer group, whose
-metadata names the last written epoch of each run of the job. Records and offset become visible together or not at all.
+task. Therefore, tasks only prepare records, and the committer writes them when a checkpoint contains them. Each
+transaction also commits an *offset* of a separate consumer group, whose metadata names the last written epoch of each
+run of the job. Records and offset become visible together or not at all. After a failure, the offset shows what is
+already written.
 """
 
 from __future__ import annotations
