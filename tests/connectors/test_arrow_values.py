@@ -167,5 +167,5 @@ def test_a_file_that_is_gone_is_named(tmp_path):
     store, file = written(tmp_path, 1)
     (split,) = arrow_splits(store, [file], 1)
     store.delete("f.arrow")
-    with pytest.raises(FlintstreamError, match=r"f\.arrow is gone"):
+    with pytest.raises(FlintstreamError, match=r"f\.arrow does not exist any more"):
         read(ArrowReader(("n",)), split, 1)

@@ -153,17 +153,17 @@ def test_without_a_backoff_the_job_fails(server):
     server.answers = [503]
     built = builder(server).set_bulk_flush_backoff_strategy(FlushBackoffType.NONE, 5, 1)
     with pytest.raises(
-        ElasticsearchError, match="1 documents were not written to Elasticsearch: the server answers 503"
+        ElasticsearchError, match="1 documents were not written to Elasticsearch: the server responded with status 503"
     ):
         write(built.build(), [{"id": 1}])
 
 
 def test_a_document_that_is_refused_is_named(server):
     server.codes = {"2": 400}
-    with pytest.raises(ElasticsearchError, match=r"""refuses the document '{"id":2}': {'type': 'made 400'}"""):
+    with pytest.raises(ElasticsearchError, match=r"""rejected the document '{"id":2}': {'type': 'made 400'}"""):
         write(builder(server).set_bulk_flush_backoff_strategy(FlushBackoffType.CONSTANT, 5, 1).build(), [{"id": 2}])
     server.answers = [401]
-    with pytest.raises(ElasticsearchError, match="refuses a request, 401"):
+    with pytest.raises(ElasticsearchError, match="rejected a request with status 401"):
         write(builder(server).build(), [{"id": 1}])
 
 
@@ -197,7 +197,7 @@ def test_no_password_of_a_host_is_shown(server):
         ("http://ann:secret@localhost:port", "the port of http://localhost:port is not a number"),
         ("ftp://ann:secret@localhost", "host:port or https://host:port, got ftp://localhost"),
         ("https://", "host:port or https://host:port, got https://"),
-        ("https://ann:secret@localhost/es", r"has a path: give it to set_connection_path_prefix\(\)"),
+        ("https://ann:secret@localhost/es", r"has a path: pass it to set_connection_path_prefix\(\)"),
     ],
 )
 def test_a_host_that_is_not_understood_is_refused(host, message):
@@ -276,7 +276,7 @@ def test_without_the_package_the_builder_says_what_to_install(monkeypatch):
 def test_records_that_are_no_documents_are_named(server):
     for record, error in (
         ("text", "made of dicts and Rows"),
-        ({"name": "a"}, "field 'id', which has the key, is missing"),
+        ({"name": "a"}, "field 'id', which holds the key, is missing"),
     ):
         with pytest.raises((TypeError, ElasticsearchError), match=error):
             write(builder(server).build(), [record])

@@ -60,12 +60,12 @@ def test_a_server_that_is_not_there_fails_the_job(env):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     env.socket_text_stream("127.0.0.1", port).print()
-    with pytest.raises(ConnectionError, match=rf"no connection to 127\.0\.0\.1:{port}"):
+    with pytest.raises(ConnectionError, match=rf"cannot connect to 127\.0\.0\.1:{port}"):
         env.execute()
 
 
 def test_a_port_or_delimiter_that_is_none_is_refused_at_once(env):
-    with pytest.raises(ValueError, match="a port is a number from 1 to 65535, got 70000"):
+    with pytest.raises(ValueError, match="the port must be a number from 1 to 65535, got 70000"):
         env.socket_text_stream("127.0.0.1", 70_000)
     with pytest.raises(ValueError, match="delimiter"):
         SocketText("127.0.0.1", 1, "")

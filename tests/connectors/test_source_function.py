@@ -159,7 +159,7 @@ class Forgetful(Plain):
 def test_state_needs_the_lock_and_both_methods():
     with pytest.raises(PlanError, match=r"must hold the lock .* ctx.get_checkpoint_lock\(\)"):
         read(make_env(), Careless(1))
-    with pytest.raises(PlanError, match=r"Forgetful needs both snapshot_state\(\) and restore_state\(\)"):
+    with pytest.raises(PlanError, match=r"Forgetful must define both snapshot_state\(\) and restore_state\(\)"):
         make_env().add_source(Forgetful(1))
 
 

@@ -310,7 +310,7 @@ def test_a_value_that_does_not_fit_names_its_column(make_inline_env, spark):
 
 def test_a_change_is_no_row_of_a_frame(make_inline_env, spark):
     stream = make_inline_env().from_collection([Row.of_kind(RowKind.DELETE, 1)])
-    with pytest.raises(FlintstreamError, match=r"a DataFrame has no changes, but the stream has -D"):
+    with pytest.raises(FlintstreamError, match=r"a DataFrame cannot hold changes, but the stream has -D"):
         stream.to_dataframe("n int")
 
 

@@ -1,1 +1,1 @@
-"""Sources and sinks: their contracts, and those that need no other system."""
+"""The source and sink interfaces, and the sources and sinks that need no other system."""

@@ -1,4 +1,4 @@
-"""The records of a cached stream: written to files by the job that computes them, and read by the jobs after it."""
+"""Records of a cached stream, in files: the job that computes them writes them, later jobs read them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Cache:
-    """A directory of files that are complete or not there; it is deleted with this object, or when Python ends."""
+    """A directory of complete files. It is deleted with this object, or when Python exits."""
 
     def __init__(self, parent: str | None) -> None:
-        """Create the directory below ``parent``, which all workers reach, or below the one for temporary files."""
+        """Create the directory in ``parent``, which all workers must reach, or in the directory for temporary files."""
         if parent is not None:
             os.makedirs(parent, exist_ok=True)  # noqa: PTH103
         self.directory = tempfile.mkdtemp(prefix="flintstream-cache-", dir=parent)
@@ -34,15 +34,15 @@ class Cache:
         self._delete = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
 
     def sink(self) -> Sink:
-        """Return what fills it."""
+        """Return the sink that fills the cache."""
         return _CacheSink(self)
 
     def source(self) -> Source:
-        """Return what reads it."""
+        """Return the source that reads the cache."""
         return _CacheSource(self)
 
     def intact(self) -> bool:
-        """Tell whether all files are there."""
+        """Return whether all files still exist."""
         return all(os.path.exists(file) for file in self.files)  # noqa: PTH110
 
     def delete(self) -> None:
@@ -62,7 +62,7 @@ class _CacheSink(Sink):
         return _CacheWriter(Path(self._directory, f"{context.subtask:05}-{context.attempt}"))
 
     def create_committer(self) -> Committer:
-        assert self._cache is not None  # noqa: S101 - committers live where the sink was made
+        assert self._cache is not None  # noqa: S101 - committers stay in the process that created the sink
         return _CacheCommitter(self._cache)
 
 
@@ -91,10 +91,10 @@ class _CacheWriter(SinkWriter):
 class _CacheCommitter(Committer):
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
-        cache.files = ()  # a job that starts again begins anew
+        cache.files = ()  # a restarted job computes all records again
 
     def commit(self, committables: Sequence[Any]) -> None:
-        # In the order of the subtasks: those that read the files are dealt them in this order.
+        # Sorted by subtask, because readers are assigned the files in this order.
         self._cache.files = tuple(sorted({*self._cache.files, *committables}, key=os.path.basename))
 
 
@@ -111,7 +111,7 @@ class _CacheSource(Source):
         return {"_cache": None}
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
-        assert self._cache is not None  # noqa: S101 - enumerators live where the source was made
+        assert self._cache is not None  # noqa: S101 - enumerators stay in the process that created the source
         return StaticEnumerator([_CacheSplit(file) for file in self._cache.files])
 
     def create_reader(self) -> SourceReader:

@@ -1,4 +1,4 @@
-"""A source of records that the program itself holds."""
+"""A source of records that the program holds in a collection."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class CollectionSplit(SourceSplit):
-    """The rest of the collection."""
+    """The part of the collection that has not been emitted yet."""
 
     position: int = 0
 
 
 class CollectionSource(Source):
-    """Emits the elements of a list in order; always in one subtask, as in Flink."""
+    """Emits the elements of a list in order, always in one subtask, as in Flink."""
 
     def __init__(self, elements: Sequence[Any]) -> None:
         """Take the elements, which are pickled to the task."""

@@ -1,6 +1,6 @@
-"""Writes documents into Elasticsearch and OpenSearch by their bulk API, over HTTP by urllib3.
+"""Write documents to Elasticsearch and OpenSearch through the bulk API, over HTTP with urllib3.
 
-The official client refuses most of the servers that programs for Flink write to: see ``docs/decisions.md``.
+The official client rejects most of the servers that Flink programs write to: see ``docs/decisions.md``.
 """
 
 from __future__ import annotations
@@ -29,44 +29,44 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 PASSING = frozenset({429, 502, 503, 504})
-"""What the server says when it has too much to do, or a node is away."""
+"""Status codes of an overloaded server, or of one whose node is unavailable. The request is retried."""
 
 BLOCK_BYTES = 1 << 16
-"""How much of a request is sent at a time: urllib3 allows each of these the time that connecting may take."""
+"""Size of the blocks in which a request is sent. urllib3 applies the connect timeout to each of them."""
 
 
 class ElasticsearchError(FlintstreamError):
-    """Documents could not be written; says how many, and why the first was not."""
+    """Documents could not be written. The message has their number and the reason why the first one failed."""
 
 
 def library() -> ModuleType:
     """Return the module ``urllib3``.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: urllib3 is not installed.
     """
     return optional_module("urllib3", extra="elasticsearch", purpose="the Elasticsearch connector")
 
 
 @dataclass(frozen=True)
 class Host:
-    """Where a node is, and who connects to it.
+    """The address of a node, and the credentials for it.
 
     >>> Host.parse("https://ann:secret@search-1")
     Host(url='https://search-1:9200')
     """
 
     url: str
-    """With scheme and port, and nothing else."""
+    """Scheme, host and port; nothing else."""
     credentials: str | None = field(default=None, repr=False)
-    """The user and the password, with a colon between them."""
+    """``user:password``."""
 
     @classmethod
     def parse(cls, text: str) -> Host:
         """Read ``host``, ``host:port``, ``http://host:port`` or ``https://user:password@host:port``.
 
         Raises:
-            PlanError: It is none of these.
+            PlanError: The text has none of these forms.
         """
         parts = urlsplit(text if "://" in text else f"http://{text}")
         shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
@@ -75,9 +75,9 @@ class Host:
         except ValueError:
             raise PlanError(f"the port of {shown} is not a number") from None
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-            raise PlanError(f"a host of Elasticsearch is host:port or https://host:port, got {shown}")
+            raise PlanError(f"an Elasticsearch host must be host:port or https://host:port, got {shown}")
         if parts.path.strip("/"):
-            raise PlanError(f"{shown} has a path: give it to set_connection_path_prefix()")
+            raise PlanError(f"{shown} has a path: pass it to set_connection_path_prefix()")
         name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         who = None if parts.username is None else f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         return cls(f"{parts.scheme}://{name}:{port}", who)
@@ -85,10 +85,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Emitter:
-    """What becomes of a record: where it goes, and by which id."""
+    """Turns records into index requests: into which index, and with which ID."""
 
     index: str
-    """The name of the index, or of the field that has it."""
+    """The name of the index, or, if ``dynamic``, of the field that holds it."""
     key_field: str | None = None
     doc_type: str | None = None
     dynamic: bool = False
@@ -104,22 +104,22 @@ class Emitter:
         try:
             return (_json({"index": target}), _json(document))
         except (TypeError, ValueError) as error:
-            error.add_note(f"while writing {shorten(record)} as a document of Elasticsearch")
+            error.add_note(f"while writing {shorten(record)} as an Elasticsearch document")
             raise
 
 
 @dataclass(frozen=True)
 class ElasticsearchOutput:
-    """What is to be written, where, and how; travels to the tasks."""
+    """The settings of the sink, which are pickled to the tasks."""
 
     hosts: tuple[Host, ...]
     emitter: Emitter
     default_type: str | None = None
     most_actions: int = 1000
-    """Documents in a request; -1 for any number."""
+    """Maximum number of documents in a request; -1 for no limit."""
     most_bytes: int = -1
     retries: int = 0
-    """How often a request is made again while the server has too much to do."""
+    """How often to retry a request while the server is overloaded."""
     delay_ms: int = 0
     exponential: bool = False
     user: str | None = None
@@ -133,14 +133,14 @@ def _document(record: Any) -> Mapping[str, Any]:
     as_dict = getattr(record, "as_dict", None)
     document = as_dict() if as_dict is not None else record
     if not isinstance(document, dict):
-        raise TypeError(f"documents of Elasticsearch are made of dicts and Rows with names, got {shorten(record)}")
+        raise TypeError(f"Elasticsearch documents must be dicts, or Rows with field names, got {shorten(record)}")
     return document
 
 
 def _field(document: Mapping[str, Any], name: str, what: str) -> Any:
     value = document.get(name)
     if value is None:
-        raise ElasticsearchError(f"the field '{name}', which has the {what}, is missing in {shorten(document)}")
+        raise ElasticsearchError(f"the field '{name}', which holds the {what}, is missing in {shorten(document)}")
     return value
 
 
@@ -158,14 +158,14 @@ def _plain(value: Any) -> Any:
     as_dict = getattr(value, "as_dict", None)
     if as_dict is not None:
         return as_dict()
-    raise TypeError(f"{shorten(value)} is nothing that JSON has")
+    raise TypeError(f"{shorten(value)} cannot be written as JSON")
 
 
 class ElasticsearchWriter(SinkWriter):
-    """Collects documents and writes them in bulk; at the end of an epoch all of them are written."""
+    """Buffers documents and writes them in bulk. At the end of an epoch all of them are written."""
 
     def __init__(self, output: ElasticsearchOutput) -> None:
-        """Connect when there is something to write."""
+        """Create the writer, which connects with the first request."""
         self._output = output
         self._urllib3 = library()
         self._waiting: list[tuple[bytes, ...]] = []
@@ -176,7 +176,7 @@ class ElasticsearchWriter(SinkWriter):
         self._path = f"/{path}/_bulk" if path else "/_bulk"
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
-        """Add documents; those that make a whole request are written."""
+        """Buffer documents, and send each full request."""
         output = self._output
         for value in values:
             action = output.emitter.action(value, output.default_type)
@@ -186,15 +186,15 @@ class ElasticsearchWriter(SinkWriter):
                 self._flush()
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """Write what is left before the epoch counts."""
+        """Write the buffered documents before the epoch ends."""
         self._flush()
         return ()
 
     def _flush(self) -> None:
-        """Write what waits.
+        """Write the buffered documents.
 
         Raises:
-            ElasticsearchError: A document was refused, or there is no answer.
+            ElasticsearchError: The server rejected a document, or did not respond.
         """
         waiting, self._waiting, self._bytes = self._waiting, [], 0
         attempt = 0
@@ -210,7 +210,7 @@ class ElasticsearchWriter(SinkWriter):
             time.sleep(delay / 1000)
 
     def _send(self, actions: list[tuple[bytes, ...]]) -> tuple[list[tuple[bytes, ...]], str]:
-        """Make one request; returns what may be tried again, and why it has to be."""
+        """Send one request; return the actions to retry, and the reason."""
         body = b"\n".join(line for action in actions for line in action) + b"\n"
         try:
             answer = self._post(body)
@@ -220,10 +220,10 @@ class ElasticsearchWriter(SinkWriter):
             self._disconnect()
             return actions, f"{where}: {str(error) or type(error).__name__}"
         if answer.status in PASSING:
-            return actions, f"the server answers {answer.status}"
+            return actions, f"the server responded with status {answer.status}"
         if answer.status != 200:
             text = answer.data[:500].decode(errors="replace")
-            raise ElasticsearchError(f"Elasticsearch refuses a request, {answer.status}: {text}")
+            raise ElasticsearchError(f"Elasticsearch rejected a request with status {answer.status}: {text}")
         again, first = [], ""
         for action, item in zip(actions, answer.json()["items"], strict=True):
             result = item["index"]
@@ -232,7 +232,7 @@ class ElasticsearchWriter(SinkWriter):
                 first = first or f"{result.get('error')}"
             elif result["status"] >= 300:
                 document = shorten(action[-1].decode())
-                raise ElasticsearchError(f"Elasticsearch refuses the document {document}: {result.get('error')}")
+                raise ElasticsearchError(f"Elasticsearch rejected the document {document}: {result.get('error')}")
         return again, first
 
     def _post(self, body: bytes) -> BaseHTTPResponse:

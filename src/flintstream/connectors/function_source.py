@@ -1,4 +1,4 @@
-"""Runs a user's :class:`~flintstream.datastream.functions.SourceFunction`, which pushes, where readers are asked."""
+"""Run a user's :class:`~flintstream.datastream.functions.SourceFunction`, which pushes records, as a source."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 Batch = list[Any] | Timestamped | SourceWatermark
 
 MOST_WAITING = 10_000
-"""Records that nobody has asked for yet; the function has to wait, then."""
+"""Number of buffered records at which the function has to wait for the reader."""
 
 END_SECONDS = 10.0
-"""How long a function that was cancelled may take to return."""
+"""How long a cancelled function may take to return."""
 
 
 @dataclass
 class FunctionSplit(SourceSplit):
-    """One of the copies of a function, and how far it has come."""
+    """A copy of a function, and its progress."""
 
     index: int
     count: int
     state: object = None
     taken: int = 0
-    """How often records were taken from it: a copy in this process that knows another number has fallen behind."""
+    """How often records were taken from it. A copy in this process with a different number is out of date."""
     left: deque[Batch] = field(default_factory=deque)
-    """Taken and not yet emitted."""
+    """Records that were taken from the function and not yet emitted."""
 
 
 class FunctionInput(Source):
@@ -54,40 +54,40 @@ class FunctionInput(Source):
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
     def __init__(self, function: SourceFunction) -> None:
-        """Run ``function``; in all subtasks if it says so.
+        """Run ``function`` in one subtask, or in all of them if it is parallel.
 
         Raises:
-            PlanError: It can be read once but not written, or the other way round.
+            PlanError: The function has only one of ``snapshot_state`` and ``restore_state``.
         """
         own, base = type(function), SourceFunction
         self.stateful = own.snapshot_state is not base.snapshot_state
         if self.stateful != (own.restore_state is not base.restore_state):
-            raise PlanError(f"{own.__name__} needs both snapshot_state() and restore_state(), or none of them")
+            raise PlanError(f"{own.__name__} must define both snapshot_state() and restore_state(), or neither")
         self.function = function
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return the copies of the function: one, or one per subtask."""
+        """Return an enumerator with one split per copy of the function: one, or one per subtask."""
         count = parallelism if self.function.parallel else 1
         return StaticEnumerator([FunctionSplit(str(index), index, count) for index in range(count)])
 
     def create_reader(self) -> SourceReader:
-        """Return what runs the copies of a subtask."""
+        """Return a reader, which runs the copies of a subtask."""
         return FunctionReader(self)
 
 
 class _CancelledError(BaseException):
-    """Ends the thread of a function that wants to emit when nobody listens any more."""
+    """Ends the thread of a function that emits after its reader was closed."""
 
 
 class SourceContext:
-    """What ``run`` is given: takes records, and the lock under which records and state change together."""
+    """The argument of ``run``: collects records, and is the lock under which records and state change together."""
 
     def __init__(self, split: FunctionSplit, *, stateful: bool) -> None:
-        """Begin with nothing."""
+        """Create a context without records."""
         self.index = split.index
-        """Which copy of the function this is, from 0; it stays the same when the parallelism changes."""
+        """Index of this copy of the function, from 0. It stays the same when the parallelism changes."""
         self.count = split.count
-        """How many copies there are."""
+        """Number of copies."""
         self._stateful = stateful
         self._changed = threading.Condition(threading.RLock())
         self._depth = 0
@@ -97,9 +97,9 @@ class SourceContext:
         self._cancelled = False
 
     def __enter__(self) -> Self:
-        """Take the lock; waits while more records than enough are waiting."""
+        """Acquire the lock; wait while the buffer is full."""
         self._changed.acquire()
-        # Only here: a wait gives the lock away, and within it records and state belong together.
+        # Wait only here: a wait releases the lock, and inside the lock records and state must not be separated.
         while not self._depth and self._waiting >= MOST_WAITING and not self._cancelled:
             self._changed.wait()
         if self._cancelled:
@@ -109,12 +109,12 @@ class SourceContext:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         self._depth -= 1
         self._changed.release()
 
     def get_checkpoint_lock(self) -> SourceContext:
-        """Return the lock, for ``with``: what ``snapshot_state`` returns belongs to the records collected under it."""
+        """Return the lock, for ``with``. State belongs to the records that are collected under the same lock."""
         return self
 
     def collect(self, value: Any) -> None:
@@ -137,7 +137,7 @@ class SourceContext:
             self._waiting += 1
 
     def emit_watermark(self, watermark: Any) -> None:
-        """Say that no record will follow whose time is not later; a number (ms) or a ``Watermark``."""
+        """Declare that all further records are later than ``watermark``: a number (ms) or a ``Watermark``."""
         timestamp = int(getattr(watermark, "timestamp", watermark))
         with self._checked():
             if self._watermark is None or timestamp > self._watermark:
@@ -174,11 +174,11 @@ class _Run:
             self._function.run(self._context)
         except _CancelledError:
             pass
-        except BaseException as error:  # noqa: BLE001 - it is raised where somebody sees it
+        except BaseException as error:  # noqa: BLE001 - the reader raises it in the task
             self._failure = error
 
     def take(self, split: FunctionSplit) -> bool:
-        """Move into the split what was collected, with the state that belongs to it; tell whether nothing follows."""
+        """Move the collected records and the matching state into the split; return whether the function has ended."""
         context = self._context
         over = not self._thread.is_alive()
         with context._changed:  # noqa: SLF001 - the same module
@@ -214,13 +214,13 @@ class FunctionReader(SourceReader):
         self._runs: dict[str, _Run] = {}
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Keep the context for the functions."""
+        """Remember the context for the functions."""
         self._context = runtime_context
 
     def read(self, split: FunctionSplit, fetch: Fetch) -> Generator[Batch, None, bool]:  # noqa: ARG002
-        """Yield what the function has collected."""
+        """Yield the records that the function has collected."""
         run = self._runs.get(split.split_id)
-        if run is not None and run.taken != split.taken:  # the job went back, or it ran elsewhere in the meantime
+        if run is not None and run.taken != split.taken:  # the job was restored, or the split ran elsewhere
             run.close()
             run = None
         if run is None:
@@ -233,7 +233,7 @@ class FunctionReader(SourceReader):
                 return over
 
     def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
-        """Return nothing."""
+        """Return None: the enumerator needs no progress."""
         return None
 
     def close(self) -> None:

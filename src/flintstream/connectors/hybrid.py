@@ -1,4 +1,4 @@
-"""Reads one source after the other: history first, from files say, and then what goes on."""
+"""Read several sources in sequence, such as history from files and then a live stream."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 class HybridSplit(SourceSplit):
     """A split of one of the sources.
 
-    Splits of a source that has no watermarks per split are of the same name: so they have a watermark in common.
+    All splits of a source without watermarks per split have the same name, so that they share one watermark.
     """
 
     number: int
-    """Of the source."""
+    """The split of that source."""
     split: Any
 
 
 class HybridInput(Source):
-    """Sources that follow one another; the last one says whether there is an end."""
+    """A sequence of sources. It is bounded if the last one is."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         """Read ``sources``, in this order."""
@@ -35,28 +35,28 @@ class HybridInput(Source):
         self.watermarks_per_split = any(source.watermarks_per_split for source in self.sources)
 
     def get_boundedness(self) -> Boundedness:
-        """Return whether the last source ends."""
+        """Return whether the last source is bounded."""
         return self.sources[-1].get_boundedness()
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return what goes from source to source."""
+        """Return the enumerator that switches from source to source."""
         return HybridEnumerator(self.sources, parallelism)
 
     def create_reader(self) -> SourceReader:
-        """Return what reads any of them."""
+        """Return a reader for splits of all sources."""
         return HybridReader(self.sources)
 
     def finished(self) -> None:
-        """Tell all sources."""
+        """Call ``finished`` of all sources."""
         for source in self.sources:
             source.finished()
 
 
 class HybridEnumerator(SplitEnumerator):
-    """Discovers splits of one source until all of them have been read, everywhere, and then those of the next."""
+    """Discovers the splits of one source until all subtasks have read them, and then those of the next source."""
 
     def __init__(self, sources: Sequence[Source], parallelism: int) -> None:
-        """Begin with the first source."""
+        """Start with the first source."""
         self._sources = sources
         self._parallelism = parallelism
         self._number = 0
@@ -64,7 +64,7 @@ class HybridEnumerator(SplitEnumerator):
         self._all_read = True
         self._settings: dict[str, bool] = {}
         self._open: dict[int, SplitEnumerator] = {}
-        """Also those of earlier sources, which may be told of checkpoints yet."""
+        """Includes those of earlier sources, which may still have to hear of checkpoints."""
 
     @property
     def _current(self) -> SplitEnumerator:
@@ -75,12 +75,12 @@ class HybridEnumerator(SplitEnumerator):
         return self._number == len(self._sources) - 1
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
-        """Begin with the source that is being read."""
+        """Start the current source."""
         self._settings = {"checkpoints": checkpoints, "batch": batch}
         self._begin()
 
     def _begin(self) -> None:
-        # Only now: where a source begins may depend on the time, and on what there is then.
+        # Not earlier: the start position may depend on the current time, and on the data that exists then.
         enumerator = self._open[self._number] = self._sources[self._number].create_enumerator(self._parallelism)
         if self._restored is not None:
             enumerator.restore(*self._restored)
@@ -88,7 +88,7 @@ class HybridEnumerator(SplitEnumerator):
         enumerator.start(**self._settings)
 
     def discover(self) -> Sequence[HybridSplit]:
-        """Return splits of the current source; go on to the next one when nothing is left to discover or to read."""
+        """Return splits of the current source; switch to the next one when nothing is left to discover or to read."""
         found = self._discover()
         while not self._is_last and self._current.is_finished() and (self._all_read or self._settings["batch"]):
             self._number += 1
@@ -104,33 +104,33 @@ class HybridEnumerator(SplitEnumerator):
         return [HybridSplit(f"{number}:{s.split_id}" if per_split else str(number), number, s) for s in found]
 
     def is_finished(self) -> bool:
-        """Tell whether the last source has no more splits."""
+        """Return whether the last source has no more splits."""
         return self._is_last and self._current.is_finished()
 
     def snapshot(self) -> object:
-        """Return which source is being read, and what its enumerator needs."""
+        """Return the index of the current source, and the state of its enumerator."""
         return (self._number, self._current.snapshot())
 
     def restore(self, state: Any) -> None:
-        """Go on with that source; whether its splits have been read, the first epoch will tell."""
+        """Continue with that source. The first epoch shows whether its splits have been read."""
         self._number, *restored = state
         self._restored = (restored[0],)
         self._all_read = False
 
     def epoch_ended(self, *, all_read: bool) -> None:
-        """See whether the current source has been read."""
+        """Note whether the current source has been read."""
         self._all_read = all_read
         self._current.epoch_ended(all_read=all_read)
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
-        """Tell each enumerator what readers of its source have told."""
+        """Pass each enumerator the progress of the readers of its source."""
         for number, enumerator in self._open.items():
             told = [each[number] for each in progress if number in each]
             if told:
                 enumerator.checkpoint_completed(told)
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
-        """Tell each enumerator what readers of its source have told."""
+        """Pass each enumerator the progress of the readers of its source."""
         for number, enumerator in self._open.items():
             told = [each[number] for each in progress if number in each]
             if told:
@@ -143,10 +143,10 @@ class HybridEnumerator(SplitEnumerator):
 
 
 class HybridReader(SourceReader):
-    """Reads splits of any of the sources, each with a reader of that source."""
+    """Reads splits of all sources, each with a reader of that source."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        """Create readers when there is something for them to read."""
+        """Take the sources; a source's reader is created with its first split."""
         self._sources = sources
         self._open: dict[int, SourceReader] = {}
         self._reads: SourceReader | None = None
@@ -157,7 +157,7 @@ class HybridReader(SourceReader):
         return self._reads is not None and self._reads.gives_away
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Keep the context for the readers."""
+        """Remember the context for the readers."""
         self._context = runtime_context
 
     def _reader(self, number: int) -> SourceReader:
@@ -171,7 +171,7 @@ class HybridReader(SourceReader):
     def read(
         self, split: HybridSplit, fetch: Fetch
     ) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
-        """Yield what the source's own reader yields."""
+        """Yield the batches of the source's reader."""
         reader = self._reader(split.number)
         reading = reader.read(split.split, fetch)
         try:
@@ -186,11 +186,11 @@ class HybridReader(SourceReader):
             reading.close()
 
     def set_aside(self, split: HybridSplit) -> None:
-        """Tell the source's own reader."""
+        """Forward the call to the source's reader."""
         self._reader(split.number).set_aside(split.split)
 
     def progress(self, splits: Sequence[HybridSplit]) -> object | None:
-        """Return what the readers tell, by source."""
+        """Return the progress of the readers, by source."""
         told = {}
         for number, reader in self._open.items():
             own = reader.progress([split.split for split in splits if split.number == number])
@@ -199,6 +199,6 @@ class HybridReader(SourceReader):
         return told or None
 
     def close(self) -> None:
-        """Close all readers; they may yet be asked how far they have come."""
+        """Close all readers. They may still be asked for their progress."""
         for reader in self._open.values():
             reader.close()

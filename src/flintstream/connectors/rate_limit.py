@@ -1,4 +1,4 @@
-"""Sources that emit no more than so many records in a second."""
+"""Sources with a limit of records per second."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from flintstream.contracts.functions import RuntimeContext
 
 BURST_SECONDS = 0.1
-"""What was not used of so long may be made up for."""
+"""An unused allowance of up to this many seconds may be used later."""
 
 
 class RateLimiterStrategy:
-    """How many records a source may emit; Flink has it in Java.
+    """How many records a source may emit. Flink has this class in Java only.
 
     >>> from flintstream.datastream.connectors.number_seq import NumberSequenceSource
     >>> slow = RateLimiterStrategy.per_second(100).limit(NumberSequenceSource(1, 1000))
     """
 
     def __init__(self, per_second: float | None) -> None:
-        """Use one of the static methods."""
+        """Create a strategy; programs call one of the static methods instead."""
         self._per_second = per_second
 
     @staticmethod
     def per_second(records: float) -> RateLimiterStrategy:
-        """Allow so many records in a second, of all subtasks together, each of which has an equal share.
+        """Allow this many records per second in all subtasks together; each subtask gets an equal share.
 
         Raises:
             PlanError: The number is not positive.
@@ -42,14 +42,14 @@ class RateLimiterStrategy:
 
     @staticmethod
     def no_op() -> RateLimiterStrategy:
-        """Allow as many as there are."""
+        """Return a strategy without a limit."""
         return RateLimiterStrategy(None)
 
     def limit(self, source: Source) -> Source:
         """Return ``source`` with this limit.
 
         Raises:
-            TypeError: It is no source.
+            TypeError: ``source`` is not a source.
         """
         if not isinstance(source, Source):
             raise TypeError(f"only a Source can be limited, got {type(source).__name__}")
@@ -57,37 +57,37 @@ class RateLimiterStrategy:
 
 
 class LimitedSource(Source):
-    """A source that is read slowly."""
+    """A source with a limited rate."""
 
     def __init__(self, source: Source, per_second: float) -> None:
-        """Read ``source`` with so many records in a second."""
+        """Read at most ``per_second`` records per second from ``source``."""
         self.source = source
         self.per_second = per_second
         self.watermarks_per_split = source.watermarks_per_split
         self.produced_type = getattr(source, "produced_type", None)
 
     def get_boundedness(self) -> Boundedness:
-        """Return whether the source ends."""
+        """Return whether the source is bounded."""
         return self.source.get_boundedness()
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return that of the source."""
+        """Return the enumerator of the source."""
         return self.source.create_enumerator(parallelism)
 
     def create_reader(self) -> SourceReader:
-        """Return a slow reader."""
+        """Return a reader that keeps to the limit."""
         return LimitedReader(self.source.create_reader(), self.per_second)
 
     def finished(self) -> None:
-        """Tell the source."""
+        """Call ``finished`` of the source."""
         self.source.finished()
 
 
 class LimitedReader(SourceReader):
-    """Says that there is nothing more whenever it has emitted its share."""
+    """Reports that there is nothing more to read at the moment whenever it has emitted its share."""
 
     def __init__(self, reader: SourceReader, per_second: float) -> None:
-        """Read with ``reader``."""
+        """Read records with ``reader``."""
         self._reader = reader
         self._per_second = per_second
         self.gives_away = reader.gives_away
@@ -95,7 +95,7 @@ class LimitedReader(SourceReader):
         self._since = time.monotonic()
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Find out how many share the rate."""
+        """Compute this subtask's share of the rate."""
         self._per_second /= runtime_context.get_number_of_parallel_subtasks()
         self._reader.open(runtime_context)
 
@@ -108,7 +108,7 @@ class LimitedReader(SourceReader):
         return int(self._allowed)
 
     def read(self, split: Any, fetch: Fetch) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
-        """Yield batches as long as the rate allows; one that is larger is made up for by the wait after it."""
+        """Yield batches as long as the rate allows. A longer wait follows a batch that is too large."""
         reading, size = None, fetch.size
         try:
             while left := self._left():
@@ -128,11 +128,11 @@ class LimitedReader(SourceReader):
                 reading.close()
 
     def set_aside(self, split: Any) -> None:
-        """Tell the reader."""
+        """Forward the call to the reader."""
         self._reader.set_aside(split)
 
     def progress(self, splits: Sequence[Any]) -> object | None:
-        """Return what the reader does."""
+        """Return the progress of the reader."""
         return self._reader.progress(splits)
 
     def close(self) -> None:

@@ -1,13 +1,12 @@
 """The sink model: a writer in each task and, for exactly-once output, a committer in the driver.
 
-At the end of every epoch a writer turns what it has finished into *committables* (:meth:`SinkWriter.prepare_commit`).
-They travel to the driver with the epoch's acknowledgement and are committed there once the epoch counts: when the next
-checkpoint completes, or, without checkpointing, when the epoch ends. Until then they are part of the checkpoint: a job
-that goes back to it commits them once more. A writer whose task is retried is simply forgotten with everything it did
-not get to prepare.
+At the end of every epoch a writer turns its finished output into *committables* (:meth:`SinkWriter.prepare_commit`).
+The driver receives them with the acknowledgement of the epoch. It commits them when the next checkpoint completes or,
+without checkpointing, when the epoch ends. Until then they are part of the checkpoint: a job that is restored from it
+commits them again. If a task is retried, its writer is dropped together with all output that it had not prepared.
 
-:class:`TwoPhaseCommittingSink` is the place to begin for output to a system that has transactions; a sink that may
-repeat records after a failure is simpler still as a :class:`~flintstream.datastream.functions.SinkFunction`.
+Start from :class:`TwoPhaseCommittingSink` for a system with transactions. A sink that may repeat records after a
+failure is simpler as a :class:`~flintstream.datastream.functions.SinkFunction`.
 
 >>> class Shout(Sink):
 ...     def create_writer(self, context):
@@ -43,26 +42,25 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WriterContext:
-    """What a sink writer may know about where it runs."""
+    """The surroundings of a sink writer."""
 
     subtask: int
     parallelism: int
     attempt: str
-    """Unique for every attempt to run this subtask's epoch: use it in names of files that a retry must not meet again.
-    """
+    """Unique for every attempt to run this subtask's epoch. Use it in names of files that a retry must not reuse."""
     identity: str = ""
-    """Of the job and the operator, the same for all its attempts: two uses of one sink object must not share files."""
+    """Identifies job and operator, the same for all attempts. Two uses of one sink object must not share files."""
     input_type: TypeInformation | None = None
-    """The type of the records, None for an untyped stream."""
+    """The type of the records; None for an untyped stream."""
     runtime_context: RuntimeContext | None = None
-    """What user functions are given, too: metrics, job parameters."""
+    """The context that user functions also receive: metrics, job parameters."""
     with_checkpoints: bool = False
-    """Committables wait for checkpoints, so there may be many epochs before one of them is committed."""
+    """Whether committables wait for checkpoints, so that many epochs may pass before one is committed."""
     run: str = ""
-    """Of the job since it was started, or started again: the same for all writers, and unlike any other run's."""
+    """Identifies this run of the job, from one start or restart to the next. It is the same for all writers."""
     staging: FileStore | None = None
-    """Where large committables may be kept as files: they survive the job, and whoever commits them deletes them. None
-    when checkpoints are kept in the driver's memory, or there are none.
+    """Directory for large committables. Its files survive the job; the committer deletes them. None if checkpoints are
+    kept in the driver's memory or are disabled.
     """
 
 
@@ -74,73 +72,73 @@ class SinkWriter(ABC, Generic[T_contra]):
         """Write one block; ``timestamps`` (ms) is None when the records have none."""
 
     def on_watermark(self, timestamp: int) -> None:
-        """See that event time has reached ``timestamp`` (ms)."""
+        """React to a watermark of ``timestamp`` (ms)."""
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """Flush, and return what the committer shall make visible (picklable); called at the end of each epoch.
+        """Flush, and return the picklable committables for the committer; called at the end of each epoch.
 
         Args:
-            end_of_input: nothing follows.
-            checkpoint: what is returned now will be committed before the next epoch begins. Otherwise the committer has
-                to wait for the next checkpoint, so there is no hurry; what is returned all the same is kept for it.
+            end_of_input: no record follows.
+            checkpoint: the returned committables are committed before the next epoch starts. If False, they are kept
+                until the next checkpoint, so the writer may also return them later.
         """
         return ()
 
     def prepare_savepoint(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
-        """Do the same when the epoch ends with a savepoint; by default :meth:`prepare_commit` is called.
+        """Do the same at the end of an epoch with a savepoint; calls :meth:`prepare_commit` by default.
 
-        Another job may start from the savepoint while this one goes on, and both commit what is in it. What only one
-        of them could go on with, such as an open file, should be prepared now and not be part of :meth:`snapshot`.
+        Another job may start from the savepoint while this one continues, and both commit its committables. Prepare
+        now what only one of them can continue, such as an open file, and leave it out of :meth:`snapshot`.
 
         Args:
             end_of_input: as for :meth:`prepare_commit`.
-            checkpoint: false when the job goes on: it commits with its next checkpoint.
+            checkpoint: False if the job continues: it then commits with its next checkpoint.
         """
         return self.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
 
     def next_prepare_commit(self) -> int | None:
-        """Return when (ms since the epoch) an epoch should end even if there is no record by then, None for never.
+        """Return when (ms since the epoch) an epoch should end even without records; None for never.
 
-        Asked after each :meth:`prepare_commit`. While a stream rests there are no epochs, so a writer that does
-        something after a while, such as to close a file, has to ask for one. It must lie in the future, or the job
-        never rests; it may come a little later, and earlier when there are records.
+        Called after each :meth:`prepare_commit`. An idle stream has no epochs, so a writer that acts after some time,
+        for example to close a file, must request one. The time must be in the future, or the job never idles. The epoch
+        may end a little later, or earlier if there are records.
         """
         return None
 
     def snapshot(self) -> object | None:
-        """Return what the writer of the next epoch, perhaps in another process, needs to go on (picklable)."""
+        """Return the picklable state with which the writer of the next epoch, maybe in another process, continues."""
         return None
 
     def sync(self) -> None:
-        """Make sure that what :meth:`snapshot` tells of survives a crash of the machine: it goes into a checkpoint."""
+        """Make the files behind :meth:`snapshot` survive a crash of the machine: the state goes into a checkpoint."""
 
     def restore(self, state: object) -> None:
-        """Take back what :meth:`snapshot` returned at the end of the previous epoch."""
+        """Restore the state that :meth:`snapshot` returned at the end of the previous epoch."""
 
     def recover(self, states: Sequence[Any]) -> None:
-        """Go on from a checkpoint or savepoint; called instead of :meth:`restore`.
+        """Restore from a checkpoint or savepoint; called instead of :meth:`restore`.
 
-        Each state in it, as one writer's :meth:`snapshot` gave it, is handed to exactly one of the new writers. That
-        is each writer's own as long as the parallelism stays the same. Else some get several, and others none, for
-        which this is not called. Override it when several states can be taken over.
+        Each state that a writer's :meth:`snapshot` returned goes to exactly one of the new writers. If the parallelism
+        is unchanged, each writer gets its own state. Otherwise some writers get several states; for those that get
+        none, this method is not called. Override it if the writer can merge several states.
 
         Raises:
-            NotImplementedError: There are several states, and the writer does not say what to do with them.
+            NotImplementedError: There are several states, and the writer does not override this method.
         """
         if len(states) > 1:
             raise NotImplementedError(
-                f"{type(self).__name__} cannot go on with a lower parallelism: one writer is to take over the state of "
-                f"{len(states)}, which its method recover() has to do"
+                f"{type(self).__name__} cannot continue with a lower parallelism: one writer would get the state of "
+                f"{len(states)} writers. Override recover() to merge them"
             )
         self.restore(states[0])
 
     def close(self) -> None:
-        """Release what the writer holds; what was not prepared is lost on purpose."""
+        """Release all resources. Output that was not prepared is lost on purpose."""
 
 
 @dataclass(frozen=True)
 class CommitRetry:
-    """How often, and after how many milliseconds, a commit is tried again before the job fails.
+    """How often, and after how many milliseconds, to retry a commit before the job fails.
 
     >>> [CommitRetry(attempts=5, delay_ms=100, max_delay_ms=300).delay_after(n) for n in (1, 2, 3, 4, 5)]
     [100, 200, 300, 300, None]
@@ -148,53 +146,53 @@ class CommitRetry:
 
     attempts: int = 10
     delay_ms: int = 100
-    """The first delay; each is twice as long as the one before."""
+    """The first delay. It doubles with each retry."""
     max_delay_ms: int = 5_000
 
     def delay_after(self, attempt: int) -> int | None:
-        """Return how long to wait (ms) after attempt number ``attempt`` has failed, None to give up."""
+        """Return how long to wait (ms) after attempt number ``attempt`` has failed; None to give up."""
         if attempt >= self.attempts:
             return None
         return min(self.delay_ms << min(attempt - 1, 30), self.max_delay_ms)
 
 
 class Committer(ABC):
-    """Makes prepared output visible; lives in the driver. Committing twice must be the same as committing once.
+    """Makes prepared output visible; runs in the driver. Committing twice must be the same as committing once.
 
-    It may be given what was committed already: a job that goes back to a checkpoint, perhaps in another process, does
-    not know how far it had come.
+    It may receive committables that are already committed: a job that is restored from a checkpoint, perhaps in another
+    process, does not know which commits had succeeded.
     """
 
     retry: CommitRetry = CommitRetry()
-    """How often to try what :meth:`commit` returns."""
+    """How often to retry the committables that :meth:`commit` returns."""
     failure: Exception | None = None
-    """Why the last :meth:`commit` could not do all, for the message when that is given up."""
+    """Why the last :meth:`commit` was incomplete, for the message when the job gives up."""
 
     @abstractmethod
     def commit(self, committables: Sequence[Any]) -> Sequence[Any] | None:
-        """Commit what :meth:`SinkWriter.prepare_commit` of all subtasks returned.
+        """Commit the committables that :meth:`SinkWriter.prepare_commit` of all subtasks returned.
 
         Returns:
-            What could not be committed yet and is to be tried again soon; the job waits for it.
+            The committables to retry soon; the job waits for them.
 
         Raises:
-            Exception: Trying again is of no use. The job fails; when it starts again from the checkpoint that holds
-                the committables, they are committed first of all.
+            Exception: A retry would be useless. The job fails; when it restarts from the checkpoint that holds the
+                committables, it commits them first.
         """
 
     def close(self) -> None:
-        """Release what the committer holds; the job has ended."""
+        """Release all resources; the job has ended."""
 
 
 class Sink(ABC, Generic[T_contra]):
-    """Where records go. Instances are pickled to the tasks."""
+    """A destination of records. Instances are pickled to the tasks."""
 
     waits_for_checkpoint: bool = True
-    """Whether to commit only with a checkpoint, where there are any. A sink that need not be exact says False."""
+    """Whether to commit only with a checkpoint if checkpointing is on. False for a sink without exactly-once output."""
 
     commits_records: bool = False
-    """Whether the writer hands over one committable for each record. The driver gives those of several subtasks the
-    order of the records, where that is known.
+    """Whether the writer returns one committable per record. The driver then puts the committables of several subtasks
+    into the order of the records, if that order is known.
     """
 
     @abstractmethod
@@ -202,12 +200,12 @@ class Sink(ABC, Generic[T_contra]):
         """Return a writer; called once per subtask and worker, in the task."""
 
     def create_committer(self) -> Committer | None:
-        """Return the committer, which runs in the driver, or None when there is nothing to commit."""
+        """Return the committer, which runs in the driver, or None if there is nothing to commit."""
         return None
 
 
 class Outcome(Enum):
-    """What became of one committable."""
+    """The result of committing one committable."""
 
     COMMITTED = "committed"
     ALREADY_COMMITTED = "already committed"
@@ -215,27 +213,27 @@ class Outcome(Enum):
 
 
 class TwoPhaseWriter(SinkWriter[T_contra]):
-    """Writes records in a way that nobody sees them before they are committed."""
+    """Writes records that stay invisible until they are committed."""
 
     @abstractmethod
     def precommit(self) -> Sequence[Any]:
-        """End the open transaction, so that it can be committed from another process, however late that is.
+        """End the open transaction so that another process can commit it, however late that is.
 
-        Called at the end of every epoch: the next one may run in another process, which could not go on with an open
-        transaction. What it returns is handed to the committer once a checkpoint contains it (picklable; plain values
-        are best). Return nothing when nothing was written.
+        Called at the end of every epoch: the next one may run in another process, which could not continue an open
+        transaction. The committer receives the returned objects once a checkpoint contains them. They must be
+        picklable; prefer plain values. Return an empty sequence if nothing was written.
         """
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """Return what :meth:`precommit` does."""
+        """Return the result of :meth:`precommit`."""
         return self.precommit()
 
 
 class TwoPhaseCommitter(Committer):
-    """Commits one transaction after the other, and tries those again that fail.
+    """Commits transactions one by one, and retries those that fail.
 
-    Set the attribute ``retry`` to a :class:`CommitRetry` to say how often. When that is used up, the job fails with
-    :class:`~flintstream.errors.CommitError`, and the restart strategy decides; nothing that was prepared is lost, as
+    Set the attribute ``retry`` to a :class:`CommitRetry` to limit the retries. When they are used up, the job fails
+    with :class:`~flintstream.errors.CommitError`, and the restart strategy decides. No prepared output is lost, because
     the checkpoint holds it until it is committed.
     """
 
@@ -243,12 +241,12 @@ class TwoPhaseCommitter(Committer):
     def commit_one(self, committable: Any) -> Outcome | None:
         """Commit one transaction; None means that it was committed.
 
-        A transaction that is committed already must be left as it is (``Outcome.ALREADY_COMMITTED``). Return
-        ``Outcome.RETRY_LATER``, or raise whatever the other system raises, and it is tried again.
+        Do not change a transaction that is already committed; return ``Outcome.ALREADY_COMMITTED``. To retry later,
+        return ``Outcome.RETRY_LATER`` or let the other system's exception propagate.
         """
 
     def commit(self, committables: Sequence[Any]) -> Sequence[Any]:
-        """Commit all, and return those that are to be tried again."""
+        """Commit all, and return those to retry."""
         later = []
         for committable in committables:
             try:
@@ -265,11 +263,11 @@ class TwoPhaseCommitter(Committer):
 
 
 class TwoPhaseCommittingSink(Sink[T_contra]):
-    """Base class of sinks whose output appears exactly once, in a system that takes part with transactions.
+    """Base class of sinks with exactly-once output to a system that has transactions.
 
-    The writer, in the task, writes into a transaction and ends it with the epoch (*precommit*). The committer, in the
-    driver, commits it when a checkpoint contains it. A transaction that was begun by an attempt that failed is never
-    committed. Without checkpointing, each epoch is committed at its end.
+    The writer, in the task, writes to a transaction and ends it with the epoch (*precommit*). The committer, in the
+    driver, commits it once a checkpoint contains it. A transaction that a failed attempt started is never committed.
+    Without checkpointing, each epoch is committed at its end.
 
     >>> table, committed = [], set()  # the other system
     >>> class Rows(TwoPhaseCommittingSink):

@@ -12,15 +12,15 @@ from flintstream.contracts.functions import SourceFunction
 __all__ = ["SocketText"]
 
 LOOK_UP_SECONDS = 0.2
-"""How long a read waits before it looks whether it is cancelled."""
+"""How long a read waits before it checks whether the function was cancelled."""
 
 BETWEEN_ATTEMPTS_SECONDS = 0.5
 
 
 class SocketText(SourceFunction):
-    """Emits what a server sends, parted at ``delimiter``; it ends when the server closes the connection.
+    """Emits the text that a server sends, split at ``delimiter``, until the server closes the connection.
 
-    What the server has sent is gone after a failure: the function connects again and goes on with what comes then.
+    Text that was sent before a failure is lost: the function reconnects and continues with the text that follows.
     """
 
     def __init__(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> None:
@@ -29,16 +29,16 @@ class SocketText(SourceFunction):
         Args:
             host: Name or address of the server.
             port: Its port, 1 to 65535.
-            delimiter: What stands between records; a carriage return before a line feed belongs to it.
-            max_retry: How many connections to make when the server closes one; -1 for any number.
+            delimiter: The separator of records. If it is a line feed, a carriage return before it is dropped as well.
+            max_retry: How many connections to make when the server closes one; -1 for no limit.
 
         Raises:
-            ValueError: The port or the delimiter is none.
+            ValueError: The port is out of range, or the delimiter is empty.
         """
         if not 0 < port < 65_536:
-            raise ValueError(f"a port is a number from 1 to 65535, got {port!r}")
+            raise ValueError(f"the port must be a number from 1 to 65535, got {port!r}")
         if not delimiter:
-            raise ValueError("the delimiter of a socket's records is empty")
+            raise ValueError("the delimiter of a socket's records must not be empty")
         self.host = host
         self.port = port
         self.delimiter = delimiter
@@ -49,7 +49,7 @@ class SocketText(SourceFunction):
         """Emit records until the server closes the last connection.
 
         Raises:
-            ConnectionError: There is no such server.
+            ConnectionError: The server cannot be reached.
         """
         attempts = 0
         while self.running:
@@ -67,7 +67,7 @@ class SocketText(SourceFunction):
         try:
             connection = socket.create_connection((self.host, self.port))
         except OSError as error:
-            raise ConnectionError(f"no connection to {self.host}:{self.port}: {error}") from error
+            raise ConnectionError(f"cannot connect to {self.host}:{self.port}: {error}") from error
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         rest = ""
         with connection:
@@ -84,5 +84,5 @@ class SocketText(SourceFunction):
                     for record in records:
                         ctx.collect(record.removesuffix("\r") if self.delimiter == "\n" else record)
         rest += decode(b"", final=True)
-        if rest:  # what no delimiter ends is a record as it is
+        if rest:  # a last record without a delimiter
             ctx.collect(rest)

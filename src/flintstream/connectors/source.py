@@ -1,8 +1,8 @@
-"""The source model: a split enumerator in the driver, readers in the tasks, both Python (Flink's FLIP-27 in shape).
+"""The source model: a split enumerator in the driver and readers in the tasks, both in Python, like Flink's FLIP-27.
 
-A source is written in three small parts. The *enumerator* discovers splits (a file, a partition, a range); the engine
-hands each split to a subtask; the *reader* there yields batches of records and moves the split's own position on, so
-that the split, pickled as it is after a batch, is all that is needed to go on after exactly those records.
+A source has three small parts. The *enumerator* discovers *splits* (a file, a partition, a range). The engine assigns
+each split to a subtask. The *reader* there yields batches of records and advances the position in the split. The
+split, pickled after a batch, is therefore enough to continue after exactly those records.
 
 >>> class Countdown(Source):
 ...     def create_enumerator(self, parallelism):
@@ -48,14 +48,14 @@ class Boundedness(enum.Enum):
 
 @dataclass
 class SourceSplit:
-    """A part of the input that one subtask reads. Subclasses add the position; instances must be picklable."""
+    """A part of the input that one subtask reads. Subclasses add the position. Instances must be picklable."""
 
     split_id: str
 
 
 @dataclass
 class Timestamped:
-    """A batch whose records carry timestamps (ms since the epoch), as long as ``values``."""
+    """A batch of records with one timestamp each (ms since the epoch)."""
 
     values: list[Any]
     timestamps: list[int]
@@ -63,9 +63,9 @@ class Timestamped:
 
 @dataclass
 class SourceWatermark:
-    """Among the batches: no record of the split follows whose time is not later (ms since the epoch).
+    """Yielded between batches: all further records of the split are later than ``timestamp`` (ms since the epoch).
 
-    For sources that know event time by themselves, and streams without a watermark strategy.
+    For sources that know event time themselves, in streams without a watermark strategy.
     """
 
     timestamp: int
@@ -73,142 +73,142 @@ class SourceWatermark:
 
 @dataclass
 class Fetch:
-    """What the engine wishes for the next batch; a reader may look at it before each ``yield``."""
+    """The engine's request for the next batch; a reader may check it before each ``yield``."""
 
     size: int = 1024
-    """Records in a batch. It starts small and grows while downstream keeps up; a hint, not a limit."""
+    """Number of records in a batch: a hint, not a limit. It starts small and grows while downstream keeps up."""
 
 
 class SourceReader(ABC):
     """Reads splits inside a task."""
 
     gives_away: bool = False
-    """Whether the reader holds no object that it has yielded, so that records that can change need no copies."""
+    """Whether the reader keeps no reference to yielded objects, so that mutable records need not be copied."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Prepare the reader; called once per subtask and worker."""
 
     @abstractmethod
     def read(self, split: Any, fetch: Fetch) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
-        """Yield batches from the split's position on and move that position before each ``yield``.
+        """Yield batches from the split's position, and advance the position before each ``yield``.
 
-        The engine may stop after any batch (the generator is closed then) and go on later, perhaps in another process,
-        from the split as it was after that batch.
+        The engine may stop after any batch by closing the generator. It continues later, perhaps in another process,
+        with the split as it was after that batch.
 
         Returns:
-            True when the split is used up for good, False when there is nothing more to read at the moment.
+            True if the split has been read completely, False if there is nothing more to read at the moment.
         """
 
     def set_aside(self, split: Any) -> None:
-        """Take note that a split is not read for some time, as it is too far ahead of others.
+        """Note that a split will not be read for some time because it is too far ahead of others.
 
-        A reader that fetches for several splits at once must not let that one fill what is kept for all of them.
+        A reader that fetches for several splits at once must not let this split fill the shared buffer.
         """
 
     def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
-        """Return what the enumerator is to be told once a checkpoint contains the epoch that ends now (picklable).
+        """Return a picklable object that the enumerator gets once a checkpoint contains the epoch that ends now.
 
-        ``splits`` are those that are not used up, at the positions that they have then.
+        ``splits`` are those that have not been read completely, with their current positions.
         """
         return None
 
     def close(self) -> None:
-        """Release what :meth:`open` took."""
+        """Release the resources of :meth:`open`."""
 
 
 class SplitEnumerator(ABC):
-    """Discovers splits; lives in the driver."""
+    """Discovers splits; runs in the driver."""
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
-        """Begin; called once, before the first :meth:`discover` and after :meth:`restore`, if there was that.
+        """Start; called once, before the first :meth:`discover` and after :meth:`restore` if there is state.
 
         Args:
-            checkpoints: they are taken regularly, so that :meth:`checkpoint_completed` will be called.
-            batch: there is one epoch only, which begins when all splits are discovered.
+            checkpoints: checkpoints are taken regularly, so :meth:`checkpoint_completed` will be called.
+            batch: there is only one epoch, which starts when all splits have been discovered.
         """
 
     @abstractmethod
     def discover(self) -> Sequence[SourceSplit]:
-        """Return the splits found since the last call; called before every epoch, so it must be quick."""
+        """Return the splits found since the last call. Called before every epoch, so it must be fast."""
 
     def is_finished(self) -> bool:
-        """Tell whether no further split will ever be discovered."""
+        """Return whether no more splits will be discovered."""
         return True
 
     def snapshot(self) -> object:
-        """Return what :meth:`restore` needs to go on after a restart (picklable)."""
+        """Return the picklable state from which :meth:`restore` continues after a restart."""
         return None
 
     def restore(self, state: object) -> None:
-        """Take back what :meth:`snapshot` returned."""
+        """Restore the state that :meth:`snapshot` returned."""
 
     def epoch_ended(self, *, all_read: bool) -> None:
-        """See that an epoch has ended, and counts.
+        """React to the successful end of an epoch.
 
         Args:
-            all_read: every split that was discovered so far is used up.
+            all_read: every split discovered so far has been read completely.
         """
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
-        """See that all that was read until now is in a checkpoint.
+        """React to a checkpoint that contains everything read so far.
 
-        What it does must not be needed by anybody, such as to tell the other system how far the job has come: when the
-        job fails right before, it is not done. What it raises fails the job.
+        Use it only for actions that may be skipped, such as reporting progress to the other system: if the job fails
+        just before, the call never happens. An exception fails the job.
 
         Args:
-            progress: what :meth:`SourceReader.progress` of all subtasks returned since the last call, in order.
+            progress: the results of :meth:`SourceReader.progress` of all subtasks since the last call, in order.
         """
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
-        """See how far an epoch of a job without checkpoints has come; see also :meth:`checkpoint_completed`.
+        """React to the end of an epoch in a job without checkpoints; see also :meth:`checkpoint_completed`.
 
         Args:
-            progress: what :meth:`SourceReader.progress` of all subtasks returned.
+            progress: the results of :meth:`SourceReader.progress` of all subtasks.
         """
 
     def close(self) -> None:
-        """Release what the enumerator holds."""
+        """Release all resources."""
 
 
 class Source(ABC, Generic[T_co]):
-    """Where records come from. Instances are pickled to the tasks."""
+    """An origin of records. Instances are pickled to the tasks."""
 
     boundedness: Boundedness = Boundedness.BOUNDED
     watermarks_per_split: bool = False
-    """Whether event time passes in each split by itself: the watermark is the lowest of all splits, then."""
+    """Whether each split has its own event time. The watermark is then the lowest of all splits."""
 
     def get_boundedness(self) -> Boundedness:
-        """Return whether the source ends by itself."""
+        """Return whether the source is bounded."""
         return self.boundedness
 
     @abstractmethod
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return the enumerator, which runs in the driver, for a source of this many subtasks."""
+        """Return the enumerator for a source with ``parallelism`` subtasks; it runs in the driver."""
 
     @abstractmethod
     def create_reader(self) -> SourceReader:
         """Return a reader; called once per subtask, in the task."""
 
     def finished(self) -> None:
-        """Release, in the driver, what outlives failures: the job has come to its end, all was read and committed."""
+        """Release, in the driver, all resources that survive failures. The job has read and committed everything."""
 
 
 class StaticEnumerator(SplitEnumerator):
-    """Hands out a fixed list of splits once."""
+    """Returns a fixed list of splits once."""
 
     def __init__(self, splits: Sequence[SourceSplit]) -> None:
-        """Take the splits; the engine spreads them over the subtasks in this order."""
+        """Take the splits; the engine distributes them to the subtasks in this order."""
         self._splits: list[SourceSplit] = list(splits)
 
     def discover(self) -> Sequence[SourceSplit]:
-        """Return all splits the first time, none afterwards."""
+        """Return all splits in the first call, none in later calls."""
         splits, self._splits = self._splits, []
         return splits
 
     def snapshot(self) -> object:
-        """Return the splits that were not handed out yet."""
+        """Return the splits that have not been returned yet."""
         return self._splits
 
     def restore(self, state: object) -> None:
-        """Take back the splits that were not handed out yet."""
+        """Restore the splits that have not been returned yet."""
         self._splits = list(state)  # type: ignore[call-overload]

@@ -219,7 +219,7 @@ def test_held_files_that_are_gone_are_named(tmp_path):
     for name in files(tmp_path, hidden=True):
         (tmp_path / name).unlink()
     writer.write(["b"], None)
-    with pytest.raises(FlintstreamError, match=r"a part file that was to be merged .* is gone"):
+    with pytest.raises(FlintstreamError, match=r"a part file to be merged .* does not exist any more"):
         writer.prepare_commit(end_of_input=False)
 
 

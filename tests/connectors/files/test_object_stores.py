@@ -134,7 +134,7 @@ def test_files_that_are_gone_or_of_another_directory_are_reported(base, monkeypa
     system, _ = fsspec.core.url_to_fs(base)
     for path in listed(base)[1]:
         system.rm_file(path)
-    with pytest.raises(FileNotFoundError, match="is gone"):
+    with pytest.raises(FileNotFoundError, match="does not exist any more"):
         open_writer(sink, state=state)
     with pytest.raises(FileNotFoundError, match="neither"):
         sink.create_committer().commit([prepared])

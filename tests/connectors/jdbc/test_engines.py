@@ -135,7 +135,7 @@ def test_a_failure_names_operator_statement_and_record(make_env, path):
     message = str(caught.value)
     assert "in operator 'to the shop', subtask 1" in caught.value.__notes__[0]
     assert "INSERT INTO counts VALUES (?, ?, 1)" in message
-    assert "the first that is refused is record 3 of 3 in the batch: ('a', 3)" in message
+    assert "the first rejected record is number 3 of 3 in the batch: ('a', 3)" in message
 
 
 def test_no_password_is_in_plans_logs_failures_or_checkpoints(make_inline_env, tmp_path, caplog):

@@ -162,7 +162,7 @@ def test_the_record_that_is_refused_is_named_and_nothing_of_its_batch_is_written
     sink = sink_to(server, f"INSERT INTO {table} VALUES (?, ?)", size=3, retries=0)
     with pytest.raises(JdbcError) as caught:
         write(sink, [(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, None), (6, "e")])
-    assert "the first that is refused is record 2 of 3 in the batch: (5, None)" in str(caught.value)
+    assert "the first rejected record is number 2 of 3 in the batch: (5, None)" in str(caught.value)
     assert f"INSERT INTO {table}" in str(caught.value)
     assert server.execute(f"SELECT id FROM {table}") == [(1,), (2,), (3,)]
 

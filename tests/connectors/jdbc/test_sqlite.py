@@ -170,7 +170,7 @@ def test_a_batch_is_one_transaction_and_what_refuses_a_record_names_it(path, bat
     with pytest.raises(JdbcError) as caught:
         write(sink, [(1, "a"), (2, "refused"), (3, "b")])
     assert "IntegrityError: CHECK constraint failed" in str(caught.value)
-    assert "the first that is refused is record 2 of 3 in the batch: (2, 'refused')" in str(caught.value)
+    assert "the first rejected record is number 2 of 3 in the batch: (2, 'refused')" in str(caught.value)
     assert INSERT in str(caught.value)
     assert rows(path) == []
     assert isinstance(pickle.loads(pickle.dumps(caught.value)), JdbcError)
@@ -186,8 +186,8 @@ def test_what_may_pass_is_tried_again_as_often_as_the_options_say(path, slept, c
     with pytest.raises(JdbcError, match="no such table"):
         write(sink, [(1, "a")])
     assert slept == [0, 1, 2]
-    assert [record.getMessage().partition(", try ")[2] for record in caplog.records] == [
-        f"{attempt} of 4: no such table: missing" for attempt in (1, 2, 3)
+    assert [record.getMessage().partition(": attempt ")[2] for record in caplog.records] == [
+        f"{attempt} of 4 failed: no such table: missing" for attempt in (1, 2, 3)
     ]
 
 
@@ -235,7 +235,7 @@ def test_a_url_of_sqlalchemy_works_with_each_style_of_parameters(path, paramstyl
 
 def test_sqlalchemy_names_the_record_that_is_refused_too(path):
     sink = JdbcSink.sink(INSERT, PAIR, options(f"sqlite:///{path}"), execution(retries=0))
-    with pytest.raises(JdbcError, match=r"the first that is refused is record 2 of 2 in the batch: \(1, 'b'\)"):
+    with pytest.raises(JdbcError, match=r"the first rejected record is number 2 of 2 in the batch: \(1, 'b'\)"):
         write(sink, [(1, "a"), (1, "b")])
     assert rows(path) == []
 

@@ -80,11 +80,11 @@ def test_a_driver_gets_placeholders_of_its_own(paramstyle, expected):
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("", "must be a text of SQL"),
-        (5, "must be a text of SQL"),
-        ("SELECT 'a", 'what begins with "\'a" has no end'),
-        ("SELECT /* a", "has no end"),
-        ("SELECT ?1", "placeholders have no numbers"),
+        ("", "must be a str with SQL"),
+        (5, "must be a str with SQL"),
+        ("SELECT 'a", '"\'a" is not closed'),
+        ("SELECT /* a", "is not closed"),
+        ("SELECT ?1", "placeholders must not be numbered"),
     ],
 )
 def test_what_is_no_statement_is_refused(sql, message):
@@ -93,5 +93,5 @@ def test_what_is_no_statement_is_refused(sql, message):
 
 
 def test_a_nested_comment_needs_all_its_ends():
-    with pytest.raises(PlanError, match="a comment has no end"):
+    with pytest.raises(PlanError, match="a comment is not closed"):
         Statement("SELECT /* /* */ ?", POSTGRESQL)

@@ -1,4 +1,4 @@
-"""Reads files of Arrow's IPC format, record batch by record batch, and goes on after any row."""
+"""Read Arrow IPC files, one record batch at a time. Reading can continue after any row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ArrowFile:
-    """A file, by its path in a store, and how many record batches it has."""
+    """The path of a file in a store, and its number of record batches."""
 
     path: str
     batches: int
@@ -37,7 +37,7 @@ class ArrowSplit(SourceSplit):
 
 
 def arrow_splits(store: FileStore, files: Sequence[ArrowFile], parallelism: int) -> list[ArrowSplit]:
-    """Cut files into splits, as large as they may be while every subtask gets its share.
+    """Cut files into splits, as large as possible while every subtask gets its share.
 
     >>> [(s.path, s.batch, s.end) for s in arrow_splits(None, [ArrowFile("a", 3), ArrowFile("b", 1)], 2)]
     [('a', 0, 2), ('a', 2, 3), ('b', 0, 1)]
@@ -51,7 +51,7 @@ def arrow_splits(store: FileStore, files: Sequence[ArrowFile], parallelism: int)
 
 
 class ArrowReader(SourceReader):
-    """Reads splits one after the other, in the order in which they were found."""
+    """Reads splits one after the other, in the order of their discovery."""
 
     gives_away = True
 
@@ -64,10 +64,10 @@ class ArrowReader(SourceReader):
         """Yield the split's rows.
 
         Raises:
-            FlintstreamError: The file is gone.
+            FlintstreamError: The file does not exist any more.
         """
         if self._reading is not None:
-            return False  # taking turns would mix old records with new ones
+            return False  # alternating between splits would mix old and new records
         self._reading = split.split_id
         try:
             with self._open(split) as file, arrow().ipc.open_file(file) as batches:
@@ -87,6 +87,6 @@ class ArrowReader(SourceReader):
             return arrow().PythonFile(split.store.open(split.path), mode="r")
         except FileNotFoundError:
             raise FlintstreamError(
-                f"{split.store.uri(split.path)} is gone: data of a DataFrame that were kept for this job until it had "
-                "read them. They were deleted, or kept for too short a time"
+                f"{split.store.uri(split.path)} does not exist any more. It held data of a DataFrame that this job has "
+                "not read yet. It was deleted, or its retention time was too short"
             ) from None

@@ -1,7 +1,7 @@
-"""Columns of Arrow as lists of the values a program sees, and back; whole columns at a time, and exact.
+"""Convert Arrow columns to lists of the values that programs see, and back, column by column and without loss.
 
-A struct is a ``Row`` with names, a map a dict, a list a list; a timestamp with a time zone is an ``Instant``, one
-without a ``datetime``.
+A struct becomes a ``Row`` with names, a map a dict, a list a list. A timestamp with a time zone becomes an
+``Instant``, and a timestamp without one a ``datetime``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def arrow() -> Any:
     """Return the module ``pyarrow``.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: pyarrow is not installed.
     """
     return optional_module("pyarrow", extra="dataframes", purpose="exchanging data with DataFrames")
 
@@ -34,7 +34,7 @@ def arrow() -> Any:
 
 
 def rows_of(batch: Any, names: tuple[str, ...]) -> list[Row]:
-    """Return the rows of a record batch, under the given names.
+    """Return the rows of a record batch, with the given field names.
 
     >>> import pyarrow as pa
     >>> rows_of(pa.RecordBatch.from_pydict({"a": [1, None], "b": [["x"], []]}), ("a", "b"))
@@ -56,7 +56,7 @@ def _rows(columns: Iterable[list[Any]], names: tuple[str, ...], length: int) -> 
 
 
 def _present(array: Any, values: list[Any]) -> list[Any]:
-    """Put None where the array has no value."""
+    """Set None where the array has no value."""
     if not array.null_count:
         return values
     return [value if valid else None for value, valid in zip(values, array.is_valid().to_pylist(), strict=True)]
@@ -73,14 +73,14 @@ def _from_structs(array: Any) -> list[Any]:
 
 
 def _slices(array: Any, values: list[Any]) -> list[list[Any]]:
-    """Cut what the offsets of an array count from ``values``, which begin at the first offset."""
+    """Cut ``values``, which begin at the array's first offset, into the lists that the offsets describe."""
     offsets = array.offsets.to_pylist()
     first = offsets[0]
     return [values[start - first : end - first] for start, end in pairwise(offsets)]
 
 
 def _inside(array: Any, inner: Any) -> list[Any]:
-    """Return the values of ``inner`` that belong to ``array``, which may be a part of a longer one."""
+    """Return the values of ``inner`` that belong to ``array``, which may be a slice of a longer array."""
     start, end = array.offsets[0].as_py(), array.offsets[-1].as_py()
     return values_of(inner[start:end])
 
@@ -98,7 +98,7 @@ def _from_maps(array: Any) -> list[Any]:
 
 
 def batch_of(rows: Sequence[Any], schema: Any) -> Any:
-    """Return the record batch of rows or tuples, which have as many fields as the schema.
+    """Return a record batch of rows or tuples, which must have as many fields as the schema.
 
     >>> import pyarrow as pa
     >>> from flintstream.common import Row
@@ -131,7 +131,7 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def array_of(values: list[Any], kind: Any) -> Any:
-    """Return the array of an Arrow type that has these values."""
+    """Return an array of the given Arrow type with these values."""
     convert = _TO.get(_kind(kind))
     return arrow().array(values, kind) if convert is None else convert(values, kind)
 
@@ -154,7 +154,7 @@ def _to_structs(values: list[Any], kind: Any) -> Any:
 
 
 def _offsets(values: list[Any]) -> Any:
-    """Return where each value begins; None for one that is missing."""
+    """Return the offset of each value; None for a missing one."""
     offsets: list[int | None] = []
     end = 0
     for value in values:

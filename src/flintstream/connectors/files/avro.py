@@ -1,4 +1,4 @@
-"""Avro files: read block by block, going on after any record, and written."""
+"""Read Avro files block by block, with the option to continue after any record, and write them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CHUNK = 1 << 16
 
 
 class AvroReader(FileReader):
-    """Reads the records of Avro files as a schema sees them."""
+    """Reads the records of Avro files, resolved to a reader schema."""
 
     gives_away = True
 
     def __init__(self, schema: str) -> None:
-        """Take the text of the schema that records are brought to."""
+        """Take the reader schema as text."""
         super().__init__()
         self._schema = schema
 
@@ -42,7 +42,7 @@ class AvroReader(FileReader):
 
 
 class _AvroFile:
-    """A block belongs to the split in which it begins. Each is followed by a mark by which blocks are found."""
+    """An open split. A block belongs to the split in which it begins; sync markers separate the blocks."""
 
     def __init__(self, stream: BinaryIO, split: FileSplit, schema: Any) -> None:
         self._stream = stream
@@ -112,16 +112,16 @@ class _AvroFile:
 
 
 class AvroRecords(BulkWriterFactory):
-    """Makes writers of Avro files of records of a schema."""
+    """Creates writers of Avro files for records of one schema."""
 
     can_be_concatenated = False
 
     def __init__(self, schema: str) -> None:
-        """Take the text of the schema."""
+        """Take the schema as text."""
         self._schema = schema
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        """Return a writer of a new file."""
+        """Return a writer for a new file."""
         return _Writer(stream, parsed(self._schema))
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a record in a file that cannot be read."""
+"""Handling of malformed records in files."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ if TYPE_CHECKING:
 
 
 class BadRecords(enum.Enum):
-    """What to do with records that cannot be read."""
+    """What to do with malformed records."""
 
     FAIL = "fail"
-    """The job fails, and the message names file and line."""
+    """The job fails. The message names file and line."""
     SKIP = "skip"
-    """They are passed over."""
+    """Malformed records are skipped."""
     KEEP = "keep"
-    """They are among the others, as a :class:`BadRecord`."""
+    """Malformed records are emitted among the others, as a :class:`BadRecord`."""
 
 
 @dataclass(frozen=True)
 class BadRecord:
-    """A record that could not be read."""
+    """A malformed record."""
 
     path: str
     line: int
-    """On which it begins; the first is 1."""
+    """The line on which it begins, counted from 1."""
     text: str
     error: str
 
     def __str__(self) -> str:
-        """Return all of it on one line."""
+        """Return the record and its error on one line."""
         return f"{self.path}, line {self.line}: {self.error}: {shorten(self.text)}"
 
 
 class BadRecordError(FlintstreamError, ValueError):
-    """A record in a file cannot be read."""
+    """A record in a file is malformed."""
 
 
 class BadRecordHandler:
-    """Deals with the bad records of one file."""
+    """Handles the malformed records of one file."""
 
     def __init__(self, what: BadRecords, path: str, charset: str = "UTF-8") -> None:
-        """Take what to do, and the file."""
+        """Take the action and the file."""
         self._what = what
         self._path = path
         self._charset = charset
 
     def handle(self, position: int | None, lines: int, text: str, error: Exception) -> list[Any]:
-        """Return what takes the place of a record, ``lines`` after ``position``, that raised ``error``.
+        """Return the replacement for a record, ``lines`` after ``position``, that raised ``error``.
 
         Raises:
-            BadRecordError: That is the job's end.
+            BadRecordError: Malformed records fail the job.
         """
         if self._what is BadRecords.SKIP:
             return []
@@ -69,7 +69,7 @@ class BadRecordHandler:
 
 
 def lines_before(path: str, charset: str, offset: int) -> int:
-    """Return how many lines of a file lie before an offset at which one begins; it reads all of them."""
+    """Return the number of lines before an offset at which a line begins. Reads the file up to the offset."""
     stream: ByteStream = open_bytes(path, charset)
     encoding = charset if is_line_safe(charset) else "utf-8"
     count, left, after_return = 0, offset, False

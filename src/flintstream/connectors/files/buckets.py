@@ -1,4 +1,4 @@
-"""Which directory below a file sink's base path a record goes to."""
+"""Bucket assigners: the directory below a file sink's base path to which a record goes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _field(letters: str, pattern: str) -> Callable[[datetime], str]:
 
 
 def java_date_format(pattern: str) -> Callable[[datetime], str]:
-    """Return a function that formats a time as Java's ``DateTimeFormatter`` of this pattern does (names in English).
+    """Return a function that formats a time like Java's ``DateTimeFormatter`` with this pattern (names in English).
 
     >>> java_date_format("yyyy-MM-dd--HH")(datetime(2013, 1, 2, 3))
     '2013-01-02--03'
@@ -95,7 +95,7 @@ def java_date_format(pattern: str) -> Callable[[datetime], str]:
         if text == "''":
             parts.append("'")
         elif text == "'":
-            raise PlanError(f"the date pattern {pattern!r} has a quote that is not closed")
+            raise PlanError(f"the date pattern {pattern!r} has an unclosed quote")
         elif text[0] == "'":
             parts.append(text[1:-1].replace("''", "'"))
         elif token[1]:
@@ -108,10 +108,10 @@ def java_date_format(pattern: str) -> Callable[[datetime], str]:
 
 
 def zone(timezone_id: str) -> tzinfo:
-    """Return the time zone of an id as Java knows them: ``Europe/Berlin``, ``UTC``, ``GMT-08:00``, ``+02:00``.
+    """Return the time zone of a Java zone ID: ``Europe/Berlin``, ``UTC``, ``GMT-08:00``, ``+02:00``.
 
     Raises:
-        PlanError: There is no such zone.
+        PlanError: The zone does not exist.
     """
     offset = _OFFSET.fullmatch(timezone_id)
     if offset is not None:
@@ -122,14 +122,12 @@ def zone(timezone_id: str) -> tzinfo:
     try:
         return ZoneInfo(timezone_id)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise PlanError(
-            f"there is no time zone {timezone_id!r}; write it like 'Europe/Berlin' or 'GMT-08:00'"
-        ) from None
+        raise PlanError(f"unknown time zone {timezone_id!r}: write it like 'Europe/Berlin' or 'GMT-08:00'") from None
 
 
 @dataclass(frozen=True)
 class BucketContext:
-    """What a bucket assigner may look at beside the record (times in ms)."""
+    """What a bucket assigner gets in addition to the record (times in ms)."""
 
     current_processing_time: int
     current_watermark: int
@@ -137,9 +135,9 @@ class BucketContext:
 
 
 class BucketAssigner:
-    """Decides which bucket, a directory below the base path, a record goes to.
+    """Assigns each record to a bucket, a directory below the base path.
 
-    Subclasses override :meth:`get_bucket_id`. (PyFlink knows the two built-in ones only.)
+    Subclasses override :meth:`get_bucket_id`. (PyFlink has only the two built-in assigners.)
     """
 
     def get_bucket_id(self, element: Any, context: BucketContext) -> str:
@@ -152,16 +150,16 @@ class BucketAssigner:
 
     @staticmethod
     def base_path_bucket_assigner() -> BucketAssigner:
-        """Return the assigner that writes all files into the base path."""
+        """Return an assigner that puts all files into the base path."""
         return _BasePath()
 
     @staticmethod
     def date_time_bucket_assigner(format_str: str = "yyyy-MM-dd--HH", timezone_id: str | None = None) -> BucketAssigner:
-        """Return the assigner that names buckets by the time of writing.
+        """Return an assigner that names buckets by the time of writing.
 
         Args:
             format_str: A pattern of Java's ``DateTimeFormatter``.
-            timezone_id: The time zone; None is that of the machine.
+            timezone_id: The time zone; None for that of the machine.
 
         Raises:
             PlanError: The pattern or the time zone is not supported.

@@ -1,4 +1,4 @@
-"""Files as streams of bytes: plain, decompressed by suffix, or brought to UTF-8."""
+"""Files as streams of bytes: plain, decompressed by suffix, or transcoded to UTF-8."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ RAW_CHUNK = 1 << 16
 
 
 class ByteStream(Protocol):
-    """What the readers need of an open file."""
+    """The interface of an open file that readers need."""
 
     def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` bytes, none at the end."""
+        """Return up to ``size`` bytes; none at the end."""
 
     def seek(self, offset: int, /) -> object:
-        """Go to a byte offset; only done once, before the first read."""
+        """Go to a byte offset; called at most once, before the first read."""
 
     def close(self) -> None:
         """Close the file."""
@@ -33,7 +33,7 @@ class ByteStream(Protocol):
 
 def _zstd() -> Any:
     try:
-        return importlib.import_module("compression.zstd").ZstdDecompressor()  # Python 3.14 brings it along
+        return importlib.import_module("compression.zstd").ZstdDecompressor()  # part of Python 3.14
     except ImportError:
         pass
     library = optional_module("zstandard", extra="zstd", purpose="reading .zst files")
@@ -51,7 +51,7 @@ _DECOMPRESSORS: dict[str, Callable[[], Any]] = {
 
 
 def compression_of(path: str) -> str | None:
-    """Return the suffix that tells how a file is compressed, or None.
+    """Return the suffix that names the compression of a file, or None.
 
     >>> compression_of("logs/a.csv.gz"), compression_of("a.csv")
     ('.gz', None)
@@ -60,7 +60,7 @@ def compression_of(path: str) -> str | None:
 
 
 class _ForwardStream:
-    """Turns chunks of one stream into another stream that can only be read forward."""
+    """Transforms the chunks of a stream into a forward-only stream."""
 
     def __init__(self, below: ByteStream) -> None:
         self._below = below
@@ -96,7 +96,7 @@ class _ForwardStream:
 
 
 class _Decompressed(_ForwardStream):
-    """Decompresses one or several streams written one after the other."""
+    """Decompresses one or several concatenated streams."""
 
     def __init__(self, file: IO[bytes], path: str, suffix: str) -> None:
         super().__init__(file)
@@ -126,7 +126,7 @@ class _Decompressed(_ForwardStream):
 
 
 class _Utf8(_ForwardStream):
-    """Brings text of any charset to UTF-8, where a newline is one byte that is nothing else."""
+    """Transcodes text to UTF-8, in which a newline is always a single byte that occurs in no other character."""
 
     def __init__(self, below: ByteStream, charset: str) -> None:
         super().__init__(below)
@@ -145,7 +145,7 @@ class _Utf8(_ForwardStream):
 
 
 def _byte_order(charset: str, beginning: bytes) -> str:
-    """Without a byte order mark Java reads UTF-16 and UTF-32 big-endian, Python in the machine's order."""
+    """Return the charset with a byte order. Without a mark Java reads UTF-16 and UTF-32 big-endian, Python natively."""
     name = codecs.lookup(charset).name
     marks = {
         "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
@@ -155,13 +155,13 @@ def _byte_order(charset: str, beginning: bytes) -> str:
 
 
 def is_line_safe(charset: str) -> bool:
-    """Tell whether a newline in this charset is one byte that is part of no other character."""
+    """Return whether a newline in this charset is a single byte that occurs in no other character."""
     name = codecs.lookup(charset).name
     return "\r\n".encode(name) == b"\r\n" and name not in {"utf-7", "hz"}
 
 
 def open_bytes(path: str, charset: str) -> ByteStream:
-    """Open a file, decompressed by its suffix; unless the charset is line safe, as UTF-8.
+    """Open a file, decompressed by its suffix, and transcoded to UTF-8 unless the charset is line safe.
 
     Raises:
         MissingDependencyError: The decompressor is not installed.

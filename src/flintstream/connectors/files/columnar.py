@@ -1,4 +1,4 @@
-"""Reads columnar files, one row group or stripe after the other, and goes on after any row."""
+"""Read columnar files, one row group or stripe at a time. Reading can continue after any row."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ColumnarFile(Protocol):
     """An open file of row groups."""
 
     groups: int
-    """How many row groups there are."""
+    """Number of row groups."""
     size: int
-    """The bytes of the file."""
+    """Size of the file in bytes."""
 
     def batches(self, group: int) -> Iterator[Any]:
         """Yield the record batches of a row group."""
@@ -33,7 +33,7 @@ class RowGroupReader(FileReader):
     gives_away = True
 
     def __init__(self, open_columnar: Callable[[str], ColumnarFile], records_of: Callable[[Any], list[Any]]) -> None:
-        """Take what opens a file, and what makes records of a record batch (of Arrow)."""
+        """Take the functions that open a file and that convert an Arrow record batch to records."""
         super().__init__()
         self._open_columnar = open_columnar
         self._records_of = records_of
@@ -44,7 +44,7 @@ class RowGroupReader(FileReader):
 
 
 def groups_of(split: FileSplit, groups: int, size: int) -> range:
-    """Return which row groups belong to a split: those whose middle is in it, taking all to be of one length.
+    """Return the row groups that belong to a split: those whose middle is in it, assuming equal lengths.
 
     >>> from flintstream.connectors.files.reader import FileSplit
     >>> groups_of(FileSplit("a", "a", 0, 50), 5, 100), groups_of(FileSplit("b", "a", 50, None), 5, 100)

@@ -1,8 +1,8 @@
-"""Merges the small part files of a writer into larger ones before they are committed.
+"""Merge the small part files of a writer into larger ones before they are committed.
 
-Part files that are complete are *held*: they keep their hidden names, and the writer's state knows them, until there
-are enough of them in a bucket. The merged file is prepared in their place, and they are removed once it has its name.
-Whatever fails meanwhile, a record is in one file with a final name.
+The writer *holds* complete part files until a bucket has enough of them: they keep their hidden names and are listed in
+the writer's state. The merged file is prepared in their place. They are removed once it has its final name. Even after
+failures, each record is in exactly one file with a final name.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.recoverable import RecoverableWriter
 
 PREFIX = "compacted-"
-"""What the names of merged files begin with, as in Flink."""
+"""Prefix of the names of merged files, as in Flink."""
 
 
 class Merge(Protocol):
-    """How files are merged."""
+    """A way to merge files."""
 
     copies: bool
-    """Whether what it makes of a single file is that file."""
+    """Whether merging a single file returns that file."""
 
     def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
-        """Write one file that has what several have, in their order."""
+        """Write the contents of several files, in order, to one file."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,16 @@ class CompactionSettings:
     """When to merge, and how."""
 
     checkpoints: int
-    """So many checkpoints after the first of the files; no matter if not positive."""
+    """Number of checkpoints after the first of the files; ignored if not positive."""
     size_threshold: int
-    """When the files have so many bytes; no matter if negative."""
+    """Total size of the files in bytes; ignored if negative."""
     threads: int
     merge: Merge
 
 
 @dataclass(frozen=True)
 class HeldFile:
-    """A complete part file that waits to be merged with others."""
+    """A complete part file that waits for the merge."""
 
     bucket: str
     file: PreparedFile
@@ -55,21 +55,21 @@ class HeldFile:
 
 @dataclass(frozen=True)
 class HeldFiles:
-    """What the writer of the next epoch needs."""
+    """The held files, as state for the writer of the next epoch."""
 
     files: tuple[HeldFile, ...] = ()
     checkpoints: tuple[tuple[str, int], ...] = ()
-    """For each bucket, how many there have been since the first file."""
+    """For each bucket, the number of checkpoints since its first file."""
 
 
 NOTHING_HELD = HeldFiles()
 
 
 class Compaction:
-    """The files that one writer holds."""
+    """The held files of one writer, and the decision when to merge them."""
 
     def __init__(self, settings: CompactionSettings, storage: RecoverableWriter, attempt: str) -> None:
-        """Take when and how to merge, where, and what names of unfinished files end with."""
+        """Take the settings, the file system, and the suffix of names of unfinished files."""
         self._settings = settings
         self._storage = storage
         self._attempt = attempt
@@ -77,23 +77,23 @@ class Compaction:
         self._checkpoints: dict[str, int] = {}
 
     def hold(self, files: Iterable[HeldFile]) -> None:
-        """Wait with files until there are enough."""
+        """Hold files until there are enough."""
         for each in files:
             self._held.setdefault(each.bucket, []).append(each.file)
 
     def restore(self, state: HeldFiles) -> None:
-        """Take over what another writer held."""
+        """Add the files that another writer held."""
         self.hold(state.files)
         for bucket, count in state.checkpoints:
             self._checkpoints[bucket] = max(count, self._checkpoints.get(bucket, 0))
 
     def state(self) -> HeldFiles:
-        """Return what is held."""
+        """Return the held files."""
         files = tuple(HeldFile(bucket, file) for bucket, held in self._held.items() for file in held)
         return HeldFiles(files, tuple(self._checkpoints.items()))
 
     def prepare(self, *, checkpoint: bool, everything: bool) -> list[PreparedFile]:
-        """Merge what is due at the end of an epoch, which may end with a checkpoint."""
+        """Merge the buckets that are due at the end of an epoch, which may end with a checkpoint."""
         if checkpoint:
             for bucket in self._held:
                 self._checkpoints[bucket] = self._checkpoints.get(bucket, 0) + 1
@@ -131,8 +131,8 @@ class Compaction:
                 raise
         except FileNotFoundError as error:
             raise FlintstreamError(
-                f"a part file that was to be merged into {target} is gone; it was removed, or the job was started from "
-                f"a checkpoint that is older than its last one: {error}"
+                f"a part file to be merged into {target} does not exist any more: it was removed, or the job was "
+                f"started from a checkpoint that is older than its last one: {error}"
             ) from error
         finally:
             for stream in inputs:

@@ -1,4 +1,4 @@
-"""Reads files of separated values, whose records may go over several lines, and goes on after any record."""
+"""Read CSV files, whose records may span several lines. Reading can continue after any record."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ LONGEST_FIELD = 1 << 30
 
 
 class CsvLayout(NamedTuple):
-    """What files look like, and what to make of their columns."""
+    """The format of CSV files and the conversion of their columns."""
 
     dialect: CsvDialect
     names: tuple[str, ...]
     columns: tuple[Callable[[list[str]], list[Any]], ...]
-    """What makes values of the texts in each column."""
+    """For each column, the function that converts its texts to values."""
     use_header: bool = False
     strict_headers: bool = False
     skip_first_data_row: bool = False
     any_property_name: str | None = None
-    """If there is one, fields after the last column are passed over."""
+    """Whether to ignore fields after the last column."""
 
 
 class CsvReader(FileReader):
-    """Reads file splits that are whole files."""
+    """Reads splits that are whole files."""
 
     gives_away = True
 
     def __init__(self, layout: CsvLayout, bad_records: BadRecords = BadRecords.FAIL, chunk: int = CHUNK) -> None:
-        """Take what files look like, what to do with what does not, and how many bytes to read at once."""
+        """Take the format, the handling of malformed records, and the number of bytes to read at once."""
         super().__init__()
         self._layout = layout
         self._bad_records = bad_records
@@ -68,7 +68,7 @@ class CsvReader(FileReader):
 
 
 class _Lines:
-    """The lines of a file with their ends, and where they are."""
+    """The lines of a file with their line ends, and their positions."""
 
     def __init__(self, blocks: LineBlocks, skip: int) -> None:
         self._blocks = blocks
@@ -85,14 +85,14 @@ class _Lines:
             text = block.decode("utf-8", "replace")
             lines = list(io.StringIO(text if start else text.removeprefix("\ufeff"), newline=""))
             self._marks.append((self._handed_out, start))
-            skip = -self._handed_out  # blocks may have been cut elsewhere the last time
+            skip = -self._handed_out  # earlier, blocks may have been cut elsewhere
             self._handed_out += len(lines)
             if skip > 0:
                 lines = lines[skip:]
             yield lines
 
     def place(self, line: int) -> tuple[int, int]:
-        """Return the position of a block, and how many lines after it ``line`` is; asked for in ascending order."""
+        """Return the position of a block and the offset of ``line`` after it, in lines. Call with ascending numbers."""
         while len(self._marks) > 1 and self._marks[1][0] <= line:
             self._marks.popleft()
         first, position = self._marks[0]
@@ -127,10 +127,10 @@ class _CsvFile:
             yield line
 
     def _next(self) -> list[str] | None:
-        """Return the fields of the next record, None if there is none.
+        """Return the fields of the next record; None at the end.
 
         Raises:
-            Misfit: It is no record.
+            Misfit: The record is malformed.
         """
         self._record.clear()
         if self._reader is not None:
@@ -152,17 +152,17 @@ class _CsvFile:
         return None
 
     def _is_open(self, text: str) -> bool:
-        """Tell whether a quote may be closed on a later line."""
+        """Return whether a quote may be closed on a later line."""
         escape, quote = self._layout.dialect.escape, self._layout.dialect.quote
         if escape is not None:
             text = re.sub(f"{re.escape(escape)}.", "", text, flags=re.DOTALL)
         return quote is not None and text.count(quote) % 2 == 1
 
     def begin(self, path: str) -> None:
-        """Pass over what comes before the first record.
+        """Skip everything before the first record.
 
         Raises:
-            BadRecordError: The header is not what it must be.
+            BadRecordError: The header is wrong.
         """
         layout = self._layout
         if layout.use_header:
@@ -225,7 +225,7 @@ class _CsvFile:
         return [_make_row(names, list(values)) for values in zip(*converted, strict=True)]
 
     def _fit(self, row: list[str]) -> None:
-        """Cut what may follow the last column.
+        """Cut ignored fields after the last column.
 
         Raises:
             Misfit: There are too few fields, or too many.
@@ -233,7 +233,7 @@ class _CsvFile:
         wanted = len(self._layout.names)
         surplus = row[wanted:]
         if len(row) < wanted or (surplus != [""] and self._layout.any_property_name is None):
-            raise Misfit(f"there are {len(row)} fields, where the schema has {wanted} columns")
+            raise Misfit(f"found {len(row)} fields, but the schema has {wanted} columns")
         del row[wanted:]
 
     def close(self) -> None:
@@ -250,7 +250,7 @@ def _column(convert: Callable[[list[str]], list[Any]], name: str, texts: list[st
 
 
 def fast_reader(lines: Iterator[str], dialect: CsvDialect) -> Any:
-    """Return a reader of :mod:`csv`, which fails where Flink would not agree."""
+    """Return a reader of :mod:`csv` that raises an error where Flink's result would differ."""
     options: dict[str, Any] = {"delimiter": dialect.delimiter, "doublequote": True, "strict": True}
     if dialect.quote is None:
         options["quoting"] = csv.QUOTE_NONE

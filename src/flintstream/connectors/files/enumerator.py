@@ -1,4 +1,4 @@
-"""Finds the files under a source's paths and cuts them into splits."""
+"""Find the files under a source's paths and cut them into splits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_SPLIT = 64 << 20
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether Flink's file source passes over a file or directory of this name.
+    """Return whether Flink's file source skips a file or directory of this name.
 
     >>> is_hidden("/data/_SUCCESS"), is_hidden("/data/.part.inprogress"), is_hidden("/_data/part")
     (True, True, False)
@@ -30,9 +30,9 @@ def is_hidden(path: str) -> bool:
 
 
 def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield path and size of all files under the paths, by name; what vanishes meanwhile is left out.
+    """Yield path and size of all files under the paths, sorted by name. Files that vanish meanwhile are left out.
 
-    A path that is hidden itself is passed over like any other, as in Flink.
+    A path that is itself hidden is skipped as well, as in Flink.
     """
     for path in paths:
         if is_hidden(path):
@@ -52,7 +52,7 @@ def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittable: bool) -> list[FileSplit]:
-    """Cut files (path, size) into splits, as large as they may be while every subtask gets its share.
+    """Cut files (path, size) into splits, as large as possible while every subtask gets its share.
 
     >>> [(s.split_id, s.start, s.end) for s in plan_splits([("/a", 10_000_000), ("/b.gz", 9)], 2, splittable=True)]
     [('/a:0', 0, 5000000), ('/a:5000000', 5000000, None), ('/b.gz', 0, None)]
@@ -66,16 +66,16 @@ def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittabl
             continue
         pieces = max(1, round(size / largest))
         starts = [size * piece // pieces for piece in range(pieces)]
-        # The last piece has no end: the file may have grown when it is read.
+        # The last split has no end: the file may have grown by the time it is read.
         splits.extend(FileSplit(f"{path}:{start}", path, start, end) for start, end in zip_longest(starts, starts[1:]))
     return splits
 
 
 class FileMonitor(SplitEnumerator):
-    """Looks for new files again and again; a file is known by its path and read once."""
+    """Looks for new files at intervals. A file is identified by its path and read once."""
 
     def __init__(self, paths: Sequence[str], parallelism: int, interval_ms: int, *, splittable: bool) -> None:
-        """Take where to look, and how many milliseconds to wait between two looks."""
+        """Take the paths to search, and the interval between two searches (ms)."""
         self._paths = paths
         self._parallelism = parallelism
         self._interval = interval_ms / 1000
@@ -84,7 +84,7 @@ class FileMonitor(SplitEnumerator):
         self._next_look = time.monotonic()
 
     def discover(self) -> Sequence[FileSplit]:
-        """Return the splits of the files that appeared since the last look, if it is time for one."""
+        """Return the splits of the files that appeared since the last search, if a search is due."""
         now = time.monotonic()
         if now < self._next_look:
             return []
@@ -94,13 +94,13 @@ class FileMonitor(SplitEnumerator):
         return plan_splits(new, self._parallelism, splittable=self._splittable)
 
     def is_finished(self) -> bool:
-        """Return False: there may always be another file."""
+        """Return False: more files may always appear."""
         return False
 
     def snapshot(self) -> object:
-        """Return the paths that were seen."""
+        """Return the known paths."""
         return frozenset(self._seen)
 
     def restore(self, state: object) -> None:
-        """Take back the paths that were seen."""
+        """Restore the known paths."""
         self._seen = set(state)  # type: ignore[call-overload]

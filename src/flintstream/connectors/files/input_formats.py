@@ -1,4 +1,4 @@
-"""Reads input formats of PyFlink's older kind, which know parts but no positions in them."""
+"""Read PyFlink's older input formats, which have parts but no positions in them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class InputPart(FileSplit):
-    """A part of an input, and how many of its records were read."""
+    """A part of an input, and the number of records read from it."""
 
     part: Any = None
 
 
 class InputFormatSource(Source):
-    """Reads the parts of an input format; a job that goes on passes over what it has read of a part."""
+    """Reads the parts of an input format. A restored job skips the records of a part that it has already read."""
 
     def __init__(self, input_format: InputFormat) -> None:
         """Take the format."""
@@ -39,7 +39,7 @@ class InputFormatSource(Source):
         return self._format.get_produced_type()
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return the enumerator of the parts."""
+        """Return an enumerator of the parts."""
         parts = enumerate(self._format.create_splits(parallelism))
         return StaticEnumerator([InputPart(str(number), str(number), part=part) for number, part in parts])
 

@@ -1,4 +1,4 @@
-"""Reads records from lines of text, one on each."""
+"""Read records from lines of text, one per line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RecordLineReader(TextLineReader):
     def __init__(
         self, schema: DeserializationSchema, charset: str = "UTF-8", bad_records: BadRecords = BadRecords.FAIL
     ) -> None:
-        """Take what makes records of messages, the charset of the files, and what to do with lines that are none."""
+        """Take the schema that decodes records, the charset of the files, and the handling of malformed records."""
         super().__init__(charset)
         self._schema = schema
         self._bad_records = bad_records

@@ -1,4 +1,4 @@
-"""Writes rows into columnar files: Parquet and ORC."""
+"""Write rows to columnar files: Parquet and ORC."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ ROWS_PER_GROUP = 1 << 17
 
 
 class ParquetRows(BulkWriterFactory):
-    """Makes writers for rows or tuples of one type."""
+    """Creates writers for rows or tuples of one type."""
 
     can_be_concatenated = False
 
     def __init__(self, schema: Any, row_type: TypeInformation) -> None:
-        """Take the schema of the files (of Arrow) and the type that records are brought to first."""
+        """Take the Arrow schema of the files, and the type to which records are converted first."""
         self._schema = schema
         self._row_type = row_type
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        """Return a writer of a new file."""
+        """Return a writer for a new file."""
         return ColumnarWriter(parquet_writer(stream, self._schema), self._records)
 
     def _records(self, rows: list[Any]) -> Any:
@@ -38,23 +38,25 @@ class ParquetRows(BulkWriterFactory):
             rows = list(map(convert, rows))
         for row in rows:
             if isinstance(row, Row) and row.get_row_kind() is not RowKind.INSERT:
-                raise FlintstreamError(f"a DataFrame has no changes, but the stream has {row.get_row_kind()} {row!r}")
+                raise FlintstreamError(
+                    f"a DataFrame cannot hold changes, but the stream has {row.get_row_kind()} {row!r}"
+                )
         return batch_of(rows, self._schema)
 
 
 def parquet_writer(stream: BinaryIO, schema: Any, **options: Any) -> Any:
     """Return pyarrow's writer of a Parquet file."""
-    arrow()  # for its message, if it is not there
+    arrow()  # raises a helpful error if pyarrow is missing
     return importlib.import_module("pyarrow.parquet").ParquetWriter(stream, schema, **options)
 
 
 class ColumnarWriter(BulkWriter):
-    """Collects records and writes them as record batches."""
+    """Buffers records and writes them as record batches."""
 
     def __init__(
         self, writer: Any, batch_of_records: Callable[[list[Any]], Any], rows_per_group: int = ROWS_PER_GROUP
     ) -> None:
-        """Take pyarrow's writer, what makes a record batch of records, and how many to collect."""
+        """Take pyarrow's writer, the function that makes a record batch of records, and the batch size."""
         self._writer = writer
         self._batch_of = batch_of_records
         self._rows_per_group = rows_per_group
@@ -71,20 +73,20 @@ class ColumnarWriter(BulkWriter):
             self.flush()
 
     def flush(self) -> None:
-        """Write what was collected, as a row group or stripe."""
+        """Write the buffered records as a row group or stripe."""
         records, self._records = self._records, []
         try:
             batch = self._batch_of(records)
             if hasattr(self._writer, "write_batch"):
                 self._writer.write_batch(batch)
-            else:  # of ORC
+            else:  # ORC
                 self._writer.write(arrow().Table.from_batches([batch]))
         except BaseException:
             self._give_up()
             raise
 
     def _give_up(self) -> None:
-        # The file is closed before its end, and pyarrow would complain that it cannot end it.
+        # The file is closed early, and pyarrow would complain that it cannot write the footer.
         self._writer.is_open = False
 
     def __del__(self) -> None:

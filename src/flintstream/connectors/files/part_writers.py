@@ -1,4 +1,4 @@
-"""The part files that a file sink's writer has open, and two ways to write them: record by record, or as a whole."""
+"""The open part files of a file sink's writer, and two ways to write them: record by record, or as a whole."""
 
 from __future__ import annotations
 
@@ -26,65 +26,65 @@ class Part(Protocol):
 
     @property
     def length(self) -> int:
-        """How many bytes were written."""
+        """Return the number of bytes written."""
 
     def append(self, records: list[Any], now: int) -> None:
-        """Write records, as the format has encoded them, at ``now`` (ms since the epoch)."""
+        """Write encoded records at ``now`` (ms since the epoch)."""
 
     def state(self) -> OpenFile:
-        """Flush, and return what the writer of the next epoch needs."""
+        """Flush, and return the state for the writer of the next epoch."""
 
     def sync(self) -> None:
-        """Bring to disk what :meth:`state` counts on."""
+        """Sync to disk all data that :meth:`state` refers to."""
 
     def prepare(self) -> PreparedFile:
-        """Complete and close the file, and bring it to disk."""
+        """Complete the file, close it, and sync it to disk."""
 
     def discard(self) -> None:
-        """Close the file; what is buffered is lost."""
+        """Close the file; buffered data is lost."""
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of all files that it is kept in."""
+        """Return the paths of all files that hold the data."""
 
 
 class PartFormat(Protocol):
-    """How records are written into part files."""
+    """A way to write records to part files."""
 
     goes_on: bool
     """Whether a file can stay open from one epoch to the next."""
 
     def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[Any]:
-        """Return what :meth:`Part.append` takes."""
+        """Return the records in the form that :meth:`Part.append` expects."""
 
     def size(self, records: list[Any]) -> int:
-        """Return by how many bytes these records make a file longer; 0 if that is not known."""
+        """Return by how many bytes these records extend a file; 0 if unknown."""
 
     can_be_concatenated: bool
-    """Whether files one after the other are a file of the format."""
+    """Whether concatenated files are a valid file of the format."""
 
     def open(self, known: OpenFile, storage: RecoverableWriter) -> Part:
-        """Open a new file, or go on with one."""
+        """Open a new file, or continue an existing one."""
 
     def over_epochs(self) -> PartFormat:
-        """Return how to write the same where files are to stay open from one epoch to the next."""
+        """Return a variant whose files can stay open from one epoch to the next."""
 
 
 class RowParts:
-    """Writes what is encoded at once."""
+    """Encodes and writes records immediately."""
 
     goes_on = True
     can_be_concatenated = True
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take what encodes a record."""
+        """Take the encoder."""
         self._encoder = encoder
 
     def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[bytes]:
-        """Return the records' bytes, of all of them together."""
+        """Return the bytes of all records together."""
         return [self._encoder.encode_all(values, type_info)]
 
     def size(self, records: list[bytes]) -> int:
-        """Return how many bytes these are."""
+        """Return the number of bytes."""
         return sum(map(len, records))
 
     def open(self, known: OpenFile, storage: RecoverableWriter) -> Part:
@@ -92,7 +92,7 @@ class RowParts:
         return _RowPart(known, storage)
 
     def over_epochs(self) -> PartFormat:
-        """Return this: it does already."""
+        """Return self: its files can stay open."""
         return self
 
 
@@ -130,11 +130,11 @@ class _RowPart:
 class BulkParts:
     """Writes files that can only be written as a whole, and by one process.
 
-    To stay open beyond an epoch the records are spooled first, and written when the file is complete.
+    If files stay open beyond an epoch, records are spooled first and written when the file is complete.
     """
 
     def __init__(self, factory: BulkWriterFactory, *, spool: bool = False) -> None:
-        """Take what makes the writers."""
+        """Take the factory of the writers."""
         self._factory = factory
         self.goes_on = spool
         self.can_be_concatenated = factory.can_be_concatenated
@@ -148,13 +148,13 @@ class BulkParts:
         return 0
 
     def open(self, known: OpenFile, storage: RecoverableWriter) -> Part:
-        """Begin a file, or go on with a spool."""
+        """Start a file, or continue a spool."""
         if self.goes_on or known.length:
             return _SpooledPart(known, storage, self._factory)
         return _BulkPart(known, storage, self._factory)
 
     def over_epochs(self) -> PartFormat:
-        """Return the same with spools."""
+        """Return a variant with spools."""
         return BulkParts(self._factory, spool=True)
 
 
@@ -172,9 +172,7 @@ class _BulkPart:
         self.updated = now
 
     def state(self) -> OpenFile:
-        raise RuntimeError(
-            f"{self.known.path} cannot be gone on with: a bulk format needs files that end with the epoch"
-        )
+        raise RuntimeError(f"{self.known.path} cannot be continued: files of a bulk format must end with the epoch")
 
     def sync(self) -> None:
         raise RuntimeError(f"{self.known.path} is not complete")
@@ -201,7 +199,7 @@ class _SpooledPart(_RowPart):
         super().append([dumps(records)], now)
 
     def prepare(self) -> PreparedFile:
-        # Another attempt may go on with the same spool: the whole must not have the same name.
+        # Another attempt may continue the same spool, so the complete file needs a different name.
         known = replace(self.known, path=f"{self.known.path}.{uuid.uuid4().hex[:8]}")
         with self._log.read() as spool:
             whole = _BulkPart(known, self._storage, self._factory)

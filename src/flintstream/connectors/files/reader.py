@@ -1,4 +1,4 @@
-"""What readers of files have in common: splits, and files that stay open from one epoch to the next."""
+"""Common parts of file readers: splits, and files that stay open from one epoch to the next."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ MOST_FILES_KEPT_OPEN = 8
 
 @dataclass
 class FileSplit(SourceSplit):
-    """The records of a file that start in ``[start, end)``, and how many of them were read.
+    """The records of a file that start in ``[start, end)``, and the position up to which they were read.
 
-    Offsets count bytes of the file or, where it is decompressed or brought to UTF-8, of what comes out of that.
+    Offsets count bytes of the file, after decompression or transcoding to UTF-8 if that applies.
     """
 
     path: str
     start: int = 0
     end: int | None = None
-    """None: up to the end of the file."""
+    """None for the end of the file."""
     position: int | None = None
-    """What was read: all before a line, a block or a row group, told as the format tells them; None: nothing yet."""
+    """The line, block or row group before which everything was read, in units of the format; None for nothing yet."""
     skip: int = 0
-    """Lines, or records, after ``position`` that were read too."""
+    """Lines or records after ``position`` that were also read."""
 
 
 class OpenFile(Protocol):
     """A file that is being read."""
 
     position: int | None
-    """As in :class:`FileSplit`: up to where records were handed out."""
+    """As in :class:`FileSplit`: the position up to which records were returned."""
     skip: int
 
     def next(self, size: int) -> list[Any] | None:
-        """Return the next records, ``size`` if there are as many, perhaps none yet; None at the end of the split."""
+        """Return up to ``size`` records, perhaps none yet; None at the end of the split."""
 
     def close(self) -> None:
         """Close the file."""
 
 
 class FileReader(SourceReader):
-    """Reads file splits, and goes on with an open file where it left one: finding the place again may take long."""
+    """Reads file splits. It keeps a partly read file open, because finding the position again may be slow."""
 
     def __init__(self) -> None:
-        """Begin without open files."""
+        """Start without open files."""
         self._open_files: dict[tuple[str, int | None, int], OpenFile] = {}
 
     @abstractmethod
     def open_file(self, split: FileSplit) -> OpenFile:
-        """Open a split's file where the split stands."""
+        """Open a split's file at the position of the split."""
 
     def read(self, split: FileSplit, fetch: Fetch) -> Generator[list[Any], None, bool]:
         """Yield the split's records."""
@@ -84,12 +84,12 @@ class FileReader(SourceReader):
             self._open_files.pop(next(iter(self._open_files))).close()
 
     def close(self) -> None:
-        """Close what is still open."""
+        """Close the files that are still open."""
         for file in self._open_files.values():
             file.close()
         self._open_files.clear()
 
 
 def _place(split: FileSplit) -> tuple[str, int | None, int]:
-    # By start as well: several splits of a file that nothing was read of have no position yet.
+    # Include the start: several unread splits of a file have no position yet.
     return f"{split.path}:{split.start}", split.position, split.skip

@@ -1,7 +1,7 @@
-"""What a file sink needs of a file system, and what its state holds of part files.
+"""The interface of file systems for file sinks, and the state of part files.
 
-A part file is *open* while it is written, perhaps over several epochs, *prepared* when it is complete, and visible when
-it is committed. Whoever opens the files of an earlier epoch or process recovers them.
+A part file is *open* while it is being written, perhaps over several epochs, *prepared* when it is complete, and
+visible once it is committed. Opening a file of an earlier epoch or process recovers it.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """A complete part file that waits for its final name; what lies beyond ``length`` does not count."""
+    """A complete part file that waits for its final name. Data beyond ``length`` is ignored."""
 
     path: str
     target: str
     length: int
     spool: str = ""
-    """A file that is of no use once this one has its name."""
+    """A file that is obsolete once this file has its name."""
     parts: tuple[str, ...] = ()
-    """More of them."""
+    """More files of this kind."""
 
     @property
     def leftovers(self) -> tuple[str, ...]:
-        """All files that are of no use once this one has its name."""
+        """Return all files that are obsolete once this file has its name."""
         return (self.spool, *self.parts) if self.spool else self.parts
 
 
 @dataclass(frozen=True)
 class OpenFile:
-    """A part file that goes on in the next epoch."""
+    """A part file that stays open in the next epoch."""
 
     bucket: str
     path: str
@@ -44,35 +44,35 @@ class OpenFile:
     created: int
     updated: int
     log: Any = None
-    """What the writer of the file system needs to go on."""
+    """State from which the file system's writer continues."""
 
 
 class RecoverableStream(Protocol):
-    """A part file that is appended to, and that another process can go on with."""
+    """A part file to append to. Another process can continue it."""
 
     length: int
-    """What was written, be it buffered or not."""
+    """Number of bytes written, including buffered ones."""
 
     def write(self, data: bytes) -> None:
         """Append."""
 
     def save(self) -> Any:
-        """Flush, and return what another process needs to go on: the ``log`` of an :class:`OpenFile`."""
+        """Flush, and return the state with which another process can continue: the ``log`` of an :class:`OpenFile`."""
 
     def sync(self) -> None:
-        """Bring to disk what :meth:`save` counts on."""
+        """Sync to disk all data that :meth:`save` refers to."""
 
     def seal(self) -> PreparedFile:
-        """Complete and close the file, and bring it to disk."""
+        """Complete the file, close it, and sync it to disk."""
 
     def read(self) -> BinaryIO:
         """Close the file and open it for reading."""
 
     def parts(self) -> tuple[str, ...]:
-        """Return the paths of all files that the log is kept in."""
+        """Return the paths of all files that hold the log."""
 
     def close(self) -> None:
-        """Close the file; what is buffered is lost."""
+        """Close the file; buffered data is lost."""
 
 
 class RecoverableWriter(Protocol):
@@ -81,78 +81,78 @@ class RecoverableWriter(Protocol):
     base: str
 
     def directory(self, bucket: str) -> str:
-        """Return the directory of a bucket, which exists then."""
+        """Create the directory of a bucket and return it."""
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is a file."""
+        """Return whether a file exists."""
 
     def recover(self, known: OpenFile) -> RecoverableStream:
-        """Begin a file, or go on with one."""
+        """Start a file, or continue an existing one."""
 
     def contains(self, path: str) -> bool:
-        """Tell whether a file is in the directory."""
+        """Return whether a file is in the directory."""
 
     def check(self, known: OpenFile) -> None:
-        """See that a file can be gone on with, and take away what does not count.
+        """Check that a file can be continued, and cut data that no state refers to.
 
         Raises:
-            FileNotFoundError: It is gone.
-            OSError: It is too short.
-            CheckpointError: It is in another directory.
+            FileNotFoundError: The file does not exist any more.
+            OSError: The file is too short.
+            CheckpointError: The file is in another directory.
         """
 
     def create(self, path: str) -> BinaryIO:
-        """Begin a file that is written as a whole."""
+        """Start a file that is written as a whole."""
 
     def complete(self, file: BinaryIO) -> int:
-        """Close it, bring it to disk, and return its length."""
+        """Close the file, sync it to disk, and return its length."""
 
     def abandon(self, file: BinaryIO) -> None:
-        """Close it: it will not be complete."""
+        """Close an incomplete file for good."""
 
     def read(self, prepared: PreparedFile) -> BinaryIO:
-        """Open what counts of a complete file.
+        """Open the valid part of a complete file.
 
         Raises:
-            OSError: It is gone, or too short.
+            OSError: The file does not exist any more, or is too short.
         """
 
     def sync(self) -> None:
-        """Bring to disk that there are the files begun since the last time."""
+        """Sync to disk the directory entries of the files started since the last call."""
 
     def take_back(self, known: OpenFile) -> None:
-        """Hide a file again that this job was still writing at its last checkpoint."""
+        """Hide a file again that was still open at the job's last checkpoint."""
 
     def finish(self, prepared: Iterable[PreparedFile]) -> None:
-        """Give files their names; those that have them already are left alone.
+        """Give files their final names. Files that already have them are left alone.
 
         Raises:
-            OSError: A file is too short, or its name belongs to another one.
+            OSError: A file is too short, or another file has its name.
         """
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Remove files, as far as they exist."""
+        """Remove the files that exist."""
 
     def remove_leftovers(self, is_leftover: Callable[[str], bool], known: Collection[str] = ()) -> None:
-        """Remove the hidden files of such names, other than the known ones."""
+        """Remove hidden files with matching names, except the known ones."""
 
 
 def gone(known: OpenFile) -> FileNotFoundError:
-    """Return the error for a file that is not there any more."""
+    """Return the error for a file that does not exist any more."""
     return FileNotFoundError(
-        f"{known.path} is gone, which this job had begun to write (as {known.target}); it was removed, "
+        f"{known.path} (later {known.target}), which this job was writing, does not exist any more: it was removed, "
         "or the job was started from a checkpoint that is older than its last one"
     )
 
 
 def check_within(path: str, base: str, *, within: bool) -> None:
-    """See that a file is in the sink's directory.
+    """Check that a file is in the sink's directory.
 
     Raises:
-        CheckpointError: It is not.
+        CheckpointError: The file is in another directory.
     """
     if not within:
         raise CheckpointError(
-            f"{path} is still being written in this checkpoint, but the sink now writes to {base}: "
-            "start from it with the old directory, or from a savepoint, which has no such files"
+            f"{path} is still open in this checkpoint, but the sink now writes to {base}: "
+            "start with the old directory, or from a savepoint, which contains no open files"
         )

@@ -1,4 +1,4 @@
-"""Part files of this machine, or of a file system that is mounted."""
+"""Part files on this machine or on a mounted file system."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class LocalRecoverableWriter:
-    """Writes to a directory of this machine, or one that is mounted: files are appended to, cut, and renamed."""
+    """Writes to a local or mounted directory. Files are appended to, truncated and renamed."""
 
     def __init__(self, base: str) -> None:
         """Take the directory, which need not exist."""
@@ -27,14 +27,14 @@ class LocalRecoverableWriter:
         self._touched: set[str] = set()
 
     def directory(self, bucket: str) -> str:
-        """Make the directory of a bucket."""
+        """Create the directory of a bucket and return it."""
         directory = os.path.normpath(f"{self.base}/{bucket}")
         os.makedirs(directory, exist_ok=True)  # noqa: PTH103
         self._touched.add(directory)
         return directory
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is a file."""
+        """Return whether a file exists."""
         return os.path.exists(path)  # noqa: PTH110 - called for every file
 
     def recover(self, known: OpenFile) -> RecoverableStream:
@@ -42,11 +42,11 @@ class LocalRecoverableWriter:
         return _LocalStream(known)
 
     def contains(self, path: str) -> bool:
-        """Tell whether a file is in the directory, whatever links lead there."""
+        """Return whether a file is in the directory, after resolving links."""
         return Path(path).resolve().is_relative_to(Path(self.base).resolve())
 
     def check(self, known: OpenFile) -> None:
-        """Cut a file to the length that counts."""
+        """Truncate a file to its recorded length."""
         check_within(known.path, self.base, within=self.contains(known.path))
         try:
             cut(known.path, known.length)
@@ -54,11 +54,11 @@ class LocalRecoverableWriter:
             raise gone(known) from None
 
     def create(self, path: str) -> BinaryIO:
-        """Begin a file."""
+        """Start a file."""
         return Path(path).open("wb")
 
     def complete(self, file: BinaryIO) -> int:
-        """Close a file and bring it to disk."""
+        """Close a file and sync it to disk."""
         length = file.tell()
         complete(file)
         return length
@@ -68,12 +68,12 @@ class LocalRecoverableWriter:
         file.close()
 
     def read(self, prepared: PreparedFile) -> BinaryIO:
-        """Open a file, cut to what counts."""
+        """Open a file, truncated to its recorded length."""
         cut(prepared.path, prepared.length)
         return Path(prepared.path).open("rb")
 
     def sync(self) -> None:
-        """Bring the entries of directories to disk, and their own in those above, as far as that of the base path."""
+        """Sync to disk the entries of the directories, and those of their parents up to the base path."""
         found = set()
         top = Path(self.base).parent
         for directory in self._touched:
@@ -86,12 +86,10 @@ class LocalRecoverableWriter:
     def take_back(self, known: OpenFile) -> None:
         """Hide a file again.
 
-        It can have got its name from another job that started from a savepoint, or without waiting for a checkpoint.
+        It may have its name from another job that started from a savepoint, or from a commit without a checkpoint.
         """
         if not Path(known.path).exists() and Path(known.target).exists():
-            _log.warning(
-                "%s is hidden until a checkpoint counts on it: the job goes back to before its end", known.target
-            )
+            _log.warning("hiding %s until a checkpoint contains it: the job restarts from before its end", known.target)
             Path(known.target).rename(known.path)
 
     def finish(self, prepared: Iterable[PreparedFile]) -> None:
@@ -123,15 +121,15 @@ def _rename(prepared: PreparedFile) -> None:
         size = path.stat().st_size
         if size < prepared.length:
             raise too_short(prepared.path, size, prepared.length)
-        # Jobs that start from one savepoint finish the same files, perhaps at the same time.
+        # Jobs that start from the same savepoint finish the same files, perhaps at the same time.
         if target.exists() and path.exists():
-            raise FileExistsError(f"{path} is complete, but there is a file {target} that it is not")
+            raise FileExistsError(f"cannot rename {path} to {target}: a different file has that name")
         if size > prepared.length:
             os.truncate(path, prepared.length)
         path.rename(target)
     except FileNotFoundError:
-        if not target.exists():  # finished before, and taken away by somebody since?
-            _log.warning("neither %s nor %s is there any more", path, target)
+        if not target.exists():  # it may have been finished earlier and removed since
+            _log.warning("neither %s nor %s exists any more", path, target)
 
 
 class _LocalStream(AppendedFile):

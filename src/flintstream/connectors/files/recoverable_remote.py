@@ -1,9 +1,9 @@
-"""Part files in object stores and whatever else fsspec reaches.
+"""Part files in object stores and other file systems that fsspec supports.
 
-Such a store can neither append to a file nor cut it, and most cannot rename one. A file that goes on is kept in pieces,
-the last of them in the state itself; when it is complete, the whole is written under a hidden name. To give it its name
-the store copies it (by itself, no data come here) and removes the hidden one. An object appears when it is complete, so
-readers see all of a file or nothing. To copy once more, after a failure in between, changes nothing.
+Object stores can neither append to a file nor truncate it, and most cannot rename one. An open file is kept in pieces,
+the last of them in the state itself. When it is complete, it is written as a whole under a hidden name. To give it its
+final name, the store copies it on the server side and removes the hidden one. An object appears only when it is
+complete, so readers see all of a file or nothing. Copying again after a failure has no effect.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.recoverable import OpenFile, RecoverableStream
 
 PIECE_BYTES = 8 << 20
-"""What is buffered of a file at most."""
+"""Maximum number of buffered bytes per file."""
 KEPT_BYTES = 1 << 18
-"""What may stay in the state at the end of an epoch, rather than become a piece of its own."""
+"""Maximum size of a piece that stays in the state at the end of an epoch instead of becoming a file."""
 
 
 class RemoteRecoverableWriter:
-    """Writes to a directory of another file system."""
+    """Writes to a directory of a remote file system."""
 
     def __init__(self, base: str) -> None:
-        """Take its URI."""
+        """Take the URI of the directory."""
         self.base = base
         self._protocol = base.partition(":")[0]
 
     def directory(self, bucket: str) -> str:
-        """Return the URI of a bucket's directory; object stores have none."""
+        """Return the URI of a bucket's directory; create it unless the store has no directories."""
         below = posixpath.normpath(f"/{bucket}").rstrip("/")
         directory = self.base + below
         if self._protocol not in COPYING_STORES:
@@ -48,21 +48,21 @@ class RemoteRecoverableWriter:
         return directory
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is a file."""
+        """Return whether a file exists."""
         system, place = reach(path)
         system.invalidate_cache()
         return bool(system.exists(place))
 
     def contains(self, path: str) -> bool:
-        """Tell whether a file is in the directory."""
+        """Return whether a file is in the directory."""
         return path.startswith(f"{self.base}/")
 
     def recover(self, known: OpenFile) -> RecoverableStream:
-        """Begin a file, or go on with its pieces."""
+        """Start a file, or continue from its pieces."""
         return _RemoteStream(known)
 
     def check(self, known: OpenFile) -> None:
-        """See that all pieces are there; nothing is ever added to one."""
+        """Check that all pieces exist. Pieces never change."""
         check_within(known.path, self.base, within=self.contains(known.path))
         pieces, _ = known.log or ((), b"")
         for path, length in pieces:
@@ -73,7 +73,7 @@ class RemoteRecoverableWriter:
                 raise too_short(path, size, length)
 
     def create(self, path: str) -> BinaryIO:
-        """Begin a file."""
+        """Start a file."""
         system, place = reach(path)
         return cast("BinaryIO", system.open(place, "wb"))
 
@@ -84,7 +84,7 @@ class RemoteRecoverableWriter:
         return length
 
     def abandon(self, file: BinaryIO) -> None:
-        """Close a file; what was uploaded of it is removed as all that nobody knows."""
+        """Close a file. Its uploaded parts are removed with the other unreferenced files."""
         with contextlib.suppress(Exception):
             file.close()
 
@@ -97,17 +97,17 @@ class RemoteRecoverableWriter:
         return cast("BinaryIO", system.open(place, "rb"))
 
     def sync(self) -> None:
-        """Nothing to do: what was uploaded is there."""
+        """Do nothing: uploaded files are already durable."""
 
     def take_back(self, known: OpenFile) -> None:
-        """Nothing to do: while a file goes on, its pieces are there."""
+        """Do nothing: the pieces of an open file are kept."""
 
     def finish(self, prepared: Iterable[PreparedFile]) -> None:
-        """Copy or move files to their names."""
+        """Copy or move files to their final names."""
         for each in prepared:
             size = size_of(each.path)
             if size is None and not self.exists(each.target):
-                raise FileNotFoundError(f"neither {each.path} nor {each.target} is there")
+                raise FileNotFoundError(f"neither {each.path} nor {each.target} exists")
             if size is not None and size != each.length:
                 raise too_short(each.path, size, each.length)
             if size is not None:
@@ -149,7 +149,7 @@ class _RemoteStream:
             self._upload()
 
     def _new_path(self) -> str:
-        # Other attempts to go on with the file may be at work: names are used once.
+        # Other attempts may be writing the same file, so each name is used only once.
         return f"{self._known.path}.{uuid.uuid4().hex[:12]}"
 
     def _upload(self) -> None:

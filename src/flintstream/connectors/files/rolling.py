@@ -1,4 +1,4 @@
-"""When a file sink closes a part file and begins the next one."""
+"""Rolling policies, which decide when a file sink closes a part file, and the names of part files."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ class RollingPolicy:
     """Decides when a part file is complete."""
 
     def rolls_on_size(self, size: int) -> bool:  # noqa: ARG002
-        """Tell whether a file of this many bytes is closed before the next record."""
+        """Return whether to close a file of this size (bytes) before the next record."""
         return False
 
     def rolls_on_time(self, created: int, updated: int, now: int) -> bool:  # noqa: ARG002
-        """Tell whether a file is closed at ``now`` because of its age or of having been left alone (ms)."""
+        """Return whether to close a file at ``now`` because of its age or inactivity (times in ms since the epoch)."""
         return False
 
     def next_roll(self, created: int, updated: int) -> int | None:  # noqa: ARG002
-        """Return when (ms since the epoch) :meth:`rolls_on_time` becomes true of a file, None for never."""
+        """Return when (ms since the epoch) :meth:`rolls_on_time` becomes true for a file; None for never."""
         return None
 
     def rolls_on_checkpoint(self) -> bool:
-        """Tell whether a file is closed at every checkpoint; without checkpointing, at the end of every epoch."""
+        """Return whether to close files at every checkpoint or, without checkpointing, at the end of every epoch."""
         return False
 
     @staticmethod
     def default_rolling_policy(
         part_size: int = 128 * 1024 * 1024, rollover_interval: int = 60_000, inactivity_interval: int = 60_000
     ) -> DefaultRollingPolicy:
-        """Return the policy that closes a file by its size (bytes), its age (ms) or its last change (ms ago).
+        """Return a policy that closes a file by its size (bytes), its age (ms) or its inactivity (ms).
 
         Raises:
             PlanError: One of the numbers is not positive.
@@ -44,13 +44,13 @@ class RollingPolicy:
 
     @staticmethod
     def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
-        """Return the policy that closes all files at every checkpoint, and never between."""
+        """Return a policy that closes all files at every checkpoint and at no other time."""
         return OnCheckpointRollingPolicy()
 
 
 @dataclass(frozen=True)
 class DefaultRollingPolicy(RollingPolicy):
-    """Closes a file by its size (bytes), its age (ms), or the time (ms) since something was written to it."""
+    """Closes a file by its size (bytes), its age (ms), or the time since the last write (ms)."""
 
     part_size: int
     rollover_interval: int
@@ -59,24 +59,24 @@ class DefaultRollingPolicy(RollingPolicy):
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not isinstance(value, int) or value <= 0:
-                raise PlanError(f"{name} of a rolling policy must be a positive int, not {value!r}")
+                raise PlanError(f"{name} of a rolling policy must be a positive int, got {value!r}")
 
     def rolls_on_size(self, size: int) -> bool:
-        """Tell whether the file has outgrown the part size."""
+        """Return whether the file has exceeded the part size."""
         return size > self.part_size
 
     def rolls_on_time(self, created: int, updated: int, now: int) -> bool:
-        """Tell whether the file is too old or too long unchanged."""
+        """Return whether the file is too old or has been inactive for too long."""
         return now >= self.next_roll(created, updated)
 
     def next_roll(self, created: int, updated: int) -> int:
-        """Return when the file will be too old or too long unchanged, whichever is first."""
+        """Return when the file becomes too old or has been inactive for too long, whichever comes first."""
         return min(created + self.rollover_interval, updated + self.inactivity_interval)
 
 
 @dataclass(frozen=True)
 class OnCheckpointRollingPolicy(RollingPolicy):
-    """Closes all files at every checkpoint, and never between."""
+    """Closes all files at every checkpoint and at no other time."""
 
     def rolls_on_checkpoint(self) -> bool:
         """Return True."""
@@ -85,7 +85,7 @@ class OnCheckpointRollingPolicy(RollingPolicy):
 
 @dataclass(frozen=True)
 class PartNames:
-    """How part files are called: ``<prefix>-<uid>-<number><suffix>``, hidden as long as they are written."""
+    """Names of part files: ``<prefix>-<uid>-<number><suffix>``, hidden while they are being written."""
 
     prefix: str = "part"
     suffix: str = ""
@@ -93,17 +93,17 @@ class PartNames:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not isinstance(value, str) or re.search(r"[/\0]", value):
-                raise PlanError(f"the {name} of part files must be a str that can stand in a file name, not {value!r}")
+                raise PlanError(f"the {name} of part files must be a str that is valid in a file name, got {value!r}")
 
     def finished(self, uid: str, number: int) -> str:
         """Return the name of a finished file."""
         return f"{self.prefix}-{uid}-{number}{self.suffix}"
 
     def in_progress(self, uid: str, number: int, attempt: str) -> str:
-        """Return the name of the file as long as it is written."""
+        """Return the name of the file while it is being written."""
         return f".{self.finished(uid, number)}.inprogress.{attempt}"
 
     def leftovers_of(self, uids: Collection[str]) -> Callable[[str], bool]:
-        """Return what tells whether a file is one that these writers began, and nobody finished."""
+        """Return a predicate for unfinished files of these writers."""
         marks = [f"-{uid}-" for uid in uids]
         return lambda name: ".inprogress." in name and any(mark in name for mark in marks)

@@ -1,13 +1,13 @@
-"""Writes records into part files that become visible all at once.
+"""Write records to part files that become visible atomically.
 
-A part file is written under a hidden name. When it is complete it is *prepared*: the committer gives it its final name
-once the epoch counts. Part files that stay open from one epoch to the next are known to the state by path and length:
-whoever goes on with one, perhaps after a failure, cuts it to that length first, so that nothing stays in it that does
-not count. What a lost attempt left behind under names that nobody knows is removed when the job starts again from a
-checkpoint, and when it ends. Names begin with the uid of their writer, which is another one in each run of a program.
+A part file is written under a hidden name. When it is complete, it is *prepared*: the committer gives it its final name
+once the epoch counts. The state holds path and length of part files that stay open from one epoch to the next. A writer
+that continues such a file, perhaps after a failure, first truncates it to that length, so that it holds only valid
+records. Unreferenced files of lost attempts are removed when the job restarts from a checkpoint, and when it ends.
+Names begin with the uid of the writer, which is different in each run of a program.
 
-A checkpoint that counts on a file must not outlive it: files and the entries of their directories are on disk before a
-checkpoint knows them, and so are final names before the job goes on.
+A checkpoint must never refer to a file that is lost in a crash. Files and their directory entries are therefore on disk
+before a checkpoint refers to them, and final names are on disk before the job continues.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ if TYPE_CHECKING:
 NO_WATERMARK = -(2**63)
 
 CHECK_INTERVAL_MS = 60_000
-"""How often a stream that rests is looked at for files that are too old, unless the sink says otherwise."""
+"""Default interval for checking an idle stream for files that are too old."""
 
 
 @dataclass(frozen=True)
 class LastOf:
-    """Tells the committer that the writer ``uid`` prepares nothing any more."""
+    """Tells the committer that the writer ``uid`` will prepare no more files."""
 
     uid: str
 
 
 @dataclass(frozen=True)
 class WriterState:
-    """What the writer of the next epoch needs."""
+    """The state for the writer of the next epoch."""
 
     uid: str
     next_number: int
     files: tuple[OpenFile, ...]
     savepoint: bool = False
-    """The writer that gave it may still be writing."""
+    """Whether the writer that returned this state may still be writing."""
     held: HeldFiles = NOTHING_HELD
-    """What waits to be merged."""
+    """The files that wait to be merged."""
 
 
 class PartFileWriter(SinkWriter):
@@ -77,10 +77,10 @@ class PartFileWriter(SinkWriter):
         check_interval: int = CHECK_INTERVAL_MS,
         compaction: CompactionSettings | None = None,
     ) -> None:
-        """Take the sink's settings; ``sink_uid`` tells one sink's files from those of other sinks and earlier runs.
+        """Take the sink's settings; ``sink_uid`` separates the sink's files from those of other sinks and earlier runs.
 
-        ``check_interval`` is how often (ms) to look for files that are too old while no records come; ``compaction``
-        says when and how to merge small files.
+        ``check_interval`` (ms) is how often to look for files that are too old while the stream is idle.
+        ``compaction`` defines when and how to merge small files.
         """
         self._context = context
         self._storage = _recoverable(base_path)
@@ -98,7 +98,7 @@ class PartFileWriter(SinkWriter):
         self._complete: list[HeldFile] = []
         self._savepoint = False
         self._counted: set[str] = set()
-        """Open files that the last snapshot knows."""
+        """Open files that are part of the last snapshot."""
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Write a block of records."""
@@ -130,7 +130,7 @@ class PartFileWriter(SinkWriter):
             self._part(bucket, now).append(encode([value], input_type), now)
 
     def _part(self, bucket: str, now: int) -> Part:
-        """Return the bucket's open part file, a new one if there is none or the policy says so."""
+        """Return the bucket's open part file, or a new one if there is none or the policy requires it."""
         part = self._parts.get(bucket)
         if part is not None:
             created = part.known.created
@@ -150,7 +150,7 @@ class PartFileWriter(SinkWriter):
         return part
 
     def _is_taken(self, directory: str, name: str) -> bool:
-        """Tell whether there is a file of a name already: a savepoint of long ago may be gone on from."""
+        """Return whether the name is taken already, because the job may have started from an old savepoint."""
         names = [name] if self._compaction is None else [name, PREFIX + name]
         return any(self._storage.exists(f"{directory}/{each}") for each in names)
 
@@ -159,7 +159,7 @@ class PartFileWriter(SinkWriter):
         del self._parts[bucket]
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
-        """Close the files that are complete."""
+        """Close the complete files."""
         self._savepoint = False
         now = self._checked = int(time.time() * 1000)
         for bucket, part in list(self._parts.items()):
@@ -184,7 +184,7 @@ class PartFileWriter(SinkWriter):
         return self._compaction.prepare(checkpoint=checkpoint, everything=everything)
 
     def next_prepare_commit(self) -> int | None:
-        """Return the first check at which a file will be too old; those before it have nothing to do."""
+        """Return the time of the first check at which a file will be too old; earlier checks have nothing to do."""
         rolls = [self._policy.next_roll(part.known.created, part.updated) for part in self._parts.values()]
         first = min((roll for roll in rolls if roll is not None), default=None)
         if first is None:
@@ -193,7 +193,7 @@ class PartFileWriter(SinkWriter):
         return self._checked + checks * self._check_interval
 
     def prepare_savepoint(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
-        """Close all files, and hold none: only one writer can go on with a file, and it is this one."""
+        """Close all files and hold none: only this writer can continue them."""
         for bucket in list(self._parts):
             self._roll(bucket)
         merged = self._merged(checkpoint=checkpoint, everything=True)
@@ -209,13 +209,13 @@ class PartFileWriter(SinkWriter):
         return WriterState(self._uid, self._next_number, files, self._savepoint, held)
 
     def sync(self) -> None:
-        """Bring the open files to disk, and the entries of all that were begun."""
+        """Sync to disk the open files and the directory entries of all new files."""
         for part in self._parts.values():
             part.sync()
         self._storage.sync()
 
     def restore(self, state: object) -> None:
-        """Go on with the open files of the previous epoch, cut to what counts."""
+        """Continue with the open files of the previous epoch, truncated to their recorded length."""
         if not isinstance(state, WriterState):
             raise TypeError(f"not the state of a file writer: {state!r}")
         self._uid, self._next_number = state.uid, state.next_number
@@ -228,13 +228,13 @@ class PartFileWriter(SinkWriter):
             check_within(each.file.path, self._storage.base, within=self._storage.contains(each.file.path))
         if self._compaction is not None:
             self._compaction.restore(held)
-        else:  # the sink does not merge any more
+        else:  # compaction was turned off
             self._complete += held.files
 
     def recover(self, states: Sequence[Any]) -> None:
-        """Go on with the open files of writers of a checkpoint, and remove what they began after it.
+        """Continue with the open files of the writers of a checkpoint, and remove the files that they started later.
 
-        Names go on under a uid of this run: another one that starts from the same checkpoint shall not use them, too.
+        New names use a uid of this run, so that a second job that restores from the same checkpoint does not use them.
         """
         for state in states:
             if not isinstance(state, WriterState):
@@ -243,7 +243,7 @@ class PartFileWriter(SinkWriter):
                 self._next_number = state.next_number
             self._hold(state.held)
             for file in state.files:
-                if file.bucket in self._parts:  # of another writer; its file stays as it is
+                if file.bucket in self._parts:  # another writer's file; leave it unchanged
                     self._roll(file.bucket)
                 if state.uid == self._uid:
                     self._storage.take_back(file)
@@ -260,7 +260,7 @@ class PartFileWriter(SinkWriter):
         self._counted.add(file.path)
 
     def close(self) -> None:
-        """Forget what was not prepared; files that an earlier epoch counts on stay."""
+        """Drop files that were not prepared, except those that an earlier epoch refers to."""
         for part in self._parts.values():
             part.discard()
             if part.known.path not in self._counted:
@@ -272,12 +272,12 @@ class PartFileCommitter(Committer):
     """Gives complete part files their final names."""
 
     def __init__(self, base_path: str, names: PartNames) -> None:
-        """Take where the files are and how they are called."""
+        """Take the base path and the naming scheme."""
         self._storage = _recoverable(base_path)
         self._names = names
 
     def commit(self, committables: Sequence[Any]) -> None:
-        """Name the files; one that has its name already is left alone."""
+        """Rename the files. A file that already has its final name is left alone."""
         self._storage.finish(item for item in committables if isinstance(item, PreparedFile))
         ended = {item.uid for item in committables if isinstance(item, LastOf)}
         if ended:

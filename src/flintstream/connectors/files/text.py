@@ -1,7 +1,7 @@
-r"""Reads lines of text from a byte range of a file, a chunk at a time, and goes on after any line.
+r"""Read lines of text from a byte range of a file, chunk by chunk. Reading can continue after any line.
 
-Lines end as they do for Java's ``BufferedReader``, which Flink reads text with: at ``\n``, ``\r`` or ``\r\n``. Bytes
-that are malformed in the charset become U+FFFD.
+Lines end at ``\n``, ``\r`` or ``\r\n``, as in Java's ``BufferedReader``, which Flink uses. Bytes that are malformed in
+the charset become U+FFFD.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHUNK = 1 << 17
 
 
 def line_start(buffer: bytes, at_least: int, *, final: bool) -> int:
-    r"""Return the first index from ``at_least`` (1 or more) on where a line starts, or -1 if that cannot be told yet.
+    r"""Return the first index from ``at_least`` (1 or more) at which a line starts, or -1 if it is not known yet.
 
     >>> (
     ...     line_start(b"ab\ncd", 1, final=False),
@@ -42,7 +42,7 @@ def line_start(buffer: bytes, at_least: int, *, final: bool) -> int:
 
 
 def last_line_start(buffer: bytes) -> int:
-    r"""Return an index up to which the buffer holds complete lines: the last one, unless lone \r follow the last \n.
+    r"""Return an index up to which the buffer holds complete lines: the last one unless lone \r follow the last \n.
 
     >>> last_line_start(b"ab\ncd"), last_line_start(b"ab"), last_line_start(b"a\rb\r")
     (3, 0, 2)
@@ -55,20 +55,20 @@ class LineBlocks:
     """Cuts a stream into blocks of complete lines."""
 
     def __init__(self, stream: ByteStream, split: FileSplit, chunk: int = CHUNK) -> None:
-        """Take the stream, which nothing was read from, and go to where the split stands."""
+        """Take an unread stream and go to the position of the split."""
         self._stream = stream
         self._end = split.end
         self._chunk = chunk
         self._buffer = b""
         self.position = split.start if split.position is None else split.position
-        """Where the next block starts."""
+        """Position of the next block."""
         if split.position is not None or split.start == 0:
             stream.seek(self.position)
         else:
             self._find_first_line()
 
     def _find_first_line(self) -> None:
-        """The line that runs across the start belongs to the split before this one."""
+        """Skip the line that crosses the start, because it belongs to the split before."""
         self.position -= 1
         self._stream.seek(self.position)
         start, size = -1, 4096
@@ -81,7 +81,7 @@ class LineBlocks:
         self._buffer = self._buffer[start:]
 
     def next(self) -> bytes:
-        """Return the next block; the last line of the file may lack its line end. Empty: there is none."""
+        """Return the next block; empty at the end. The last line of the file may lack its line end."""
         size = self._chunk
         while self._end is None or self.position < self._end:
             data = self._stream.read(size)
@@ -96,7 +96,7 @@ class LineBlocks:
                 block, self._buffer = self._buffer[:cut], self._buffer[cut:]
                 self.position += cut
                 return block
-            size *= 2  # a long line: reading it in equal pieces would copy its beginning again and again
+            size *= 2  # a long line: reading it in equal chunks would copy its beginning repeatedly
         return b""
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class LineBlocks:
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Cut text into lines; the last one may lack its line end.
+    r"""Split text into lines; the last one may lack its line end.
 
     >>> split_lines("a\r\n\nb\x0bc\rd")
     ['a', '', 'b\x0bc', 'd']
@@ -119,10 +119,10 @@ def split_lines(text: str) -> list[str]:
 
 
 class LineFile:
-    """A file of lines that is being read, and the lines of its current block that were not handed out yet."""
+    """An open file of lines, and the lines of its current block that have not been returned yet."""
 
     def __init__(self, blocks: LineBlocks, encoding: str, skip: int = 0) -> None:
-        """Take the blocks, their encoding, and how many lines to pass over."""
+        """Take the blocks, their encoding, and the number of lines to skip."""
         self._blocks = blocks
         self._encoding = encoding
         self._block_start = blocks.position
@@ -144,9 +144,9 @@ class LineFile:
         return batch
 
     def _fill(self) -> bool:
-        """Make sure that there are lines to hand out, unless the split is used up."""
+        """Load the next lines, unless the split has been read completely."""
         while self._done >= len(self._lines):
-            left = self._done - len(self._lines)  # to skip: the last time, blocks may have been cut elsewhere
+            left = self._done - len(self._lines)  # to skip: earlier, blocks may have been cut elsewhere
             block = self._blocks.next()
             if not block:
                 return False
@@ -164,7 +164,7 @@ class TextLineReader(FileReader):
     """Reads the lines of file splits."""
 
     def __init__(self, charset: str = "UTF-8", chunk: int = CHUNK) -> None:
-        """Take the charset of the files and how many bytes to read at once."""
+        """Take the charset of the files and the number of bytes to read at once."""
         super().__init__()
         self._charset = charset
         self._encoding = charset if is_line_safe(charset) else "utf-8"

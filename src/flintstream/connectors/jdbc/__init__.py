@@ -1,4 +1,4 @@
-"""Databases that JDBC's URLs name, through Python's drivers."""
+"""Databases behind JDBC URLs, reached through Python drivers."""
 
 from __future__ import annotations
 

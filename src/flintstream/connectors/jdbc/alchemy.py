@@ -1,4 +1,4 @@
-"""Any other database, by SQLAlchemy's dialects."""
+"""All other databases, through SQLAlchemy's dialects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _GRAMMARS = {
 
 
 class AlchemyDatabase(Database):
-    """What a URL of SQLAlchemy names; its dialect finds the driver and connects, and does nothing else."""
+    """A database behind an SQLAlchemy URL. Its dialect only finds the driver and connects."""
 
     module = "sqlalchemy"
     extra = "jdbc"
@@ -35,7 +35,7 @@ class AlchemyDatabase(Database):
         try:
             parsed = alchemy.make_url(url)
         except alchemy.exc.ArgumentError:
-            raise PlanError(f"this is no URL that JDBC or SQLAlchemy knows: {self.shown}") from None
+            raise PlanError(f"neither a JDBC URL nor an SQLAlchemy URL: {self.shown}") from None
         if user is not None:
             parsed = parsed.set(username=user)
         if password is not None:
@@ -52,12 +52,12 @@ class AlchemyDatabase(Database):
         try:
             return alchemy.create_engine(self.url, poolclass=alchemy.pool.NullPool)
         except alchemy.exc.NoSuchModuleError:
-            raise PlanError(f"SQLAlchemy has no dialect for {self.shown}: install the package that brings it") from None
+            raise PlanError(f"SQLAlchemy has no dialect for {self.shown}: install the package that has it") from None
         except ImportError as error:
             raise MissingDependencyError(error.name or "of the driver", purpose=f"JDBC ({self.shown})") from error
 
     def driver(self) -> ModuleType:
-        """Return the driver that the dialect has found."""
+        """Return the driver that the dialect uses."""
         driver: ModuleType = self._engine().dialect.dbapi
         return driver
 
@@ -66,5 +66,5 @@ class AlchemyDatabase(Database):
         return self._engine().raw_connection()
 
     def adapters(self) -> Mapping[type, Adapter]:
-        """Return what makes datetimes of instants; it depends on the driver what becomes of everything else."""
+        """Return the adapter from instants to datetimes. The driver converts all other values."""
         return ADAPTERS if self.backend == "sqlite" else super().adapters()

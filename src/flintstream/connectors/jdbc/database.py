@@ -1,4 +1,4 @@
-"""What differs from database to database."""
+"""The interface of a database: driver, connection, value types and errors."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 class JdbcError(FlintstreamError):
-    """A database could not be written to; names the statement and, if one is to blame, the record."""
+    """Writing to a database failed. The message names the statement and, if one record is the cause, the record."""
 
 
 class Database(ABC):
-    """A database and how to reach it: where tasks connect to. It is pickled to them, with the password.
+    """A database to which tasks connect. It is pickled to them, with the password.
 
     Args:
         url: for messages.
-        user: who connects, if the URL does not say.
-        password: likewise.
-        timeout: how long to wait for a connection (s), if the URL does not say.
+        user: the user, unless the URL names one.
+        password: the password, unless the URL has one.
+        timeout: how long to wait for a connection (s), unless the URL sets it.
     """
 
     module: ClassVar[str]
-    """The driver, a module as PEP 249 has it, and the name of its package."""
+    """The driver, a module as in PEP 249, and the name of its package."""
     extra: ClassVar[str | None] = None
     """The extra of flintstream that installs it."""
     prefixes: ClassVar[tuple[str, ...]] = ()
-    """What its URLs begin with."""
+    """Prefixes of its URLs."""
     java_drivers: ClassVar[tuple[str, ...]] = ()
-    """Classes in Java for it and for no other database."""
+    """Java driver classes of this database and of no other."""
     grammar: Grammar = Grammar.STANDARD
     paramstyle: str = "qmark"
     has_arrays: bool = False
@@ -59,7 +59,7 @@ class Database(ABC):
         """Return the driver.
 
         Raises:
-            MissingDependencyError: It is not installed.
+            MissingDependencyError: The driver is not installed.
         """
         try:
             return import_module(self.module)
@@ -67,53 +67,53 @@ class Database(ABC):
             raise MissingDependencyError(self.module, extra=self.extra, purpose=f"JDBC ({self.shown})") from error
 
     def check(self) -> None:
-        """Refuse, before the job runs, what cannot work; nothing is connected."""
+        """Raise an error, before the job runs, for settings that cannot work. Does not connect."""
         self.driver()
 
     @abstractmethod
     def connect(self) -> Any:
-        """Return a new connection, as PEP 249 has them, that does not commit by itself."""
+        """Return a new connection, as in PEP 249, without autocommit."""
 
     def begin(self, connection: Any) -> None:
-        """Begin a transaction where the driver does not by itself."""
+        """Begin a transaction, if the driver does not do so itself."""
 
     def adapters(self) -> Mapping[type, Adapter]:
-        """Return, by the class of a value (see :func:`class_of`), what makes one of it that the driver takes.
+        """Return, by class of value (see :func:`class_of`), the functions that convert values for the driver.
 
-        Every driver is given datetimes for instants, unless the database says otherwise.
+        Instants become datetimes, unless a database overrides this.
         """
         return {Instant: instant_in_utc}
 
     def adapter(self, type_info: TypeInformation) -> Adapter | None:
-        """Return what makes of a value of this type one that the driver takes; None if it takes it as it is.
+        """Return the function that converts values of this type for the driver; None if no conversion is needed.
 
         Raises:
-            PlanError: The database has no such values.
+            PlanError: The database does not support the type.
         """
         kind = class_of(type_info)
         if kind is not list:
             return self.adapters().get(kind) if kind else None
         if not self.has_arrays:
-            raise PlanError(f"{self.shown} has no arrays, which {type_info} needs; make a text of it, for example JSON")
+            raise PlanError(f"{self.shown} has no arrays, which {type_info} needs: convert it to text such as JSON")
         adapt = self.adapter(type_info._element_type)  # type: ignore[attr-defined] # noqa: SLF001 - own kind
         return adapt and (lambda values: [None if value is None else adapt(value) for value in values])
 
     def is_error(self, error: Exception) -> bool:
-        """Tell whether the database, or its driver, has refused something or is out of reach."""
+        """Return whether the error comes from the database or its driver, or the database is unreachable."""
         return isinstance(error, self.driver().Error)
 
     def may_pass(self, error: Exception) -> bool:
-        """Tell whether the same may work when it is tried again."""
+        """Return whether a retry may succeed."""
         driver = self.driver()
         lasting = (driver.DataError, driver.ProgrammingError, driver.NotSupportedError)
         return self.is_error(error) and not isinstance(error, lasting)
 
     def may_refuse_one(self, error: Exception) -> bool:
-        """Tell whether it may be one record of a batch that is refused, and not all of them."""
+        """Return whether a single record of the batch may be the cause."""
         driver = self.driver()
         general = (driver.OperationalError, driver.InterfaceError, driver.InternalError)
         return not isinstance(error, general)
 
     def hide(self, text: str) -> str:
-        """Return a text without the password."""
+        """Return ``text`` with the password hidden."""
         return text.replace(self.password, HIDDEN) if self.password else text

@@ -1,4 +1,4 @@
-"""Reads URLs of JDBC: the address, who connects, and what the parameters mean to a driver of Python's."""
+"""Parse JDBC URLs: address, credentials, and parameters in terms of a Python driver."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SECRET_PARAMETER = re.compile(r"(?i)((?:password|passwd|pwd|secret|token)[^=&;?
 _SECRET_USER = re.compile(r"(//[^:/?]*:)[^?]*@")
 
 Reader: TypeAlias = "Callable[[str], Mapping[str, Any]]"
-"""Makes of a parameter's value arguments for the driver; raises a ValueError or a KeyError if it cannot."""
+"""Converts the value of a parameter to driver arguments. Raises ValueError or KeyError if the value is invalid."""
 
 
 def without_secrets(url: str) -> str:
@@ -33,7 +33,7 @@ def without_secrets(url: str) -> str:
 
 @dataclass(frozen=True)
 class JdbcUrl:
-    """A URL of JDBC in its parts; the form of the address depends on the database.
+    """The parts of a JDBC URL. The form of the address depends on the database.
 
     >>> url = JdbcUrl.parse("jdbc:postgresql://db/shop?user=me&password=abc&ssl=true")
     >>> url
@@ -49,12 +49,12 @@ class JdbcUrl:
     shown: str
     """The URL without secrets, for messages."""
     address: str
-    """What is between the name of the database and the parameters."""
+    """The part between the database type and the parameters."""
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, url: str) -> JdbcUrl:
-        """Take a URL apart.
+        """Parse a URL.
 
         Raises:
             PlanError: A parameter has no value, or two.
@@ -65,7 +65,7 @@ class JdbcUrl:
         for part in filter(None, query.split("&")):
             name, equals, value = part.partition("=")
             if not equals or name in found:
-                what = "is there twice" if name in found else "has no value"
+                what = "appears twice" if name in found else "has no value"
                 raise PlanError(f"the parameter '{name}' {what}: {shown}")
             found[name] = unquote_plus(value)
         return cls(shown, address, found)
@@ -76,34 +76,34 @@ class JdbcUrl:
     def credentials(
         self, user: str | None, password: str | None, in_address: Mapping[str, str] | None = None
     ) -> tuple[str, str]:
-        """Return user and password; empty if there are none.
+        """Return user and password; empty strings if they are not set.
 
         Args:
-            user: given beside the URL.
-            password: likewise.
-            in_address: ``user`` and ``password``, if the address has them.
+            user: the user that was given separately from the URL.
+            password: the password that was given separately from the URL.
+            in_address: ``user`` and ``password`` from the address, if it has them.
 
         Raises:
-            PlanError: The URL has others than those that were given beside it.
+            PlanError: The URL contains different values than those given separately.
         """
         found = {**(in_address or {}), **self.parameters}
         both = []
         for name, given in (("user", user), ("password", password)):
             own = found.get(name)
             if own is not None and given is not None and own != given:
-                raise PlanError(f"there is a {name} in the URL and another one beside it: {self.shown}")
+                raise PlanError(f"the URL contains a different {name} than the one given separately: {self.shown}")
             both.append((own if given is None else given) or "")
         return both[0], both[1]
 
     def arguments(self, known: Mapping[str, Reader], ignored: str = "") -> dict[str, Any]:
-        """Return what the parameters mean to the driver.
+        """Return the parameters as driver arguments.
 
         Args:
-            known: by the name of a parameter, what reads its value.
-            ignored: names of others that may be there, with spaces between them.
+            known: for each supported parameter, the function that reads its value.
+            ignored: names of parameters to ignore, separated by spaces.
 
         Raises:
-            PlanError: A parameter, or the value of one, is not known.
+            PlanError: A parameter is unknown, or its value is invalid.
         """
         arguments: dict[str, Any] = {}
         for name, value in self.parameters.items():
@@ -111,7 +111,7 @@ class JdbcUrl:
                 try:
                     arguments |= known[name](value)
                 except (ValueError, KeyError):
-                    raise PlanError(f"{value!r} is no value for the parameter '{name}': {self.shown}") from None
+                    raise PlanError(f"{value!r} is no valid value of the parameter '{name}': {self.shown}") from None
             elif name not in ignored.split():
                 raise PlanError(
                     f"the parameter '{name}' has no counterpart in Python: {self.shown}; "
@@ -126,5 +126,5 @@ def as_bool(value: str) -> bool:
 
 
 def renamed(name: str, convert: Callable[[str], Any] = str) -> Reader:
-    """Return what gives a parameter's value, converted, to the driver under another name."""
+    """Return a reader that passes a parameter's converted value to the driver under another name."""
     return lambda value: {name: convert(value)}

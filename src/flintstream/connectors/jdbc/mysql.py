@@ -1,4 +1,4 @@
-"""MySQL and MariaDB, by PyMySQL."""
+"""MySQL and MariaDB, through PyMySQL."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _both_timeouts(value: str) -> dict[str, Any]:
 
 
 def _zone(value: str) -> dict[str, Any]:
-    ZoneInfo(value)  # an error if there is no such zone
+    ZoneInfo(value)  # raises an error if the zone does not exist
     return {"zone": value}
 
 
@@ -89,8 +89,8 @@ _IGNORED = (
 class MysqlDatabase(Database):
     """``jdbc:mysql://host:port/database?parameters``, or ``jdbc:mariadb:``.
 
-    The zone of the session is UTC, unless ``connectionTimeZone`` (or ``serverTimezone``) says that it is another; then
-    instants are written as the time in that zone.
+    The session time zone is UTC unless ``connectionTimeZone`` (or ``serverTimezone``) names another one. In that case
+    instants are written as times in that zone.
     """
 
     module = "pymysql"
@@ -106,7 +106,7 @@ class MysqlDatabase(Database):
         parsed = JdbcUrl.parse(url)
         match = _ADDRESS.fullmatch(parsed.address)
         if match is None:
-            raise PlanError(f"not as in jdbc:mysql://host:port/database, with one host: {self.shown}")
+            raise PlanError(f"the URL must have the form jdbc:mysql://host:port/database, with one host: {self.shown}")
         in_address = {name: unquote(match[name]) for name in ("user", "password") if match[name] is not None}
         self.user, self.password = parsed.credentials(user, password, in_address)
         arguments: dict[str, Any] = {"connect_timeout": timeout, "charset": "utf8mb4"}
@@ -125,7 +125,7 @@ class MysqlDatabase(Database):
 
     def connect(self) -> Any:
         """Connect."""
-        password = (self.password or "").encode()  # PyMySQL would take a text for Latin-1
+        password = (self.password or "").encode()  # PyMySQL would encode a str as Latin-1
         return self.driver().connect(user=self.user, password=password, **self.arguments, **self._tls_arguments())
 
     def _tls_arguments(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class MysqlDatabase(Database):
         return {"ssl": context}
 
     def adapters(self) -> Mapping[type, Adapter]:
-        """Return what makes of instants the time in the zone of the session."""
+        """Return the adapter that converts instants to times in the session time zone."""
         zone = ZoneInfo(self.zone or "UTC")
 
         def local(instant: Instant) -> dt.datetime:

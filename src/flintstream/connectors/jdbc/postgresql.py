@@ -1,4 +1,4 @@
-"""PostgreSQL, by psycopg 3."""
+"""PostgreSQL, through psycopg 3."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _milliseconds(seconds: str) -> int:
 
 _PARAMETERS: dict[str, Reader] = {
     **{name: renamed(name) for name in ("sslmode", "sslcert", "sslkey", "sslrootcert", "sslpassword")},
-    "ssl": lambda value: {"sslmode": "verify-full"} if as_bool(value) else {},  # as Java's driver understands it
+    "ssl": lambda value: {"sslmode": "verify-full"} if as_bool(value) else {},  # same meaning as in the Java driver
     "ApplicationName": renamed("application_name"),
     "connectTimeout": renamed("connect_timeout", int),
     "loginTimeout": renamed("connect_timeout", int),
@@ -61,10 +61,10 @@ _IGNORED = (
 
 
 class PostgresqlDatabase(Database):
-    """``jdbc:postgresql://host:port/database?parameters``, with several hosts if need be.
+    """``jdbc:postgresql://host:port/database?parameters``, with one or more hosts.
 
-    A user or password that is not given is looked for where libpq does: ``PGPASSWORD``, ``~/.pgpass``. The zone of
-    the session is UTC unless the parameter ``options`` sets it.
+    If user or password is missing, libpq's defaults apply: ``PGPASSWORD``, ``~/.pgpass``. The session time zone is UTC
+    unless the parameter ``options`` sets it.
     """
 
     module = "psycopg"
@@ -85,7 +85,7 @@ class PostgresqlDatabase(Database):
         hosts, _, database = address[2:].partition("/") if address.startswith("//") else ("", "", address.strip("/"))
         matches = [_HOST.fullmatch(host) for host in hosts.split(",")]
         if not all(matches):
-            raise PlanError(f"not as in jdbc:postgresql://host:port/database: {self.shown}")
+            raise PlanError(f"the URL must have the form jdbc:postgresql://host:port/database: {self.shown}")
         arguments["host"] = ",".join((m["six"] or m["name"] or "localhost") for m in matches if m)
         arguments["port"] = ",".join((m["port"] or "5432") for m in matches if m)
         if database:
@@ -98,7 +98,7 @@ class PostgresqlDatabase(Database):
         """Connect."""
         own = {name: value for name, value in (("user", self.user), ("password", self.password)) if value}
         connection = self.driver().connect(**self.arguments, **own)
-        if not self.untyped_texts:  # psycopg sends texts as of no type, Java's driver as varchar
+        if not self.untyped_texts:  # psycopg sends texts untyped, the Java driver as varchar
             from psycopg.types.string import StrDumperVarchar  # noqa: PLC0415 - an optional package
 
             connection.adapters.register_dumper(str, StrDumperVarchar)

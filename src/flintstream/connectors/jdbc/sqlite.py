@@ -1,4 +1,4 @@
-"""SQLite, which Python brings along."""
+"""SQLite, through Python's standard library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.jdbc.values import Adapter
 
 _BUSY_MS = 60_000
-"""How long to wait while another subtask, or program, writes."""
+"""How long to wait while another subtask or program writes."""
 _PRAGMAS = (
     "busy_timeout cache_size foreign_keys journal_mode journal_size_limit locking_mode mmap_size recursive_triggers "
     "secure_delete synchronous temp_store wal_autocheckpoint"
@@ -59,7 +59,7 @@ def _text_of_integer(value: int) -> int | str:
 
 
 ADAPTERS: dict[type, Adapter] = {
-    Decimal: lambda value: format(value, "f"),  # a column with the affinity NUMERIC makes a number of it
+    Decimal: lambda value: format(value, "f"),  # a column with NUMERIC affinity converts it to a number
     int: _text_of_integer,
     dt.date: dt.date.isoformat,
     dt.time: lambda value: value.isoformat("milliseconds"),
@@ -69,9 +69,9 @@ ADAPTERS: dict[type, Adapter] = {
 
 
 class SqliteDatabase(Database):
-    """A file: ``jdbc:sqlite:path``, with pragmas as parameters. Dates and times are texts that SQLite's functions read.
+    """A file: ``jdbc:sqlite:path``, with pragmas as parameters. Dates and times are texts that SQLite functions parse.
 
-    The path is made absolute where the program is built: tasks have other working directories.
+    The path is made absolute when the program is built, because tasks have different working directories.
     """
 
     module = "sqlite3"
@@ -85,15 +85,15 @@ class SqliteDatabase(Database):
         parsed = JdbcUrl.parse(url)
         path = parsed.address.removeprefix("file:")
         if path in {"", ":memory:"} or path.startswith(":resource:"):
-            raise PlanError(f"{self.shown} names no file: what a task writes into its own memory is gone with the task")
+            raise PlanError(f"{self.shown} names no file: a database in memory would be lost with the task")
         self.path = str(Path(path).absolute())
         self.pragmas = parsed.arguments(_PARAMETERS)
         self.transaction = self.pragmas.pop("transaction", "IMMEDIATE")
 
     def check(self) -> None:
-        """Refuse a file that cannot be made."""
+        """Raise an error if the file cannot be created."""
         if not Path(self.path).parent.is_dir():
-            raise PlanError(f"{self.shown}: there is no directory {Path(self.path).parent}")
+            raise PlanError(f"{self.shown}: the directory {Path(self.path).parent} does not exist")
 
     def connect(self) -> Any:
         """Open the file."""
@@ -105,9 +105,9 @@ class SqliteDatabase(Database):
         return connection
 
     def begin(self, connection: Any) -> None:
-        """Begin a transaction, by default one that writes at once: one that only means to may find itself too late."""
+        """Begin a transaction, by default with the write lock: acquiring it only with the first write may fail."""
         connection.execute(f"BEGIN {self.transaction}").close()
 
     def adapters(self) -> Mapping[type, Adapter]:
-        """Return what makes numbers and texts."""
+        """Return the adapters that convert values to numbers and texts."""
         return ADAPTERS

@@ -1,4 +1,4 @@
-"""Finds the placeholders of a statement and gives it those of a Python driver."""
+"""Find the placeholders of a statement and replace them with those of a Python driver."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_CLOSED = r"""['"]|/\*"""
 
 
 class Grammar(Enum):
-    """What is no SQL within a statement: texts, quoted names and comments, which may contain question marks."""
+    """The parts of a statement in which a question mark is no placeholder: texts, quoted names and comments."""
 
     STANDARD = (_TEXT, _IDENTIFIER, _LINE, _BLOCK)
     SQLITE = (_TEXT, _IDENTIFIER, r"`(?:[^`]|``)*`", r"\[[^\]]*\]", _LINE, _BLOCK)
@@ -30,7 +30,7 @@ class Grammar(Enum):
         _ESCAPED_TEXT,
         r'"(?:[^"\\]|\\.|"")*"',
         r"`(?:[^`]|``)*`",
-        r"--(?=\s|$)[^\n]*",  # else two signs
+        r"--(?=\s|$)[^\n]*",  # otherwise two minus signs
         r"\#[^\n]*",
         _BLOCK,
     )
@@ -40,7 +40,7 @@ class Grammar(Enum):
         _IDENTIFIER,
         _BEFORE + r"(?P<tag>\$(?:[^\W\d]\w*)?\$).*?(?P=tag)",
         _LINE,
-        r"(?P<block>/\*)",  # nested, so that no expression finds the end
+        r"(?P<block>/\*)",  # comments nest, so no regular expression can find the end
     )
 
 
@@ -57,12 +57,12 @@ _MARKS: dict[str, Callable[[int], str]] = {
     "numeric_dollar": lambda number: f"${number}",
     "named": lambda number: f":p{number}",
 }
-"""How drivers write the placeholder of a number; the names are those of PEP 249 and SQLAlchemy."""
+"""The placeholder with a given number, by paramstyle of PEP 249 and SQLAlchemy."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement whose placeholders are found.
+    """A statement, split at its placeholders.
 
     >>> statement = Statement("INSERT INTO t VALUES (?, '100 % sure?', ?) -- really?")
     >>> statement.arity
@@ -71,30 +71,30 @@ class Statement:
     "INSERT INTO t VALUES (%s, '100 %% sure?', %s) -- really?"
 
     Args:
-        sql: as for JDBC, with a ``?`` for each value; in PostgreSQL, ``??`` is an operator with one question mark.
-        grammar: of the database.
+        sql: the statement as for JDBC, with a ``?`` for each value. In PostgreSQL, ``??`` is the operator ``?``.
+        grammar: the grammar of the database.
 
     Raises:
-        PlanError: a text or a comment has no end, or placeholders are numbered.
+        PlanError: A text or a comment is not closed, or placeholders are numbered.
     """
 
     sql: str
     grammar: Grammar = Grammar.STANDARD
     pieces: tuple[str, ...] = field(init=False, repr=False)
-    """What is between the placeholders."""
+    """The texts between the placeholders."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.sql, str) or not self.sql.strip():
-            raise PlanError(f"the statement must be a text of SQL, got {self.sql!r}")
+            raise PlanError(f"the statement must be a str with SQL, got {self.sql!r}")
         object.__setattr__(self, "pieces", tuple(_pieces(self.sql, self.grammar)))
 
     @property
     def arity(self) -> int:
-        """How many placeholders there are."""
+        """Number of placeholders."""
         return len(self.pieces) - 1
 
     def render(self, paramstyle: str) -> str:
-        """Return the statement as a driver of this style of parameters takes it."""
+        """Return the statement with placeholders of this ``paramstyle``."""
         mark, pieces = _MARKS[paramstyle], self.pieces
         if paramstyle in {"format", "pyformat"}:
             pieces = tuple(piece.replace("%", "%%") for piece in pieces)
@@ -106,7 +106,7 @@ def _pieces(sql: str, grammar: Grammar) -> list[str]:
     while found := pattern.search(sql, position):
         position = found.end()
         if found["open"]:
-            raise PlanError(f"what begins with {shorten(sql[found.start() :], 40)} has no end; in: {shorten(sql)}")
+            raise PlanError(f"{shorten(sql[found.start() :], 40)} is not closed; in: {shorten(sql)}")
         if found["mark"] is None:
             if found.groupdict().get("block"):
                 position = _end_of_block(sql, found.start())
@@ -117,7 +117,7 @@ def _pieces(sql: str, grammar: Grammar) -> list[str]:
         pieces += [""] * (marks - 2 * operators)
         kept = position
         if sql[position : position + 1].isdigit():
-            raise PlanError(f"placeholders have no numbers: write ? for each value; in: {shorten(sql)}")
+            raise PlanError(f"placeholders must not be numbered: write ? for each value; in: {shorten(sql)}")
     pieces[-1] += sql[kept:]
     return pieces
 
@@ -128,4 +128,4 @@ def _end_of_block(sql: str, start: int) -> int:
         depth += 1 if found[0] == "/*" else -1
         if not depth:
             return start + found.end()
-    raise PlanError(f"a comment has no end: {shorten(sql[start:], 40)}")
+    raise PlanError(f"a comment is not closed: {shorten(sql[start:], 40)}")

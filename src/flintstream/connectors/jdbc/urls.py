@@ -1,4 +1,4 @@
-"""From the URL of a database to what connects to it."""
+"""Find the database class for a URL."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _registered: dict[str, Callable[[str], str]] = {}
 
 
 def register_jdbc_url(prefix: str, to_sqlalchemy: Callable[[str], str]) -> None:
-    """Say how URLs of one more kind are to be understood; it comes before those that are known.
+    """Register a function for one more kind of JDBC URL. It takes precedence over the built-in kinds.
 
     >>> register_jdbc_url("jdbc:example:", lambda url: "sqlite:////" + url.removeprefix("jdbc:example:"))
     >>> database_of("jdbc:example:data/shop.db")
     AlchemyDatabase(sqlite:////data/shop.db)
 
     Args:
-        prefix: what the URLs begin with, such as ``jdbc:oracle:thin:``.
-        to_sqlalchemy: makes a URL of SQLAlchemy of such a URL, where the program is built.
+        prefix: the prefix of the URLs, such as ``jdbc:oracle:thin:``.
+        to_sqlalchemy: converts a URL to one for SQLAlchemy. It runs when the program is built.
     """
     if not isinstance(prefix, str) or not prefix.startswith("jdbc:") or not callable(to_sqlalchemy):
-        raise TypeError(f"a prefix such as 'jdbc:oracle:' and a function are needed, got {prefix!r}, {to_sqlalchemy!r}")
+        raise TypeError(f"expected a prefix such as 'jdbc:oracle:' and a function, got {prefix!r}, {to_sqlalchemy!r}")
     _registered[prefix] = to_sqlalchemy
 
 
@@ -45,18 +45,18 @@ def database_of(
     timeout: int = 60,
     driver_name: str | None = None,
 ) -> Database:
-    """Return what a URL names; nothing is connected.
+    """Return the database for a URL, without connecting to it.
 
     Args:
-        url: of JDBC, or of SQLAlchemy.
-        user: who connects, if the URL does not say.
-        password: likewise.
-        timeout: how long to wait for a connection (s), if the URL does not say.
-        driver_name: the class in Java, if it is known here it must be one for the URL.
+        url: a JDBC or SQLAlchemy URL.
+        user: the user, unless the URL names one.
+        password: the password, unless the URL has one.
+        timeout: how long to wait for a connection (s), unless the URL sets it.
+        driver_name: the Java driver class. If flintstream knows it, it must match the URL.
 
     Raises:
-        PlanError: It is not known, or a part of it is wrong.
-        MissingDependencyError: SQLAlchemy, or what its dialect needs, is not installed.
+        PlanError: The kind of URL is unknown, or a part of it is invalid.
+        MissingDependencyError: SQLAlchemy, or a package that its dialect needs, is not installed.
     """
     for prefix in sorted(_registered, key=len, reverse=True):
         if url.startswith(prefix):
@@ -68,7 +68,7 @@ def database_of(
             return kind(url, user, password, timeout)
     if url.startswith("jdbc:"):
         raise PlanError(
-            f"{without_secrets(url)} is of no kind that is known: {', '.join(_KNOWN)}; for others give the URL as "
-            "SQLAlchemy has it, or call flintstream.connectors.jdbc.register_jdbc_url()"
+            f"{without_secrets(url)} is not a supported JDBC URL: known are {', '.join(_KNOWN)}. For other databases "
+            "pass an SQLAlchemy URL, or call flintstream.connectors.jdbc.register_jdbc_url()"
         )
     return AlchemyDatabase(url, user, password, timeout)

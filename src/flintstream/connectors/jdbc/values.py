@@ -1,4 +1,4 @@
-"""Makes of records the tuples of values that a driver takes."""
+"""Convert records to the tuples of values that a driver expects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LOCAL = {
 
 
 def instant_in_utc(instant: Instant) -> dt.datetime:
-    """Return an instant as a datetime with a time zone, to the microsecond.
+    """Return an instant as a datetime in UTC, truncated to microseconds.
 
     >>> instant_in_utc(Instant.of_epoch_milli(-1)).isoformat()
     '1969-12-31T23:59:59.999000+00:00'
@@ -55,7 +55,7 @@ def instant_in_utc(instant: Instant) -> dt.datetime:
 
 
 def class_of(type_info: TypeInformation) -> type | None:
-    """Return the class of a type's values, if it is one with which not all drivers agree: ``int`` is one of any size.
+    """Return the class of a type's values if drivers treat it differently, else None. ``int`` means any size.
 
     >>> class_of(Types.SQL_DATE()), class_of(Types.LIST(Types.INT())), class_of(Types.INT())
     (<class 'datetime.date'>, <class 'list'>, None)
@@ -73,10 +73,10 @@ def class_of(type_info: TypeInformation) -> type | None:
 
 
 def column_types(type_info: TypeInformation) -> list[TypeInformation]:
-    """Return the types of a record's values: its fields', or its own.
+    """Return the types of a record's values: those of its fields, or the type itself.
 
     Raises:
-        PlanError: A value is of a type for which databases have no column.
+        PlanError: A value has a type for which databases have no column.
     """
     if not isinstance(type_info, TypeInformation):
         raise TypeError(f"the type of the records must be one of Types, such as Types.ROW([...]), got {type_info!r}")
@@ -89,15 +89,15 @@ def column_types(type_info: TypeInformation) -> list[TypeInformation]:
 
 def _checked(type_info: TypeInformation, what: str) -> TypeInformation:
     if isinstance(type_info, (MapTypeInfo, RowTypeInfo, TupleTypeInfo)):
-        raise PlanError(f"{what} is of type {type_info}, which no column takes; make a text of it, for example JSON")
+        raise PlanError(f"{what} has type {type_info}, which fits no column: convert it to text such as JSON")
     return type_info
 
 
 def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the function that makes a tuple of a record's values.
+    """Return the function that converts a record to a tuple of its values.
 
-    They are converted to the declared types, then by ``adapters``, which are found by the number of the field; None
-    stays None.
+    Values are converted to the declared types and then by ``adapters``, which are keyed by field index. None stays
+    None.
 
     >>> from flintstream.common import Types
     >>> make = to_columns(Types.ROW_NAMED(["id", "at"], [Types.INT(), Types.INSTANT()]), {1: instant_in_utc})
@@ -120,7 +120,7 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
     def columns(value: Any) -> tuple[Any, ...]:
         if single:
             value = (value,)
-        # without names fields go by their place
+        # fields without names are matched by position
         elif isinstance(value, Row) and (names is None or value._fields is None or tuple(value._fields) == names):
             value = tuple(value._values)  # noqa: SLF001 - the engine's own
         converted: tuple[Any, ...] = convert(value)

@@ -1,4 +1,4 @@
-"""Writes records in batches, each of which is one transaction."""
+"""Write records in batches, one transaction per batch."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _SHOWN = 400
-"""Characters of a statement or a record in a message."""
+"""Maximum length of a statement or record in a message."""
 
 
 @dataclass(frozen=True)
 class JdbcOutput:
-    """What is written, where, and how.
+    """The settings of the sink.
 
     Raises:
-        PlanError: The statement has not as many placeholders as the records have values, or a type fits no column.
+        PlanError: The numbers of placeholders and of values in a record differ, or a type fits no column.
     """
 
     sql: str
     type_info: TypeInformation
     database: Database
     batch_size: int = 5000
-    """Records after which a batch is written; 0 or less for no bound."""
+    """Number of records after which a batch is written; 0 or less for no limit."""
     interval_ms: int = 0
-    """Milliseconds after which it is; 0 for any time."""
+    """Age (ms) at which a batch is written; 0 for no limit."""
     max_retries: int = 3
     statement: Statement = field(init=False)
 
@@ -57,16 +57,16 @@ class JdbcOutput:
         self.to_row()
 
     def to_row(self) -> Callable[[Any], tuple[Any, ...]]:
-        """Return what makes of a record the values that the driver takes."""
+        """Return the function that converts a record to values for the driver."""
         adapters = [self.database.adapter(each) for each in column_types(self.type_info)]
         return to_columns(self.type_info, {index: adapt for index, adapt in enumerate(adapters) if adapt})
 
 
 class JdbcWriter(SinkWriter):
-    """Holds records back until a batch is full or old enough, or the epoch ends: a checkpoint counts on all of them."""
+    """Buffers records until a batch is full or old enough, or the epoch ends: a checkpoint relies on all of them."""
 
     def __init__(self, output: JdbcOutput) -> None:
-        """Connect: a database that is out of reach is better known now than with the first record."""
+        """Connect at once, so that an unreachable database is reported before the first record."""
         self.output = output
         self.database = output.database
         self.to_row = output.to_row()
@@ -80,7 +80,7 @@ class JdbcWriter(SinkWriter):
         return self.output.statement.render(self.database.paramstyle)
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
-        """Take records, and write the batches that are full."""
+        """Buffer records, and write the full batches."""
         rows, size, interval = self.rows, self.output.batch_size, self.output.interval_ms / 1000
         if not rows:
             self.oldest = time.monotonic()
@@ -101,7 +101,7 @@ class JdbcWriter(SinkWriter):
                 rows.clear()
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """Write what is held back."""
+        """Write the buffered records."""
         size = self.output.batch_size if self.output.batch_size > 0 else len(self.rows)
         while self.rows:
             self._flush(self.rows[:size])
@@ -109,10 +109,10 @@ class JdbcWriter(SinkWriter):
         return ()
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         connection, self.connection = self.connection, None
         if connection is not None:
-            with contextlib.suppress(Exception):  # it may be gone already
+            with contextlib.suppress(Exception):  # the connection may be lost already
                 connection.close()
 
     # -- batches -----------------------------------------------------------------------------------------------------
@@ -121,10 +121,10 @@ class JdbcWriter(SinkWriter):
         self._patiently(lambda: self._execute(rows), rows)
 
     def _patiently(self, do: Callable[[], None], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Connect if need be and do something; after a failure, with a new connection, again."""
+        """Connect if needed and call ``do``; after a failure, retry with a new connection."""
         for attempt in range(self.output.max_retries + 1):
             if attempt:
-                time.sleep(min(attempt - 1, self.database.timeout))  # 0, 1, 2, ... seconds, as Flink waits
+                time.sleep(min(attempt - 1, self.database.timeout))  # 0, 1, 2, ... seconds, as in Flink
             try:
                 if self.connection is None:
                     self.connection = self.database.connect()
@@ -134,7 +134,7 @@ class JdbcWriter(SinkWriter):
                 if attempt == self.output.max_retries or not self.database.may_pass(error):
                     raise self._failed(error, rows) from (None if self._is_secret(error) else error)
                 _log.warning(
-                    "%s, try %d of %d: %s",
+                    "%s: attempt %d of %d failed: %s",
                     self.database.shown,
                     attempt + 1,
                     self.output.max_retries + 1,
@@ -149,7 +149,7 @@ class JdbcWriter(SinkWriter):
         try:
             cursor.executemany(self._sql, self._parameters(rows))
         finally:
-            with contextlib.suppress(Exception):  # of a connection that is gone; the first error counts
+            with contextlib.suppress(Exception):  # the connection may be lost; report the first error
                 cursor.close()
         self.connection.commit()
 
@@ -158,7 +158,7 @@ class JdbcWriter(SinkWriter):
             return rows
         return [{f"p{number}": value for number, value in enumerate(row, 1)} for row in rows]
 
-    # -- what is said of failures ------------------------------------------------------------------------------------
+    # -- error messages ----------------------------------------------------------------------------------------------
 
     def _is_secret(self, error: Exception) -> bool:
         text = f"{error!r} {error}"
@@ -171,17 +171,17 @@ class JdbcWriter(SinkWriter):
         refused = ""
         if self.database.may_refuse_one(error) and (index := self._refused(rows)) is not None:
             record = shorten(rows[index], _SHOWN)
-            refused = f"; the first that is refused is record {index + 1} of {len(rows)} in the batch: {record}"
+            refused = f"; the first rejected record is number {index + 1} of {len(rows)} in the batch: {record}"
         return JdbcError(f"cannot write to {self.database.shown}: {reason}{refused}; {self._named()}")
 
     def _named(self) -> str:
         return f"the statement is {shorten(self.output.sql, _SHOWN)}"
 
     def _refused(self, rows: Sequence[tuple[Any, ...]]) -> int | None:
-        """Return which record fails, in a transaction that is never committed; None if none does this time."""
+        """Return the index of the failing record, found in a transaction that never commits; None if none fails."""
         try:
             connection = self.database.connect()
-        except Exception:  # noqa: BLE001 - the error that is being reported is the one that counts
+        except Exception:  # noqa: BLE001 - the error that is being reported matters more
             return None
         with contextlib.closing(connection):
             self.database.begin(connection)
