@@ -344,7 +344,7 @@ def test_open_files_of_another_directory_are_refused(tmp_path):
     writer.write(["b"], None)
     writer.snapshot()
     for base in ("elsewhere", "out/below"):
-        with pytest.raises(CheckpointError, match=f"the sink now writes to .*{base}: start from .* a savepoint"):
+        with pytest.raises(CheckpointError, match=f"the sink now writes to .*{base}: start with .* a savepoint"):
             recovered(builder(tmp_path / base).build(), [state])
     assert Path(state.files[0].path).read_text() == "a\nb\n"
     assert recovered(builder(tmp_path / "same").build(), [state]).snapshot().files == state.files
