@@ -7,7 +7,7 @@ DEVIATIONS = {
     "sessions_merged_by_a_late_bridge": "merging windows lose nothing that has been reduced",
     "sessions_merged_by_a_late_bridge_aggregate": "merging windows lose nothing that has been aggregated",
     "continuous_event_time_trigger": "timers registered while others fire come in the order of their time",
-    "windows_of_a_class_of_the_program": "PyFlink has windows of its own classes only",
+    "windows_of_a_class_of_the_program": "PyFlink supports only windows of its classes",
     "instants_finer_than_milliseconds": "instants keep their nanoseconds",
 }
 

@@ -109,7 +109,7 @@ def test_records_of_every_type_come_back_as_they_were(writers, reads, records):
         path = Path(directory, "f")
         written = deepcopy(records)
         write_file(writers(SCHEMA), path, records)
-        assert records == written, "what is written stays as it is"
+        assert records == written, "written records do not change"
         assert read_file(reads(SCHEMA), path) == written
 
 
