@@ -160,7 +160,7 @@ def test_a_program_that_a_savepoint_does_not_fit_is_not_tried_again(start, tmp_p
         {**settings, "restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "1 h"}
     )
     env.from_collection([1]).print()
-    with pytest.raises(CheckpointError, match="the program has no operator of that uid"):
+    with pytest.raises(CheckpointError, match="the program has no operator with that uid"):
         env.execute("other")
 
 
@@ -338,7 +338,7 @@ def test_requests_that_cross_the_end_of_a_job_are_answered(start, tmp_path):
 def test_a_savepoint_of_a_job_that_is_over_is_refused(start, tmp_path):
     client, _ = start("short", limit=3)
     client.get_job_execution_result().result()
-    with pytest.raises(FlintstreamError, match=r"there will be no savepoint: the job 'short' is over"):
+    with pytest.raises(FlintstreamError, match=r"cannot take a savepoint: the job 'short' has ended"):
         client.trigger_savepoint(str(tmp_path)).result()
 
 

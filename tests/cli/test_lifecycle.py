@@ -153,7 +153,7 @@ def test_a_job_whose_process_is_killed_is_resumed_exactly_once(cluster):
     code, errors = end_of(first)
     assert code == -signal.SIGKILL
     assert "there is no checkpoint of 'counting' in " in errors
-    assert "it starts from the beginning" in errors
+    assert "the job starts from the beginning" in errors
     assert cluster.cli("list").stdout == "No running jobs.\n"
     limit = len(cluster.lines()) + 60
 

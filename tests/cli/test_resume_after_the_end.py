@@ -75,7 +75,7 @@ def test_a_process_killed_after_its_job_does_not_run_it_again(run, tmp_path):
     assert run(end="kill").returncode == -signal.SIGKILL
     again = run(end="kill")
     assert again.returncode == 0, again.stderr
-    assert "'one' is over already, and is not run again: " in again.stderr
+    assert "'one' has already ended according to " in again.stderr
     assert lines(tmp_path) == ["one 0", "one 1", "one 2"]
     assert left(tmp_path) == []
 
@@ -91,7 +91,7 @@ def test_of_several_jobs_those_that_are_over_are_not_run_again(run, tmp_path):
     assert run("one", "two", "exit").returncode == 7
     again = run("one", "two")
     assert again.returncode == 0, again.stderr
-    assert again.stderr.count("is over already") == 2
+    assert again.stderr.count("has already ended according to") == 2
     assert lines(tmp_path) == ["one 0", "one 1", "one 2", "two 0", "two 1", "two 2"]
     assert left(tmp_path) == []
 
@@ -99,5 +99,5 @@ def test_of_several_jobs_those_that_are_over_are_not_run_again(run, tmp_path):
 def test_jobs_of_one_program_have_names_of_their_own(run, tmp_path):
     twice = run("one", "one")
     assert twice.returncode == 1
-    assert "the program runs a second one called 'one': give each its own, as in env.execute('name')" in twice.stderr
+    assert "the program runs a second job named 'one': give each job a different name, as in env.exec" in twice.stderr
     assert lines(tmp_path) == ["one 0", "one 1", "one 2"]

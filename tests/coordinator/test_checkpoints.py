@@ -82,7 +82,7 @@ def test_whatever_a_storage_raises_fails_the_checkpoint_only(checkpoints):
         checkpoints.complete(checkpoints.request(0), [failed], NOTHING, 1)
     with pytest.raises(CheckpointError, match="savepoint failed: RuntimeError: 503 slow down"):
         checkpoints.complete_savepoint(checkpoints.request_savepoint(checkpoints.store), [failed], NOTHING, 1)
-    with pytest.raises(CheckpointError, match="what is to be committed in the end, failed: RuntimeError: 503"):
+    with pytest.raises(CheckpointError, match="the last output of the job, failed: RuntimeError: 503"):
         checkpoints.last(NOTHING, 1)
 
 

@@ -38,7 +38,7 @@ def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(orders):
     orders.refuse(OSError("the disk is full"))
     assert not orders.waiting
     for each in asked:
-        with pytest.raises(CheckpointError, match="there will be no savepoint: the disk is full"):
+        with pytest.raises(CheckpointError, match="cannot take a savepoint: the disk is full"):
             each.result.result(0)
 
 

@@ -165,7 +165,7 @@ def test_state_that_no_operator_takes_over_is_an_error_unless_allowed(make_env, 
     more = {**settings(tmp_path), "execution.state-recovery.path": path, "restart-strategy.type": "none"}
     env = make_env(1, more)
     env.from_collection([1]).print()
-    with pytest.raises(CheckpointError, match=r"holds state of .*'paced.*no operator of that uid"):
+    with pytest.raises(CheckpointError, match=r"holds state of .*'paced.*no operator with that uid"):
         env.execute("other")
     env = make_env(1, {**more, "execution.state-recovery.ignore-unclaimed-state": "true"})
     env.from_collection([1]).print()

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import Report, SnapshotRequest
 
 POLL_SECONDS = 0.02
-"""How often enumerators are asked for new splits while there is nothing else to do."""
+"""Pause between two calls of ``discover`` while the job is idle."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Lasting:
-    """What a job keeps from one attempt to the next."""
+    """The parts of a job that outlive an attempt."""
 
     job: Job
     engine: Engine
@@ -50,18 +50,18 @@ class Lasting:
     tally: Tally
     pace: Pace
     materializer: Materializer | None
-    """None where there is no changelog."""
+    """None if the changelog is off."""
 
 
 class Attempt:
-    """One run of a job: from its latest checkpoint, or from the beginning, until all input has ended or it fails."""
+    """One run of a job: from its latest checkpoint, or the beginning, until all input has ended or the run fails."""
 
     def __init__(self, lasting: Lasting, plan: JobPlan, number: int) -> None:
-        """Prepare to run ``plan``; ``number`` tells how often the job was started again.
+        """Prepare to run ``plan``. ``number`` is how often the job has restarted.
 
         Raises:
             CheckpointError: The latest checkpoint does not fit the plan.
-            Exception: What an enumerator raised.
+            Exception: An enumerator raised it.
         """
         self.plan = plan
         self.settings = lasting.job.checkpoints
@@ -72,13 +72,13 @@ class Attempt:
         self.commits = lasting.commits
         self.tally = lasting.tally
         self.epochs = 0
-        """How many of its epochs count."""
+        """Number of epochs that count."""
         self.unsaved = False
         """Whether an epoch has ended since the last checkpoint."""
         latest = self.checkpoints.latest
         self.start = None if latest is None else latest.metadata
         restore = None if latest is None else restore_plan(latest, plan, self.settings)
-        # New logs begin, so that the old ones are needed as long as the checkpoints are that refer to them.
+        # This attempt starts new logs. Only the checkpoints that refer to the old logs still need those.
         logged = self.checkpoints.needed() if lasting.materializer is not None else set()
         self.subtasks = Subtasks(
             plan,
@@ -96,7 +96,7 @@ class Attempt:
 
         Raises:
             JobCancelledError: The job was cancelled.
-            Exception: What user code raised, and whatever else makes an attempt fail.
+            Exception: User code raised it, or the attempt failed for another reason.
         """
         with contextlib.closing(self.sources):
             self.commits.recover(self.start, allow_non_restored=self.settings.allow_non_restored)
@@ -124,7 +124,7 @@ class Attempt:
             self._finish()
 
     def _discover(self) -> dict[int, list[Any]]:
-        """Ask the enumerators for splits; in BATCH mode for all there will ever be, as there is one epoch only."""
+        """Ask the enumerators for splits. BATCH mode has a single epoch, so it waits until all splits are known."""
         splits = self.sources.discover()
         while self.plan.batch and not self.sources.all_finished and not self.orders.cancelled:
             self.clock.sleep(POLL_SECONDS)
@@ -133,7 +133,7 @@ class Attempt:
         return splits
 
     def _seconds_to_wait(self) -> float:
-        """Return how long there is nothing to do: until a timer is due, or an enumerator should be asked again."""
+        """Return how long the job is idle: until a timer is due, or it is time to ask the enumerators again."""
         if self.subtasks.busy or self.sources.all_finished:
             return 0
         now = self.clock.now_ms()
@@ -147,7 +147,7 @@ class Attempt:
     # -- the end -----------------------------------------------------------------------------------------------------
 
     def _finish(self) -> None:
-        """All input has ended: commit the rest, after it has become part of a last checkpoint."""
+        """Commit the rest of the output after the end of all input, once a last checkpoint contains it."""
         if self.commits.pending and self.checkpoints.enabled:
             self._last_checkpoint()
         self.commits.commit(self.checkpoints.number)
@@ -155,12 +155,14 @@ class Attempt:
             self.sources.checkpoint_completed()
 
     def _note_end(self) -> None:
-        """Where it must be known after the end, leave a checkpoint that says that nothing but commits is left."""
+        """Write a checkpoint that says that only commits are left, if the end of the job must be remembered."""
         if program.remembers() and self.checkpoints.enabled:
             try:
                 self._last_checkpoint()
             except CheckpointError as error:
-                _log.warning("killed before its end, this process would run '%s' again: %s", self.plan.job_name, error)
+                _log.warning(
+                    "if this process is killed before it exits, '%s' will run again: %s", self.plan.job_name, error
+                )
 
     def _last_checkpoint(self) -> None:
         self.checkpoints.last(Contents(self.plan.chains, {}, self.commits.by_uid(), finished=True), self.clock.now_ms())
@@ -168,27 +170,27 @@ class Attempt:
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
     def _run_epoch(self, splits: dict[int, list[Any]]) -> None:
-        # What is left is in flight: checkpoints wait until it is not.
+        # Leftover input is in flight, and a checkpoint must not leave anything in flight.
         savepoint = None if self.subtasks.left else self.orders.next_savepoint()
         try:
             started = self.clock.now_ms()
             request, limit = self._snapshot_request(savepoint)
             reports = self._reports(splits, request, limit, savepoint)
-            if self.epochs:  # the first one also starts the workers
+            if self.epochs:  # the first epoch also starts the workers
                 self.sources.pace.observe(self.clock.now_ms() - started)
             self._take_over(reports)
             if savepoint is not None and request is not None:
                 self._complete_savepoint(savepoint, request, reports)
             elif request is not None:
                 self._complete_checkpoint(request, reports)
-            self._delete_obsolete()  # only now: the checkpoint may refer to what the next epoch does not need any more
+            self._delete_obsolete()  # not earlier: the checkpoint may refer to blobs that the next epoch does not need
         except BaseException as error:
             if savepoint is not None and not savepoint.result.done():
                 savepoint.result.set_exception(CheckpointError(f"the savepoint failed: {error}"))
             raise
 
     def _snapshot_request(self, savepoint: SavepointRequest | None) -> tuple[SnapshotRequest | None, int | None]:
-        """Return what to save at the end of the next epoch, and when (ms) that epoch ends at the latest."""
+        """Return the snapshot to take at the end of the next epoch, and the longest time (ms) for that epoch."""
         now, pace = self.clock.now_ms(), self.sources.pace
         if savepoint is not None:
             return self.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
@@ -197,7 +199,7 @@ class Attempt:
         if due is None or self.subtasks.left:
             return None, limit
         until_due = max(due if limit is None else min(due, limit), SHORTEST_MS)
-        # An epoch that is likely to last until then takes the checkpoint at its end; a shorter one would be too early.
+        # Take the checkpoint at the end of an epoch that is likely to last until then; a shorter one ends too early.
         return self.checkpoints.request(now) if due <= pace.last_ms else None, until_due
 
     def _reports(
@@ -207,7 +209,7 @@ class Attempt:
         limit: int | None,
         savepoint: SavepointRequest | None,
     ) -> list[Report]:
-        """Run an epoch and return what all subtasks report of it."""
+        """Run an epoch and return the reports of all subtasks."""
         instruct = partial(
             Instruction,
             epoch=self.tally.progress.epochs,
@@ -224,7 +226,7 @@ class Attempt:
         return self.subtasks.run_epoch(instruct, self.sources.deal(splits))
 
     def _take_over(self, reports: list[Report]) -> None:
-        """Let the epoch count: later ones start from where it ended."""
+        """Accept the result of an epoch. Later epochs start from it."""
         self.epochs += 1
         self.unsaved = True
         self.subtasks.take_over(reports, self.clock.now_ms())
@@ -237,7 +239,7 @@ class Attempt:
         self.tally.add(reports)
 
     def _delete_obsolete(self) -> None:
-        """Delete what no later epoch needs, nor any checkpoint."""
+        """Delete the blobs that neither a later epoch nor a checkpoint needs."""
         self.subtasks.delete_obsolete(self.checkpoints.needed() if self.plan.settings.changelog is not None else ())
 
     # -- checkpoints -------------------------------------------------------------------------------------------------
@@ -262,13 +264,13 @@ class Attempt:
             done = self.checkpoints.complete_savepoint(request, reports, self._contents(), self.clock.now_ms())
         except CheckpointError as error:
             savepoint.result.set_exception(error)
-            if savepoint.drain:  # the input has ended already: there is no going on as if nothing had happened
+            if savepoint.drain:  # the input has already ended, so the job cannot continue
                 raise
             return
         if savepoint.stop:
-            # Should a commit fail: parts of it may be visible, so there is no going back to an earlier checkpoint.
+            # If a commit fails, part of it may already be visible, so the job must not go back to an older checkpoint.
             self.checkpoints.stop_with(done)
-            self._note_end()  # before the commit: from here on there is nothing to do but that
+            self._note_end()  # before the commit, which is all that is left to do
             self.commits.commit(self.checkpoints.number)
             self.sources.checkpoint_completed()
         savepoint.result.set_result(done.where)

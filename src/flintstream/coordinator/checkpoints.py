@@ -1,4 +1,4 @@
-"""Takes checkpoints and savepoints: when one is due, what it consists of, and which of them are kept."""
+"""Checkpoints and savepoints: when they are due, what they contain, which are kept."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ class Completed:
 
     metadata: Metadata
     store: FileStore | None
-    """What the paths in the metadata are relative to; None for one in memory."""
+    """The root of the paths in the metadata. None if the checkpoint is in memory."""
     directory: str
-    """Where ``_metadata`` is, below the store's root."""
+    """The directory of ``_metadata``, relative to the store's root."""
     own: bool = True
-    """Whether this job wrote it, and so may delete it."""
+    """Whether this job wrote the checkpoint and may therefore delete it."""
 
     @property
     def where(self) -> str:
-        """Its place, for people."""
+        """Its location, for messages."""
         return "memory" if self.store is None else self.store.uri(self.directory)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a checkpoint has beside the state of the subtasks."""
+    """The contents of a checkpoint other than the state of the subtasks."""
 
     chains: Sequence[ChainPlan]
-    """The operators and subtasks that it is of."""
+    """The operators and subtasks it covers."""
     enumerators: Mapping[str, Any]
     """Source uid -> state of its enumerator."""
     committables: Mapping[str, Sequence[Any]]
-    """Sink uid -> what is prepared and not committed."""
+    """Sink uid -> output that is prepared but not committed."""
     finished: bool = False
 
 
@@ -67,23 +67,23 @@ class Checkpoints:
         self.logged = plan.settings.changelog is not None
         """Whether checkpoints refer to a log of state changes."""
         self.native = plan.settings.state.backend == "rocksdb"
-        """Whether the state backend keeps files of its own."""
+        """Whether the state backend has its own files."""
         self.store = settings.storage.child(self.job_id) if settings.storage is not None else None
         limit = settings.max_state_size
         self.max_state_size = MAX_STATE_SIZE.default if limit is None and self.store is None else limit
         self.completed: list[Completed] = []
         self.number = 0
         self.stopped = False
-        """Whether the latest one is a savepoint that the job has ended with."""
+        """Whether the job has ended with a savepoint, which is then the latest one here."""
         self.failures = 0
         self.failed = 0
-        """How many have failed in all."""
+        """Total number of failed checkpoints."""
         self.started_ms = now_ms
         self.ended_ms = now_ms
         self.duration_ms = 0
-        """How long the last completed one took, from the end of the epoch's work."""
+        """Duration of the last completed checkpoint, from the end of the epoch's work."""
         self.new_bytes = 0
-        """How much was written for it that no earlier one had."""
+        """Bytes written for it that no earlier checkpoint had."""
 
     @property
     def enabled(self) -> bool:
@@ -92,20 +92,20 @@ class Checkpoints:
 
     @property
     def latest(self) -> Completed | None:
-        """The one to go back to."""
+        """The checkpoint that the job would go back to."""
         return self.completed[-1] if self.completed else None
 
     def due_in(self, now_ms: int) -> int | None:
-        """Return the ms until the next checkpoint is due, 0 or less when it is; None when there is none to come."""
+        """Return the ms until the next checkpoint is due (0 or less if it is due now), None if checkpoints are off."""
         if self.settings.interval_ms is None:
             return None
         start = max(self.started_ms + self.settings.interval_ms, self.ended_ms + self.settings.min_pause_ms)
         return start - now_ms
 
-    # -- what a subtask is asked -------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------------
 
     def request(self, now_ms: int) -> SnapshotRequest:
-        """Begin a checkpoint."""
+        """Start a checkpoint."""
         self.number += 1
         self.started_ms = now_ms
         settings = self.settings
@@ -127,22 +127,22 @@ class Checkpoints:
         )
 
     def request_savepoint(self, store: FileStore) -> SnapshotRequest:
-        """Begin a savepoint in a new directory of ``store``."""
+        """Start a savepoint in a new directory of ``store``."""
         self.number += 1
         name = f"savepoint-{self.job_id[:6]}-{uuid.uuid4().hex[:12]}"
         return SnapshotRequest(
             number=self.number, form="full", store=store.child(name), inline_below=self.settings.inline_below
         )
 
-    # -- what becomes of it ------------------------------------------------------------------------------------------
+    # -- completion --------------------------------------------------------------------------------------------------
 
     def complete(
         self, request: SnapshotRequest, reports: Iterable[Report], contents: Contents, now_ms: int
     ) -> Completed | None:
-        """Finish a checkpoint from what all subtasks wrote; None when it failed and the job may go on.
+        """Finish a checkpoint from what all subtasks wrote. Return None if it failed and the job may continue.
 
         Raises:
-            CheckpointError: It failed, as more have than the job tolerates.
+            CheckpointError: It failed, and more have failed in a row than the job tolerates.
         """
         reports = list(reports)
         try:
@@ -161,14 +161,14 @@ class Checkpoints:
         return done
 
     def add_duration(self, millis: int) -> None:
-        """Add what the driver took for the latest checkpoint to the time that the subtasks took."""
+        """Add the time that the driver took for the latest checkpoint."""
         self.duration_ms += millis
 
     def last(self, contents: Contents, now_ms: int) -> None:
-        """Note that all input has ended and only commits are left to do.
+        """Write a checkpoint that records that all input has ended and only commits are left.
 
         Raises:
-            CheckpointError: The storage does not take it.
+            CheckpointError: The storage rejects it.
         """
         self.number += 1
         request = SnapshotRequest(self.number, "full", self.store, f"chk-{self.number}")
@@ -176,7 +176,7 @@ class Checkpoints:
             self.completed.append(self._finish(request, (), contents, now_ms, "checkpoint"))
         except Exception as error:
             raise CheckpointError(
-                f"checkpoint {self.number}, which has what is to be committed in the end, failed: {_why(error)}"
+                f"checkpoint {self.number}, which holds the last output of the job, failed: {_why(error)}"
             ) from error
 
     def complete_savepoint(
@@ -201,7 +201,7 @@ class Checkpoints:
                 raise CheckpointError(report.snapshot_error)
         slowest = max((report.state_ms for report in reports), default=0)
         if request.timeout_ms is not None and slowest > request.timeout_ms:
-            raise CheckpointError(f"it took {slowest} ms, and is given up after {request.timeout_ms}")
+            raise CheckpointError(f"it took {slowest} ms, but the timeout is {request.timeout_ms} ms")
         metadata = Metadata(
             purpose=purpose,
             number=request.number,
@@ -221,7 +221,7 @@ class Checkpoints:
         return Completed(metadata, request.store, request.directory)
 
     def _fail(self, request: SnapshotRequest, why: str, written: set[str]) -> None:
-        """Count a failed checkpoint and remove what there is of it.
+        """Count a failed checkpoint and delete the files it has written.
 
         Raises:
             CheckpointError: More have failed in a row than the job tolerates.
@@ -235,14 +235,14 @@ class Checkpoints:
         if self.failures > self.settings.tolerable_failures:
             tolerated = self.settings.tolerable_failures
             raise CheckpointError(
-                f"checkpoint {request.number} failed: {why}. {tolerated} failed checkpoints in a row are tolerated "
+                f"checkpoint {request.number} failed: {why}. The job tolerates {tolerated} failed checkpoints in a row "
                 "(execution.checkpointing.tolerable-failed-checkpoints)"
             )
         _log.warning("checkpoint %d failed: %s", request.number, why)
 
     @staticmethod
     def _discard(request: SnapshotRequest) -> bool:
-        """Delete a directory; return False when its metadata may still be there, which needs its files."""
+        """Delete a directory. Return False if its metadata may still exist, which then needs its files."""
         store, directory = request.store, request.directory
         if store is None or not _quietly(store.delete, f"{directory}/{METADATA}" if directory else METADATA):
             return False
@@ -263,7 +263,7 @@ class Checkpoints:
 
     def _delete(self, dropped: Completed, needed: set[str]) -> None:
         assert self.store is not None  # noqa: S101
-        if not _quietly(self.store.delete, f"{dropped.directory}/{METADATA}"):  # without it nothing counts on the rest
+        if not _quietly(self.store.delete, f"{dropped.directory}/{METADATA}"):  # only the metadata needs the rest
             return
         for path in dropped.metadata.paths() - needed:
             if path.startswith(f"{SHARED}/") and not self.logged:
@@ -275,7 +275,7 @@ class Checkpoints:
         return {path for each in self.completed if each.own for path in each.metadata.paths()}
 
     def sweep(self) -> None:
-        """Delete files that no checkpoint needs; only while nothing runs that may just have written them."""
+        """Delete files that no checkpoint needs. Call it only while no subtask runs, as it may be writing files."""
         if self.store is None:
             return
         needed = self.needed() | {f"{each.directory}/{METADATA}" for each in self.completed if each.own}
@@ -286,13 +286,13 @@ class Checkpoints:
             return
         unneeded = [path for path in found if path not in needed]
         metadata = [path for path in unneeded if path.endswith(METADATA)]
-        deleted = [_quietly(self.store.delete, path) for path in metadata]  # as many of them as possible
+        deleted = [_quietly(self.store.delete, path) for path in metadata]
         if all(deleted):
             for path in set(unneeded).difference(metadata):
                 _quietly(self.store.delete, path)
 
     def end(self, *, finished: bool, cancelled: bool, owed: bool = False) -> None:
-        """The job is over: delete the checkpoints unless they are to outlive it, or output is still owed."""
+        """Delete the checkpoints after the job has ended, unless they must outlive it or output is still owed."""
         keep = not finished and (self.settings.keep_when_cancelled if cancelled else self.settings.keep_when_failed)
         if keep or owed:
             self.sweep()
@@ -308,12 +308,12 @@ class Checkpoints:
         self.number = completed.metadata.number
 
     def stop_with(self, savepoint: Completed) -> None:
-        """Note that the job ends with a savepoint: there is no going back to what was before."""
+        """Record that the job ends with a savepoint and cannot go back to an older checkpoint."""
         self.go_back_to(savepoint)
         self.stopped = True
 
     def take_over(self, found: Iterable[Completed], latest: Completed) -> None:
-        """Go on from the latest checkpoint of an earlier run of the job, whose others are kept as this one's are."""
+        """Continue from the latest checkpoint of an earlier run of the job, and adopt all checkpoints of that run."""
         until = latest.metadata.number
         own = [replace(each, own=True) for each in found if each.metadata.number <= until]
         self.completed = sorted(own, key=lambda each: each.metadata.number)
@@ -335,7 +335,7 @@ def _chains(chains: Sequence[ChainPlan], reports: Sequence[Report]) -> tuple[Cha
 
 
 def _quietly(delete: Any, path: str) -> bool:
-    """Delete, and tell whether it is gone; what cannot be deleted is left behind, as the job itself is fine."""
+    """Delete a path and return whether that worked. A failure only leaves a file behind, so it is just logged."""
     try:
         delete(path)
     except Exception as error:  # noqa: BLE001 - whatever a storage raises

@@ -1,4 +1,4 @@
-"""Starts a job in a thread of its own and lets others watch and stop it."""
+"""A job that runs in its own thread, and that others can watch and stop."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 _unfinished: set[RunningJob] = set()
-"""The jobs of this process that were started."""
+"""Started jobs of this process that have not ended."""
 
 
 def cancel_all(seconds: float) -> None:
-    """Stop all jobs of this process, and wait some time for their ends."""
+    """Cancel all jobs of this process, and wait at most ``seconds`` for them to end."""
     jobs = tuple(_unfinished)
     for job in jobs:
         job.cancel()
@@ -37,7 +37,7 @@ def cancel_all(seconds: float) -> None:
 
 
 class RunningJob:
-    """A job that was started; what a ``JobClient`` talks to."""
+    """A started job, to which a ``JobClient`` talks."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class RunningJob:
         *,
         control: bool = False,
     ) -> None:
-        """Prepare to run ``job`` on ``engine``; ``control`` tells whether other processes may see and stop it."""
+        """Prepare to run ``job`` on ``engine``. With ``control``, other processes can see and stop the job."""
         self.job = job
         self.coordinator = Coordinator(job, engine, listeners)
         self.result: Future[Progress] = Future()
@@ -57,7 +57,7 @@ class RunningJob:
         self.control = Control(self) if control else None
 
     def run(self) -> None:
-        """Run the job to its end in this thread; :attr:`result` tells how it went."""
+        """Run the job to its end in this thread, and put the outcome into :attr:`result`."""
         self.result.set_running_or_notify_cancel()
         try:
             progress = self.coordinator.run()
@@ -85,7 +85,7 @@ class RunningJob:
         threading.Thread(target=self.run, name=f"flintstream-{self.job.plan.job_name}", daemon=True).start()
 
     def status(self) -> JobStatus:
-        """Return what the job is doing."""
+        """Return the status of the job."""
         if self.result.done():
             error = self.result.exception()
             if error is None:
@@ -98,10 +98,10 @@ class RunningJob:
         return JobStatus.RUNNING if self.result.running() else JobStatus.CREATED
 
     def wait(self) -> Any:
-        """Wait for the end; Ctrl-C cancels the job first.
+        """Wait for the job to end. Ctrl-C cancels it.
 
         Raises:
-            Exception: What made the job fail.
+            Exception: The job failed with it.
         """
         try:
             while not self.finished.wait(0.2):
@@ -117,25 +117,25 @@ class RunningJob:
         self.coordinator.cancel()
 
     def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False) -> Future[str]:
-        """Take a savepoint in a new directory below ``directory``; the result is where it is.
+        """Take a savepoint in a new directory below ``directory``. The result is its path.
 
         Args:
-            directory: any place that the workers reach; by default the one of the configuration.
-            stop: end the job with it.
-            drain: end the input and let all event time pass before; only together with ``stop``.
+            directory: a path or URI that all workers can reach; by default the one in the configuration.
+            stop: end the job with the savepoint.
+            drain: first end the input and let all event time pass; only together with ``stop``.
         """
         place = directory or self.job.checkpoints.savepoint_directory
         if place is None:
             request: Future[str] = Future()
             request.set_exception(
-                CheckpointError(f"a savepoint needs a directory: name one, or set '{SAVEPOINT_DIRECTORY.key}'")
+                CheckpointError(f"a savepoint needs a directory: pass one, or set '{SAVEPOINT_DIRECTORY.key}'")
             )
             return request
         wanted = SavepointRequest(file_store(place), stop, drain)
         self.coordinator.request_savepoint(wanted)
-        if self.finished.is_set():  # asked after the fact: run() has looked before
+        if self.finished.is_set():  # the job may have ended before the request was queued
             self._refuse_savepoints()
         return wanted.result
 
     def _refuse_savepoints(self) -> None:
-        self.coordinator.orders.refuse(CheckpointError(f"the job '{self.job.plan.job_name}' is over"))
+        self.coordinator.orders.refuse(CheckpointError(f"the job '{self.job.plan.job_name}' has ended"))

@@ -1,4 +1,4 @@
-"""What sinks have prepared, until it is committed."""
+"""Output that sinks have prepared, until it is committed."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 
 class Dealt:
-    """What the subtasks of a sink have of records that they were dealt in turn."""
+    """Records that were dealt to the subtasks of a sink in turn, to be put back into their order."""
 
     def __init__(self, parallelism: int) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         self.parallelism = parallelism
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything: the dealing begins with the first subtask."""
+        """Forget all records. The next deal starts with the first subtask."""
         self.parts: list[Sequence[Any]] = [()] * self.parallelism
         """By subtask."""
         self.next = 0
         """The subtask whose turn it is."""
 
     def add(self, subtask: int, records: Sequence[Any]) -> None:
-        """Take what a subtask has."""
+        """Add records of a subtask."""
         self.parts[subtask] = [*self.parts[subtask], *records] if self.parts[subtask] else records
 
     def take_some(self) -> list[Any]:
-        """Return what is in order although subtasks have left some of their input; keep what comes after that.
+        """Return the records that are known to be in order while subtasks still have input left, and keep the rest.
 
         >>> dealt = Dealt(2)
         >>> dealt.parts = [["a", "c", "e"], ["b"]]
@@ -60,7 +60,7 @@ class Dealt:
         return records
 
     def take(self) -> list[Any]:
-        """Return all of it in the order of before.
+        """Return all records in their original order.
 
         >>> dealt = Dealt(2)
         >>> dealt.parts = [["a", "c", "e"], ["b", "d"]]
@@ -75,7 +75,7 @@ class Dealt:
         try:
             for turn, part in enumerate(parts):
                 records[turn :: self.parallelism] = part
-        except ValueError:  # the dealing has begun with another one: a subtask was moved
+        except ValueError:  # a subtask was moved, so the deal started with a different one
             missing = object()
             rows = zip_longest(*parts, fillvalue=missing)
             records = [record for row in rows for record in row if record is not missing]
@@ -92,8 +92,8 @@ class Commits:
     ) -> None:
         """Create the committers of all sinks.
 
-        ``wait`` waits so many seconds before a commit is tried again, and returns False when it is not to be;
-        ``with_checkpoint`` tells whether there are checkpoints to wait for.
+        ``wait`` takes the seconds to wait before a commit is retried, and returns False to give up. ``with_checkpoint``
+        is whether commits wait for checkpoints.
         """
         self.committers = {node: sink.create_committer() for node, sink in sinks.items()}
         self.waiting = {node for node, sink in sinks.items() if with_checkpoint and sink.waits_for_checkpoint}
@@ -107,12 +107,12 @@ class Commits:
         self.wait = wait
         self.pending: dict[int, list[Any]] = {}
         self.done: set[tuple[int, int]] = set()
-        """Checkpoint and sink of what was committed."""
+        """Checkpoint and sink of each commit."""
         self.owed = False
-        """A completed checkpoint contains something that could not be committed."""
+        """Whether a completed checkpoint contains output that could not be committed."""
 
     def add(self, reports: Iterable[Report], *, left: bool = False) -> None:
-        """Take what was prepared in an epoch; commit what does not wait for a checkpoint."""
+        """Add the output prepared in an epoch, and commit the part that does not wait for a checkpoint."""
         for report in reports:
             for told in report.nodes:
                 if told.node in self.dealt:
@@ -126,11 +126,11 @@ class Commits:
             self._commit(node)
 
     def by_uid(self) -> dict[str, list[Any]]:
-        """Return what waits, for a checkpoint."""
+        """Return the pending output by the uid of its sink, as checkpoints store it."""
         return {self.uids[node]: prepared for node, prepared in self.pending.items()}
 
     def commit(self, checkpoint: int) -> None:
-        """Commit all that waits: the checkpoint of this number contains it and is complete."""
+        """Commit all pending output. The checkpoint with this number is complete and contains it."""
         self.owed = bool(self.pending)
         for node in list(self.pending):
             self._commit(node)
@@ -138,11 +138,11 @@ class Commits:
         self.owed = False
 
     def _commit(self, node: int) -> None:
-        """Commit what one sink has prepared, again and again while it asks for that.
+        """Commit the output of one sink, and retry as long as the sink asks for it.
 
         Raises:
-            CommitError: It asked too often.
-            JobCancelledError: The job was cancelled meanwhile.
+            CommitError: The retries are used up.
+            JobCancelledError: The job was cancelled between two attempts.
         """
         committer = self.committers[node]
         if committer is not None:
@@ -164,18 +164,18 @@ class Commits:
         del self.pending[node]
 
     def close(self) -> None:
-        """Close the committers: the job has ended."""
+        """Close the committers after the job has ended."""
         for committer in self.committers.values():
             if committer is not None:
                 committer.close()
 
     def recover(self, metadata: Metadata | None, *, allow_non_restored: bool) -> None:
-        """Go back to a checkpoint: forget what was prepared since, and commit what it contains.
+        """Go back to a checkpoint: forget the output prepared since, and commit the output it contains.
 
-        What this process has committed is not committed again; another one before it may have.
+        Output that this process has committed is not committed again. An earlier process may have committed it.
 
         Raises:
-            CheckpointError: The program has no sink of the uid any more.
+            CheckpointError: The program no longer has a sink with the uid.
         """
         self.pending.clear()
         for dealt in self.dealt.values():
@@ -191,6 +191,7 @@ class Commits:
             elif not allow_non_restored:
                 raise CheckpointError(
                     f"checkpoint {metadata.number} holds output that is yet to be committed by a sink of uid {uid}, "
-                    "which the program does not have any more"
+                    "but the program no longer has that sink: add it again, or allow state to be left behind "
+                    "(--allowNonRestoredState)"
                 )
         self.commit(metadata.number)

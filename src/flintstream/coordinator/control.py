@@ -1,17 +1,17 @@
-"""The control channel of a running job: other processes of the same user ask it for its status, or to stop.
+"""The control channel of a running job. Other processes of the same user ask it for its status, or to stop.
 
-A request and its reply are one JSON document each, over a Unix domain socket, after both sides have proved that they
-know the key in the job's entry of the :mod:`~flintstream.coordinator.registry`. Nothing that comes in is unpickled.
+A request and its reply are one JSON document each, over a Unix domain socket. Both sides first prove that they know
+the key in the job's entry of the :mod:`~flintstream.coordinator.registry`. Input is never unpickled.
 
 ================  ===============================  =========================================================
 request           arguments                        result
 ================  ===============================  =========================================================
 ``status``                                         state, totals and watermark (ms since the epoch or null)
-``checkpoints``                                    how many there were, and which are kept
-``metrics``                                        the job's name, and what each operator's subtasks have reported
+``checkpoints``                                    number of checkpoints, and those that are kept
+``metrics``                                        name of the job, metrics of each operator's subtasks
 ``savepoint``     ``directory`` (or null)          path
-``stop``          ``directory``, ``drain``         path, when the job has stopped
-``cancel``                                         state, when the job has stopped
+``stop``          ``directory``, ``drain``         path, after the job has stopped
+``cancel``                                         state, after the job has stopped
 ================  ===============================  =========================================================
 """
 
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 LONGEST_REQUEST = 1 << 16
 LONGEST_ADDRESS = 100
-"""Bytes that the path of a Unix domain socket may have on every system."""
+"""Length in bytes that every system allows for the path of a Unix domain socket."""
 LAST_REPLIES_SECONDS = 2.0
-"""How long the end of a process is put off for replies that are on their way."""
+"""Longest time that a process waits at exit for replies in progress."""
 ANSWER_SECONDS = 5.0
-"""How soon a process that is well answers what needs no waiting."""
+"""Longest time in which a healthy process answers a request that needs no waiting."""
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class JobGoneError(FlintstreamError):
 
 
 class Control:
-    """Answers the requests that concern one job, in threads that keep no process alive."""
+    """Answers the requests for one job, in daemon threads."""
 
     def __init__(self, job: RunningJob) -> None:
         """Prepare to answer for ``job``."""
@@ -78,7 +78,7 @@ class Control:
         }
 
     def start(self) -> None:
-        """Make the job known and begin to answer. A job whose control channel cannot be opened runs without."""
+        """Register the job and start to answer. If the control channel cannot be opened, the job runs without one."""
         plan = self._job.job.plan
         try:
             address = _new_address()
@@ -101,8 +101,8 @@ class Control:
         threading.Thread(target=self._serve, name="flintstream-control", daemon=True).start()
 
     def close(self) -> None:
-        """Let nobody in any more; returns when those who asked have their replies."""
-        if os.getpid() != self._pid:  # a forked process has inherited what is to be done at the end
+        """Refuse new requests, and return when pending replies are sent."""
+        if os.getpid() != self._pid:  # a forked process inherits the exit handler
             return
         with self._closing:
             if not self._closed:
@@ -153,7 +153,7 @@ class Control:
             if request not in self._requests:
                 return {"error": f"there is no request '{request}', only {', '.join(self._requests)}"}
             return {"result": self._requests[request](**arguments)}
-        except Exception as error:  # noqa: BLE001 - whoever asked is told
+        except Exception as error:  # noqa: BLE001 - the caller gets it as the reply
             return {"error": str(error) or type(error).__name__}
 
     def _stop(self, directory: str | None = None, drain: bool = False) -> str:
@@ -168,7 +168,7 @@ class Control:
 
 
 def status_of(job: RunningJob) -> dict[str, Any]:
-    """Return how far a job is, as JSON."""
+    """Return the progress of a job, as JSON."""
     progress = job.coordinator.tally.progress
     return {
         "state": job.status().name,
@@ -183,7 +183,7 @@ def status_of(job: RunningJob) -> dict[str, Any]:
 
 
 def checkpoints_of(job: RunningJob) -> dict[str, Any]:
-    """Return which checkpoints a job has taken, as JSON; the last one kept is the one that it would go back to."""
+    """Return the checkpoints of a job, as JSON. The job would go back to the last one in ``kept``."""
     checkpoints = job.coordinator.checkpoints
     return {
         "interval_ms": checkpoints.settings.interval_ms,
@@ -205,7 +205,7 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
 
 
 def metrics_of(job: RunningJob) -> dict[str, Any]:
-    """Return what each subtask of each operator has reported, as JSON; what JSON does not know is a text."""
+    """Return the metrics of each subtask of each operator, as JSON. Values without a JSON type become strings."""
     operators = [asdict(each) for each in job.coordinator.tally.metrics.by_subtask()]
     for each in operators:
         each["values"] = {
@@ -216,11 +216,11 @@ def metrics_of(job: RunningJob) -> dict[str, Any]:
 
 
 def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
-    """Send a request to a job, and return the result; those that take time are waited for.
+    """Send a request to a job, wait for the result and return it.
 
     Raises:
-        JobGoneError: The job has ended; its entry is removed where its process left it behind.
-        FlintstreamError: The job refuses, or does not answer.
+        JobGoneError: The job has ended. An entry that its process left behind is removed.
+        FlintstreamError: The job refuses the request or does not answer.
     """
     quick = request in {"status", "checkpoints", "metrics"}
     connection = None
@@ -236,8 +236,8 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
             raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) does not answer")
         reply = json.loads(connection.recv_bytes())
     except (ConnectionRefusedError, FileNotFoundError):
-        registry.remove(entry)  # another process has the number of the one that was killed
-        raise JobGoneError(f"the job '{entry.name}' is over") from None
+        registry.remove(entry)  # the process was killed, and another one has its pid now
+        raise JobGoneError(f"the job '{entry.name}' has ended") from None
     except (OSError, EOFError):
         raise JobGoneError(f"the job '{entry.name}' ended before it answered") from None
     except AuthenticationError:
@@ -251,7 +251,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
 
 
 def _new_address() -> str:
-    """Return a path for a socket, in a new directory that only this user may enter."""
+    """Return a path for a socket, in a new directory that only this user can enter."""
     directory = tempfile.mkdtemp(prefix="flintstream-control-")
     address = f"{directory}/socket"
     if len(os.fsencode(address)) > LONGEST_ADDRESS:

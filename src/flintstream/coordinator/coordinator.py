@@ -31,9 +31,9 @@ _log = logging.getLogger(__name__)
 
 
 class Coordinator:
-    """Runs a job to its end: starts it again when it fails, as its restart strategy says, and stops it when asked to.
+    """Runs a job to its end. Restarts it after failures, as its restart strategy says, and stops it on request.
 
-    It holds what outlives an :class:`Attempt`: checkpoints, output that waits for a commit, progress and metrics.
+    It owns all that outlives an :class:`Attempt`: checkpoints, output that waits for a commit, progress and metrics.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Coordinator:
         listeners: Sequence[Callable[[Progress], None]] = (),
         clock: Clock | None = None,
     ) -> None:
-        """Prepare to run ``job`` on ``engine``; ``listeners`` are called after each epoch."""
+        """Prepare to run ``job`` on ``engine``. Each of ``listeners`` is called after each epoch."""
         clock = clock or Clock()
         settings, now_ms = job.checkpoints, clock.now_ms()
         self.job = job
@@ -69,9 +69,9 @@ class Coordinator:
             self.materializer,
         )
         self.resumes = settings.resumed_job is not None
-        """Whether the job takes the place of one whose process was lost."""
+        """Whether the job continues one whose process was lost."""
         self.restarting = False
-        """Whether it waits before it starts again."""
+        """Whether the job waits before it restarts."""
 
     @property
     def stopped(self) -> bool:
@@ -85,20 +85,20 @@ class Coordinator:
         self.orders.cancel()
 
     def request_savepoint(self, request: SavepointRequest) -> None:
-        """Ask for a savepoint; ``request.result`` gets its path or why it failed."""
+        """Ask for a savepoint. ``request.result`` receives its path, or the reason why it failed."""
         if self.job.plan.batch:
             request.result.set_exception(CheckpointError("a job in BATCH mode takes no savepoints"))
         else:
             self.orders.ask_for(request)
 
-    # -- from its own ------------------------------------------------------------------------------------------------
+    # -- from the thread of the job ----------------------------------------------------------------------------------
 
     def run(self) -> Progress:
-        """Run the job to its end, starting it again as its restart strategy says.
+        """Run the job to its end, with restarts as its restart strategy says.
 
         Raises:
             JobCancelledError: :meth:`cancel` was called.
-            Exception: What user code raised.
+            Exception: User code raised it, and the job does not restart.
         """
         with contextlib.closing(self.commits):
             plan = self._plan()
@@ -109,16 +109,17 @@ class Coordinator:
                 except BaseException as raised:
                     if is_interrupt(raised):
                         raise
-                    error = as_exception(raised)  # of the user's code that runs here: enumerators, committers
+                    error = as_exception(raised)  # user code that runs here, such as enumerators, may raise anything
                     self._restart(error, self._delay_ms(error))
                 else:
                     self._end()
                     return self.tally.progress
 
     def _plan(self) -> JobPlan:
-        """Return the plan with the key groups of the checkpoint to start from, after a check that it fits.
+        """Return the plan with the key groups of the checkpoint to start from.
 
-        If it does not, trying again would not help.
+        Raises:
+            CheckpointError: The checkpoint does not fit the plan. Raised here, as a restart would not help.
         """
         settings = self.job.checkpoints
         if settings.restore_path is None:
@@ -133,7 +134,7 @@ class Coordinator:
         return plan
 
     def _go_back(self) -> None:
-        """Forget what came after the latest checkpoint, if there was an attempt before."""
+        """Forget all progress since the latest checkpoint, if this is not the first attempt."""
         if self.tally.progress.restarts or self.resumes:
             latest = self.checkpoints.latest
             self.tally.go_back_to(None if latest is None else latest.metadata.number)
@@ -145,10 +146,10 @@ class Coordinator:
         return Attempt(self.lasting, plan, self.tally.progress.restarts)
 
     def _delay_ms(self, error: Exception) -> int:
-        """Return how long to wait before the job starts again.
+        """Return how long to wait before the job restarts.
 
         Raises:
-            Exception: ``error``, as the job does not start again.
+            Exception: ``error``, if the job does not restart.
         """
         self.orders.refuse(error)
         latest = self.checkpoints.latest
@@ -166,7 +167,7 @@ class Coordinator:
         latest = self.checkpoints.latest
         start = "the beginning" if latest is None else f"checkpoint {latest.metadata.number}"
         _log.warning(
-            "job '%s' failed and starts again in %d ms from %s: %s: %s",
+            "job '%s' failed and restarts in %d ms from %s: %s: %s",
             self.job.plan.job_name, delay_ms, start, type(error).__name__, error,
         )  # fmt: skip
         self.tally.progress.restarts += 1
@@ -175,14 +176,14 @@ class Coordinator:
         self.restarting = False
 
     def _end(self) -> None:
-        """All is committed: let go of what was kept for a restart."""
+        """Delete everything that was kept for a restart, once all output is committed."""
         self.orders.refuse(CheckpointError("the job has finished"))
         plan = self.job.plan
         program.forget(plan.job_name, partial(self.checkpoints.end, finished=True, cancelled=False))
-        if self.stopped:  # somebody may start from the savepoint
+        if self.stopped:  # another job may start from the savepoint
             return
         for source in self.job.sources.values():
             source.finished()
-        if plan.settings.staging is not None:  # attempts that failed left the rest
+        if plan.settings.staging is not None:  # failed attempts have left files there
             with contextlib.suppress(Exception):
                 plan.settings.staging.delete_tree("")

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """Executes epochs of one job. All methods but :meth:`cancel` are called from one thread."""
+    """Executes the epochs of one job. All methods except :meth:`cancel` are called from one thread."""
 
     def start(self, plan: JobPlan) -> None:
         """Prepare to run ``plan``."""
 
     def run_epoch(self, items: Sequence[Item]) -> list[Item]:
-        """Run every superstep once, from the given items (instructions) to what leaves the last one (reports).
+        """Run every superstep once: take instructions as items, and return reports as items.
 
         Raises:
             JobCancelledError: :meth:`cancel` was called.
         """
 
     def materialize(self, folding: Folding) -> Future[StateHandle]:
-        """Fold the changelog of a subtask, beside the epochs."""
+        """Fold the changelog of a subtask in the background, while epochs run."""
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete blobs of the state log that no later epoch needs."""
 
     def cancel(self) -> None:
-        """Stop the running epoch, from any thread, and let :meth:`run_epoch` raise."""
+        """Stop the running epoch, so that :meth:`run_epoch` raises. Any thread may call this."""
 
     def stop(self) -> None:
-        """Release what :meth:`start` took."""
+        """Release the resources that :meth:`start` acquired."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NamedEnumerator(SplitEnumerator):
-    """An enumerator whose exceptions tell which operator it belongs to."""
+    """An enumerator whose exceptions name its operator."""
 
     def __init__(self, source: Source, parallelism: int, operator: str) -> None:
         """Create the enumerator of a source."""
@@ -23,7 +23,7 @@ class NamedEnumerator(SplitEnumerator):
             self._own = source.create_enumerator(parallelism)
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
-        """Begin."""
+        """Start the enumerator."""
         with noted(self._where):
             self._own.start(checkpoints=checkpoints, batch=batch)
 
@@ -33,7 +33,7 @@ class NamedEnumerator(SplitEnumerator):
             return list(self._own.discover())
 
     def is_finished(self) -> bool:
-        """Tell whether there will be no more."""
+        """Return whether there will be no more splits."""
         with noted(self._where):
             return self._own.is_finished()
 
@@ -43,26 +43,26 @@ class NamedEnumerator(SplitEnumerator):
             return self._own.snapshot()
 
     def restore(self, state: object) -> None:
-        """Take the state back."""
+        """Restore the state."""
         with noted(self._where):
             self._own.restore(state)
 
     def epoch_ended(self, *, all_read: bool) -> None:
-        """Hear that an epoch has ended."""
+        """Notify that an epoch has ended."""
         with noted(self._where):
             self._own.epoch_ended(all_read=all_read)
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
-        """Hear that a checkpoint is complete."""
+        """Notify that a checkpoint is complete."""
         with noted(self._where):
             self._own.checkpoint_completed(progress)
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
-        """Hear how far an epoch has come."""
+        """Notify how far the readers have come in an epoch."""
         with noted(self._where):
             self._own.epoch_read(progress)
 
     def close(self) -> None:
-        """Close."""
+        """Close the enumerator."""
         with noted(self._where):
             self._own.close()

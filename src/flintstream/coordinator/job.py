@@ -1,4 +1,4 @@
-"""A job as the coordinator holds it: the plan, and the parts of sources and sinks that stay in the driver."""
+"""A job as the coordinator sees it: the plan, and the parts of sources and sinks that stay in the driver."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Job:
-    """A program, planned, together with its sources and sinks."""
+    """The plan of a program, together with its sources and sinks."""
 
     plan: JobPlan
     sources: dict[int, Source]
@@ -39,7 +39,7 @@ class Job:
         checkpoints: CheckpointSettings | None = None,
         restart: RestartStrategy | None = None,
     ) -> Job:
-        """Pick the sources and sinks out of the graph that ``plan`` was made from."""
+        """Create a job with the sources and sinks of the graph from which ``plan`` was made."""
         sources = {n.id: n.operator.source for n in graph.nodes if isinstance(n.operator, SourceOperator)}
         sinks = {n.id: n.operator.sink for n in graph.nodes if isinstance(n.operator, SinkOperator)}
         return cls(plan, sources, sinks, checkpoints or CheckpointSettings(), restart or NoRestart())
@@ -47,12 +47,12 @@ class Job:
 
 @dataclass
 class Progress:
-    """How far a job is; what listeners are shown after each epoch."""
+    """The progress of a job. Listeners receive it after each epoch."""
 
     epochs: int = 0
     restarts: int = 0
     checkpoints: int = 0
-    """Checkpoints that were completed."""
+    """Completed checkpoints."""
     records_in: int = 0
     """Records that sources emitted."""
     records_out: int = 0
@@ -63,18 +63,18 @@ class Progress:
 
 @dataclass
 class SubtaskProgress:
-    """Where one subtask stands: what its next epoch starts from."""
+    """The last report of a subtask, from which its next epoch starts."""
 
     report: Report | None = None
 
     @property
     def finished(self) -> bool:
-        """Whether it has nothing more to do."""
+        """Whether the subtask has ended."""
         return self.report is not None and self.report.finished
 
 
 class Clock:
-    """Time as the coordinator sees it, and its sleep, which another thread can end."""
+    """The clock of the coordinator, with a sleep that another thread can end."""
 
     def __init__(self) -> None:
         """Use the clock of the machine."""
@@ -85,7 +85,7 @@ class Clock:
         return time.time_ns() // 1_000_000
 
     def sleep(self, seconds: float) -> None:
-        """Sleep until the time is over or :meth:`wake` is called; at once if it was since the last sleep."""
+        """Sleep until the time has passed or :meth:`wake` is called. A call since the last sleep counts as well."""
         self._event.wait(seconds)
         self._event.clear()
 

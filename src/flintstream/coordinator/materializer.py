@@ -1,4 +1,4 @@
-"""Has the changelogs of all subtasks folded from time to time, in the background."""
+"""Periodic folding of the changelogs of all subtasks, in the background."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Folding:
-    """The log of one subtask, up to some epoch."""
+    """The log of one subtask up to an epoch."""
 
     chain: int
     subtask: int
@@ -29,10 +29,10 @@ class Folding:
 
 
 class Materializer:
-    """Folds one log after the other; epochs go on meanwhile."""
+    """Folds one log after the other while epochs run."""
 
     def __init__(self, engine: Engine, interval_ms: int | None, tolerated: int, now_ms: int) -> None:
-        """Begin a round every ``interval_ms``, never if that is None; overlook ``tolerated`` failures in a row."""
+        """Start a round every ``interval_ms``, or never if that is None. Tolerate ``tolerated`` failures in a row."""
         self.engine = engine
         self.interval_ms = interval_ms
         self.tolerated = tolerated
@@ -43,10 +43,10 @@ class Materializer:
         self.completed = 0
 
     def poll(self, subtasks: Mapping[tuple[int, int], SubtaskProgress], now_ms: int) -> Iterator[str]:
-        """Take over what is done, and begin what is due; returns the names of blobs that the log needs no more.
+        """Use finished foldings, start those that are due, and return the names of blobs that the log no longer needs.
 
         Raises:
-            CheckpointError: It failed more often in a row than is tolerated.
+            CheckpointError: Folding failed more often in a row than is tolerated.
         """
         if self.running is not None:
             if not self.running[1].done():
@@ -85,18 +85,18 @@ class Materializer:
         progress = subtasks[folding.chain, folding.subtask]
         report, folded = progress.report, len(folding.handles)
         if report is None or report.finished or report.handles[:folded] != folding.handles:
-            yield base.name  # the log was begun anew meanwhile
+            yield base.name  # a new log has started in the meantime
             return
         progress.report = replace(report, handles=(base, *report.handles[folded:]))
         yield from (handle.name for handle in folding.handles)
 
     def folding(self, chain: int, subtask: int) -> int:
-        """Return how many handles of a subtask's log are being folded."""
+        """Return the number of handles of a subtask's log that are being folded."""
         if self.running is None or (self.running[0].chain, self.running[0].subtask) != (chain, subtask):
             return 0
         return len(self.running[0].handles)
 
     def drop(self) -> None:
-        """Forget what is running: the job starts again, with logs of its own."""
+        """Forget the running folding, as the job restarts with new logs."""
         self.queue.clear()
         self.running = None

@@ -1,4 +1,4 @@
-"""Puts together what the subtasks of a job report of their metrics."""
+"""The metrics of a job, collected from the reports of its subtasks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _log = logging.getLogger(__name__)
 
 
 class JobMetrics:
-    """All metrics of a job, by operator and subtask. One thread adds to them, others may read them meanwhile."""
+    """All metrics of a job, by operator and subtask. One thread adds to them while others may read them."""
 
     def __init__(self, names: Mapping[int, str]) -> None:
-        """Start without metrics; ``names`` are the operators' by node id."""
+        """Start without metrics. ``names`` has the names of the operators by node id."""
         self._names = names
         self._subtasks: dict[tuple[int, int], dict[str, Reported]] = {}
         self._kept: tuple[int | None, dict[tuple[int, int], dict[str, Reported]]] = (None, {})
@@ -32,11 +32,11 @@ class JobMetrics:
 
     @classmethod
     def of(cls, plan: JobPlan) -> JobMetrics:
-        """Start without metrics of the operators of a plan."""
+        """Start without metrics, for the operators of a plan."""
         return cls({node.id: node.name for chain in plan.chains for node in chain.nodes})
 
     def add(self, report: Report) -> None:
-        """Take in what a subtask reports of an epoch that counts."""
+        """Add what a subtask reports of an epoch that counts."""
         with self._lock:
             for told in report.nodes:
                 known = self._subtasks.setdefault((told.node, report.subtask), {})
@@ -58,21 +58,21 @@ class JobMetrics:
             )  # fmt: skip
 
     def keep(self, checkpoint: int) -> None:
-        """Remember the metrics of now as those of a checkpoint; those of earlier ones are not needed any more."""
+        """Remember the current metrics as those of a checkpoint, in place of those of the previous checkpoint."""
         with self._lock:
             self._kept = (checkpoint, {key: dict(metrics) for key, metrics in self._subtasks.items()})
 
     def go_back_to(self, checkpoint: int | None) -> None:
-        """Go back to the metrics of a checkpoint, or to none, so that what is done again does not count twice."""
+        """Go back to the metrics of a checkpoint, or to none, so that repeated work does not count twice."""
         with self._lock:
             number, metrics = self._kept
             known = checkpoint is not None and checkpoint == number
             self._subtasks = {key: dict(values) for key, values in metrics.items()} if known else {}
 
     def values(self) -> dict[str, dict[str, Any]]:
-        """Return the metrics of all subtasks together, by operator name and metric name.
+        """Return the metrics of all subtasks combined, by operator name and metric name.
 
-        Operators of the same name are shown as one.
+        Operators with the same name count as one.
         """
         together: dict[str, dict[str, Reported]] = {}
         with self._lock:
@@ -80,7 +80,7 @@ class JobMetrics:
                 operator = together.setdefault(self._names[node], {})
                 for name, reported in metrics.items():
                     other = operator.get(name)
-                    if other is None or type(other) is not type(reported):  # another operator's, of the same names
+                    if other is None or type(other) is not type(reported):  # of another operator with the same name
                         operator[name] = reported
                     else:
                         operator[name] = other.beside(reported)

@@ -1,4 +1,4 @@
-"""What other threads ask of a running job."""
+"""Requests of other threads to a running job."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class SavepointRequest:
 
     store: FileStore
     stop: bool = False
-    """Whether the job ends with it."""
+    """Whether the job ends with the savepoint."""
     drain: bool = False
-    """Whether all event time passes before."""
+    """Whether all event time passes before the savepoint."""
     result: Future[str] = field(default_factory=Future)
-    """Where the savepoint is, or why there is none."""
+    """The path of the savepoint, or the reason why it failed."""
 
 
 class Orders:
-    """Takes orders from any thread: to cancel the job, or to take a savepoint. The job looks at them between epochs."""
+    """Accepts orders from any thread: cancel the job, or take a savepoint. The job checks them between epochs."""
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
-        """Begin without orders. Each one ends the sleep of ``clock``; a cancellation stops ``engine``, too."""
+        """Start without orders. Each order ends the sleep of ``clock``; a cancellation also stops ``engine``."""
         self.cancelled = False
         self._engine = engine
         self._clock = clock
         self._savepoints: Queue[SavepointRequest] = Queue()
 
     def cancel(self) -> None:
-        """Ask for the end of the job."""
+        """Ask the job to end."""
         self.cancelled = True
         self._engine.cancel()
         self._clock.wake()
@@ -52,25 +52,25 @@ class Orders:
 
     @property
     def waiting(self) -> bool:
-        """Whether a savepoint is asked for."""
+        """Whether a request for a savepoint is pending."""
         return not self._savepoints.empty()
 
     def next_savepoint(self) -> SavepointRequest | None:
-        """Return the oldest request for a savepoint, None when there is none."""
+        """Return the oldest pending request for a savepoint, or None."""
         try:
             return self._savepoints.get_nowait()
         except Empty:
             return None
 
     def refuse(self, error: Exception) -> None:
-        """Fail all requests for a savepoint, and say why."""
+        """Fail all pending requests for a savepoint with the reason ``error``."""
         with contextlib.suppress(Empty):
             while True:
                 request = self._savepoints.get_nowait()
-                request.result.set_exception(CheckpointError(f"there will be no savepoint: {error}"))
+                request.result.set_exception(CheckpointError(f"cannot take a savepoint: {error}"))
 
     def wait(self, seconds: float) -> bool:
-        """Wait; returns early, and False, when the job is cancelled."""
+        """Wait, and return True. If the job is cancelled, return False early."""
         until = self._clock.now_ms() + 1000 * seconds
         while not self.cancelled and (left := until - self._clock.now_ms()) > 0:
             self._clock.sleep(left / 1000)

@@ -1,4 +1,4 @@
-"""How long sources may read in an epoch."""
+"""The pace of sources: how much they may read in an epoch."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import JobPlan
 
 SHORTEST_MS = 50
-"""An epoch costs about this much however little it does."""
+"""Approximate cost of an epoch that does nothing."""
 
 FIRST_RECORDS = 1024
-"""What sources emit at first, until it is known how long the functions behind exchanges take for a record."""
+"""Initial limit on records, until the time that functions behind exchanges take per record is known."""
 
 GROWTH = 64
-"""How many times as many records an epoch has at most as the one before."""
+"""Largest factor by which the limit on records grows from one epoch to the next."""
 
 SPARE = 8
-"""How many times the target an epoch may miss as far as records go: there is the time for the rest."""
+"""Factor by which the limit on records allows an epoch to exceed the target. The limit on time does the rest."""
 
 
 class Pace:
-    """Keeps epochs as long as they should be when what follows the sources is slower than they are.
+    """Keeps epochs at their target length when the operators behind the sources are slower than the sources.
 
-    A source ends its part of the epoch after a time; what it has read by then passes through all supersteps that
-    follow. Where these take longer, the source is given less time. Without that, checkpoints and processing-time timers
-    would have to wait for everything that a fast source could read.
+    A source stops reading after some time, and then all supersteps process what it has read. If they take longer, the
+    source gets less time. Otherwise checkpoints and processing-time timers would have to wait for everything that a
+    fast source can read.
 
-    A function that takes milliseconds for a record is busy for minutes with what a source reads in a moment. So the
-    records of an epoch are limited, too, as soon as it is known how long they take.
+    A function that takes milliseconds per record can need minutes for what a source reads in an instant. Therefore the
+    number of records per epoch is also limited, as soon as the time per record is known.
 
     >>> pace = Pace(1000)
     >>> pace.observe(5000)
@@ -42,19 +42,19 @@ class Pace:
     """
 
     def __init__(self, target_ms: int, first_records: int | None = None) -> None:
-        """Aim at epochs of ``target_ms``, the first of at most ``first_records`` of each source's subtask."""
+        """Aim at epochs of ``target_ms``. In the first, each source subtask emits at most ``first_records``."""
         self.target_ms = max(target_ms, SHORTEST_MS)
         self.limit_ms: int | None = None
-        """What sources are given, None for as long as they like."""
+        """Time that sources may read, None for no limit."""
         self.limit_records = first_records
-        """How many records a subtask of a source is to emit, None for as many as it can."""
+        """Number of records that a source subtask may emit, None for no limit."""
         self._records, self._spent_ms, self._slow = 0, 0.0, False
         self.last_ms = 0
-        """How long the last epoch took."""
+        """Duration of the last epoch."""
 
     @classmethod
     def of(cls, plan: JobPlan) -> Pace:
-        """Return the pace at which a job begins."""
+        """Return the initial pace of a job."""
         longest = plan.settings.max_epoch_ms
         exchanges = not plan.batch and any(chain.inputs for chain in plan.chains)
         return cls(longest if plan.bounded else min(longest, UNBOUNDED_EPOCH_MS), FIRST_RECORDS if exchanges else None)
@@ -69,13 +69,13 @@ class Pace:
             self.limit_ms = None if 2 * now >= self.target_ms else 2 * now
 
     def learn(self, records: int, spent_ms: float, *, slow: bool, left: bool) -> None:
-        """Learn how long what follows the sources took for what they had emitted, in one epoch or in several.
+        """Learn how long the operators behind the sources took for the emitted records, over one or several epochs.
 
         Args:
-            records: The most that a subtask of a source has emitted in this epoch.
+            records: The largest number of records that a source subtask emitted in this epoch.
             spent_ms: How long the supersteps behind exchanges took.
-            slow: Whether that was long for so few records.
-            left: Whether they are not done yet.
+            slow: Whether that is long for this number of records.
+            left: Whether some of the records are still to be processed.
 
         >>> pace = Pace(1000, 1024)
         >>> pace.learn(1024, 500, slow=True, left=True)

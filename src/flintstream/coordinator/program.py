@@ -1,8 +1,8 @@
-"""The program whose jobs these are, where somebody starts it again until it ends well (``flintstream run --resume``).
+"""Jobs of a program that is restarted until it succeeds (``flintstream run --resume``).
 
-A job that is over deletes its checkpoints. Should the process be killed after that, and before it has ended, it would
-be started again and find nothing: the job would run, and write, a second time. So what tells that a job is over stays
-until its program has ended well; and of a program with several jobs, those that are over are not run again.
+A job deletes its checkpoints when it ends. If its process were killed right after that, the restarted program would
+find no checkpoint, and the job would run and write its output a second time. Therefore the record that a job has ended
+stays until its program has succeeded. In a program with several jobs, the jobs that have ended do not run again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _deletions: dict[str, Callable[[], None]] | None = None
 
 
 def begin() -> None:
-    """From now on, keep what tells that a job is over."""
+    """Keep the records of ended jobs from now on."""
     global _deletions  # noqa: PLW0603 - a process runs one program
     _deletions = {}
 
 
 def end(*, well: bool) -> None:
-    """The program has ended: unless somebody has to start it again, nothing needs to be known of its jobs."""
+    """Note the end of the program. If it went ``well``, delete the records of its jobs."""
     global _deletions
     deletions, _deletions = _deletions or {}, None
     if well:
@@ -31,17 +31,17 @@ def end(*, well: bool) -> None:
 
 
 def remembers() -> bool:
-    """Tell whether it has to be known, after the end of a job, that it is over."""
+    """Return whether the record of an ended job must be kept."""
     return _deletions is not None
 
 
 def is_over(job_name: str) -> bool:
-    """Tell whether a job of this name is over that this process has run."""
+    """Return whether this process has run a job with this name to its end."""
     return job_name in (_deletions or {})
 
 
 def forget(job_name: str, delete: Callable[[], None]) -> None:
-    """Delete what tells that a job is over as soon as that need not be known any more, which may be at once."""
+    """Call ``delete``, which deletes the record of an ended job, as soon as the record is not needed, maybe now."""
     if _deletions is None:
         delete()
     else:

@@ -1,4 +1,4 @@
-"""Finds a checkpoint or savepoint to start from, and deals what is in it to the operators of a program."""
+"""Recovery: find a checkpoint or savepoint to start from, and assign its state to the operators of a program."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def load(path: str) -> Completed:
         path: its directory, or the file ``_metadata`` in it.
 
     Raises:
-        PlanError: The path is no path or URI.
-        CheckpointError: There is no checkpoint or savepoint.
-        CorruptCheckpointError: It is damaged; the message names the newest good checkpoint beside it.
+        PlanError: ``path`` is not a path or URI.
+        CheckpointError: There is no checkpoint or savepoint at the path.
+        CorruptCheckpointError: It is damaged. The message names the newest good checkpoint in the same directory.
     """
     location = Location.parse(path, "the path of a checkpoint or savepoint")
     path = os.path.realpath(location.path) if location.is_local else str(location)
@@ -61,15 +61,16 @@ def load(path: str) -> Completed:
 def resolve_restore_path(
     settings: CheckpointSettings, configuration: Configuration, job_name: str
 ) -> CheckpointSettings:
-    """Return the settings with the path to start from, where the job is to be resumed (``flintstream.resume``).
+    """Return the settings with the path to start from if the job should resume (``flintstream.resume``).
 
-    That is the newest checkpoint of a job of this name, whose place the job takes: it has the same id and the same
-    directory, and deletes what is in there as if it had written it. Without one the job starts from the beginning.
+    The path is that of the newest checkpoint of a job with this name. The job continues that job: it has the same id
+    and the same directory, and deletes the checkpoints there as if it had written them. Without a checkpoint the job
+    starts from the beginning.
 
     Raises:
-        CheckpointError: Checkpoints have no directory to look in, the job is still running, or another one of this
-            name was run before by the same program.
-        CorruptCheckpointError: The newest checkpoint is damaged: what came after an older one may be committed.
+        CheckpointError: No directory for checkpoints is set, the job is still running, or the same program has already
+            run a job with this name.
+        CorruptCheckpointError: The newest checkpoint is damaged. Output since an older one may be committed.
     """
     if settings.restore_path is not None or not configuration.get(RESUME):
         return settings
@@ -80,8 +81,8 @@ def resolve_restore_path(
         )
     if program.is_over(job_name):
         raise CheckpointError(
-            f"with '{RESUME.key}' (--resume) jobs are told apart by their names, and the program runs a second one "
-            f"called '{job_name}': give each its own, as in env.execute('name')"
+            f"'{RESUME.key}' (--resume) identifies jobs by their names, but the program runs a second job named "
+            f"'{job_name}': give each job a different name, as in env.execute('name')"
         )
     damaged: dict[str, CorruptCheckpointError] = {}
     found = newest(settings.storage, job_name, damaged=damaged)
@@ -90,37 +91,37 @@ def resolve_restore_path(
             where = "" if found is None else f"; the last good checkpoint is {found.where}"
             raise CorruptCheckpointError(
                 error.path,
-                f"{error.what}{where}. To start from an older one, or anew, repeats output that is committed: give its "
-                "path (-s) if that may be, or move the damaged one away",
+                f"{error.what}{where}. A start from an older checkpoint, or from the beginning, repeats committed "
+                "output. If that is acceptable, pass the path of the older one (-s), or move the damaged one away",
             )
     if found is None:
         where = settings.storage.uri("")
-        _log.warning("there is no checkpoint of '%s' in %s yet: it starts from the beginning", job_name, where)
+        _log.warning("there is no checkpoint of '%s' in %s yet: the job starts from the beginning", job_name, where)
         return settings
     job_id = found.metadata.job_id
     _check_lost(job_id, job_name)
     if found.metadata.finished and not found.metadata.committables:
-        _log.warning("'%s' is over already, and is not run again: %s says so", job_name, found.where)
+        _log.warning("'%s' has already ended according to %s and does not run again", job_name, found.where)
     else:
-        _log.info("'%s' goes on from %s", job_name, found.where)
+        _log.info("'%s' continues from %s", job_name, found.where)
     assert found.store is not None  # noqa: S101 - it was found in one
     in_place = found.store.uri("") == settings.storage.child(job_id).uri("")
     return replace(settings, restore_path=found.where, resumed_job=job_id if in_place else None)
 
 
 def _check_lost(job_id: str, job_name: str) -> None:
-    until = time.monotonic() + 2  # one that has just ended may have its last words to say
+    until = time.monotonic() + 2  # a job that has just ended may still be sending its last replies
     while running := next((entry for entry in registry.entries() if entry.job_id == job_id), None):
         if time.monotonic() > until:
             raise CheckpointError(
-                f"'{job_name}' cannot be resumed, as it is still running in process {running.pid}: stop it first "
+                f"cannot resume '{job_name}', because it is still running in process {running.pid}: stop it first "
                 f"(flintstream stop {job_id})"
             )
         time.sleep(0.02)
 
 
 def _overtakes(directory: str, found: Completed | None, store: FileStore, job_name: str) -> bool:
-    """Tell whether a damaged checkpoint is, as far as can be seen, a later one of the job."""
+    """Return whether a damaged checkpoint appears to be a later one of the job."""
     parent, _, name = directory.rpartition("/")
     if found is not None and found.store is not None and found.store.uri("") == (store.child(parent)).uri(""):
         return _number(name) > _number(found.directory)
@@ -138,13 +139,13 @@ def newest(
     but: str | None = None,
     damaged: dict[str, CorruptCheckpointError] | None = None,
 ) -> Completed | None:
-    """Return the newest good checkpoint anywhere below a directory, of a job of this name if one is given.
+    """Return the newest good checkpoint anywhere below a directory, of a job with this name if one is given.
 
-    Those of one job are ordered by number, as clocks may be put back. The one in the directory ``but`` is left out;
-    ``damaged`` gets those that cannot be read.
+    Checkpoints of one job are ordered by number, as clocks may be set back. The one in the directory ``but`` is left
+    out. Errors of damaged checkpoints are added to ``damaged``.
 
     Raises:
-        OSError: The storage cannot be read. To overlook a checkpoint would be to repeat output.
+        OSError: The storage cannot be read. Ignoring a checkpoint would repeat output.
     """
     latest: dict[str, Completed] = {}
     for each in all_checkpoints(store, damaged):
@@ -159,7 +160,7 @@ def newest(
 def all_checkpoints(
     store: FileStore | None, damaged: dict[str, CorruptCheckpointError] | None = None
 ) -> Iterator[Completed]:
-    """Return the good checkpoints anywhere below a directory; ``damaged`` gets the others.
+    """Return the good checkpoints anywhere below a directory. Errors of the others are added to ``damaged``.
 
     Raises:
         OSError: The storage cannot be read.
@@ -173,7 +174,7 @@ def all_checkpoints(
             continue
         try:
             metadata = checkpoint_metadata.read(store, directory)
-        except FileNotFoundError:  # deleted just now
+        except FileNotFoundError:  # deleted since the listing
             continue
         except CorruptCheckpointError as error:
             _log.warning("%s", error)
@@ -183,32 +184,32 @@ def all_checkpoints(
         if metadata.purpose == "checkpoint":
             parent, _, last = directory.rpartition("/")
             needed = {f"{parent}/{name}" if parent else name for name in metadata.paths()}
-            if not needed <= found:  # it was being deleted when the job was lost
+            if not needed <= found:  # the job was lost while it deleted the checkpoint
                 _log.warning("%s is incomplete: %s is missing", store.uri(directory), min(needed - found))
                 continue
             yield Completed(metadata, store.child(parent) if parent else store, last, own=False)
 
 
 def with_hint(error: CorruptCheckpointError, damaged: Completed) -> CorruptCheckpointError:
-    """Return the error with the name of the newest good checkpoint beside the damaged one."""
+    """Return the error with the path of the newest good checkpoint in the directory of the damaged one."""
     parent, _, name = damaged.where.rpartition("/")
     return CorruptCheckpointError(error.path, f"{error.what}{_hint(parent, name)}")
 
 
 def _hint(parent: str, damaged: str) -> str:
-    """Name the newest good checkpoint in a directory."""
+    """Return a hint that names the newest good checkpoint in a directory, or an empty string."""
     try:
         good = newest(file_store(parent), but=damaged) if parent else None
-    except Exception:  # noqa: BLE001 - whatever a storage raises; there is an error to report already
+    except Exception:  # noqa: BLE001 - whatever a storage raises; the caller already reports an error
         good = None
     return "" if good is None else f"; the last good checkpoint is {good.where}"
 
 
 def with_key_groups_of(completed: Completed, plan: JobPlan) -> JobPlan:
-    """Return the plan with the numbers of key groups that a checkpoint was written with, where the program gives none.
+    """Return the plan with the checkpoint's numbers of key groups wherever the program sets none.
 
     Raises:
-        CheckpointError: A step has more subtasks than there are key groups.
+        CheckpointError: An operator has more subtasks than key groups.
     """
     old = {uid: info for uid, (_, info) in completed.metadata.operators().items() if info.keyed}
 
@@ -238,7 +239,7 @@ def with_key_groups_of(completed: Completed, plan: JobPlan) -> JobPlan:
 
 
 def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettings) -> Restore:
-    """Match what a checkpoint holds with the operators of a program, by uid.
+    """Match the state of a checkpoint with the operators of a program, by uid.
 
     Raises:
         CheckpointError: State would be left behind, or the key groups do not match.
@@ -267,7 +268,7 @@ def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettin
     if lost and not settings.allow_non_restored:
         names = ", ".join(f"'{old[uid][1].name}' (uid {uid})" if uid in old else uid for uid in lost)
         raise CheckpointError(
-            f"{completed.where} holds state of {names}, but the program has no operator of that uid: give operators "
+            f"{completed.where} holds state of {names}, but the program has no operator with that uid: give operators "
             "the uids they had (DataStream.uid), or allow state to be left behind (--allowNonRestoredState)"
         )
     return Restore(completed.store, metadata.chains, operators, settings.transfer_threads)

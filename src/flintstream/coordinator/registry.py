@@ -1,7 +1,7 @@
-"""The running jobs of this user on this machine: a directory with one file for each, which says how to reach it.
+"""The running jobs of this user on this machine: a directory with one file per job that says how to reach it.
 
-The directory is ``$FLINTSTREAM_JOBS_DIR``, else ``flintstream/jobs`` below the user's cache directory
-(``XDG_CACHE_HOME``). It and its files are readable by the user alone, as they hold the keys that jobs ask for.
+The directory is ``$FLINTSTREAM_JOBS_DIR``, or else ``flintstream/jobs`` below the user's cache directory
+(``XDG_CACHE_HOME``). Only the user can read it, as its files hold the keys that give access to the jobs.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ class Entry:
     name: str
     pid: int
     host: str
-    """Home directories may be shared by machines."""
+    """The machine, as several machines may share a home directory."""
     started_ms: int
     address: str
-    """Its Unix domain socket."""
+    """The path of its Unix domain socket."""
     key: str
-    """What a caller proves to know."""
+    """The secret that a caller must know, in hexadecimal."""
 
 
 def host() -> str:
-    """Return the name by which this machine is told from others."""
+    """Return the name of this machine."""
     return socket.gethostname()
 
 
 def directory() -> Path:
-    """Return where entries are; it need not exist."""
+    """Return the directory of the entries. It may not exist yet."""
     given = os.environ.get(DIRECTORY)
     if given:
         return Path(given)
@@ -53,11 +53,11 @@ def directory() -> Path:
 
 
 def add(entry: Entry) -> None:
-    """Make a job known.
+    """Register a job.
 
     Raises:
-        OSError: The directory cannot be made or written to.
-        PermissionError: It belongs to somebody else.
+        OSError: The directory cannot be created or written to.
+        PermissionError: The directory belongs to another user.
     """
     place = directory()
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,18 +72,18 @@ def add(entry: Entry) -> None:
 
 
 def remove(entry: Entry) -> None:
-    """Forget a job that is over, or whose process is gone."""
+    """Remove a job that has ended or whose process is gone."""
     with contextlib.suppress(OSError):
         _path(entry).unlink()
     address = Path(entry.address)
     with contextlib.suppress(OSError):
         address.unlink()
-    with contextlib.suppress(OSError):  # not empty, unless the control channel made it
+    with contextlib.suppress(OSError):  # not empty, unless the control channel created it
         address.parent.rmdir()
 
 
 def entries() -> list[Entry]:
-    """Return the jobs of this machine whose processes live, oldest first; forgets those whose processes are gone."""
+    """Return the running jobs of this machine, oldest first. Remove entries whose processes are gone."""
     found = []
     for entry in _all():
         if entry.host != host():
@@ -96,10 +96,10 @@ def entries() -> list[Entry]:
 
 
 def find(job: str) -> Entry:
-    """Return the job of this id, name, or beginning of an id.
+    """Return the job with this id, name or prefix of an id.
 
     Raises:
-        FlintstreamError: There is none, or more than one.
+        FlintstreamError: No job matches, or more than one.
     """
     known = entries()
     for what, matches in (
@@ -128,7 +128,7 @@ def _all() -> Iterator[Entry]:
     except OSError:
         return
     for path in paths:
-        # What is none of ours, of another release, or just being removed is no running job.
+        # Skip files that are foreign, of another release, or just being removed.
         with contextlib.suppress(OSError, ValueError, TypeError):
             yield Entry(**json.loads(path.read_text(encoding="utf-8")))
 
@@ -138,6 +138,6 @@ def _lives(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's process has the number now
+    except PermissionError:  # a process of another user has the pid now
         return False
     return True

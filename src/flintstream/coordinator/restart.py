@@ -1,6 +1,6 @@
-"""Restart strategies: whether a job that failed is started again, and after how long.
+"""Restart strategies: whether and when a failed job restarts.
 
-They decide as Flink's do, to the millisecond at the edges of intervals.
+They decide like Flink's, to the millisecond at the edges of intervals.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ __all__ = ["ExponentialDelay", "FailureRate", "FixedDelay", "NoRestart", "Restar
 
 
 class RestartStrategy(Protocol):
-    """Decides after each failure of a job; one object serves one job over all its attempts."""
+    """Decides after each failure of a job. One object serves one job over all its attempts."""
 
     def delay_ms(self, now_ms: int) -> int | None:
-        """Return how long (ms) to wait before the job starts again, None to give up.
+        """Return how long (ms) to wait before the job restarts, or None to give up.
 
-        Call it once per failure: it counts them.
+        Call it once per failure, as it counts the calls.
         """
 
 
 class NoRestart:
-    """The first failure ends the job."""
+    """No restart: the first failure ends the job."""
 
     def delay_ms(self, now_ms: int) -> int | None:  # noqa: ARG002 - the protocol's
         """Give up."""
@@ -39,7 +39,7 @@ class NoRestart:
 
 
 class FixedDelay:
-    """A number of restarts, each after the same time.
+    """A fixed number of restarts, each after the same delay.
 
     >>> strategy = FixedDelay(attempts=1, delay=500)
     >>> strategy.delay_ms(0), strategy.delay_ms(10_000)
@@ -52,13 +52,13 @@ class FixedDelay:
         self._delay = delay
 
     def delay_ms(self, now_ms: int) -> int | None:  # noqa: ARG002 - the protocol's
-        """Return how long (ms) to wait before the job starts again, None to give up."""
+        """Return how long (ms) to wait before the job restarts, or None to give up."""
         self._left -= 1
         return self._delay if self._left >= 0 else None
 
 
 class FailureRate:
-    """Restarts as long as no more than ``failures`` fall within any ``interval`` ms.
+    """Restarts as long as at most ``failures`` occur within any ``interval`` ms.
 
     >>> strategy = FailureRate(failures=1, interval=1_000, delay=50)
     >>> strategy.delay_ms(0), strategy.delay_ms(1_001), strategy.delay_ms(2_000)
@@ -66,20 +66,20 @@ class FailureRate:
     """
 
     def __init__(self, failures: int, interval: int, delay: int) -> None:
-        """Bear ``failures`` within ``interval`` ms; restart ``delay`` ms after each."""
+        """Tolerate ``failures`` within ``interval`` ms, and restart ``delay`` ms after each."""
         self._recent: deque[int] = deque(maxlen=failures + 1)
         self._interval = interval
         self._delay = delay
 
     def delay_ms(self, now_ms: int) -> int | None:
-        """Return how long (ms) to wait before the job starts again, None to give up."""
+        """Return how long (ms) to wait before the job restarts, or None to give up."""
         self._recent.append(now_ms)
         too_many = len(self._recent) == self._recent.maxlen and now_ms - self._recent[0] <= self._interval
         return None if too_many else self._delay
 
 
 class ExponentialDelay:
-    """Restarts after pauses that grow as long as the job keeps failing.
+    """Restarts after delays that grow as long as the job keeps failing.
 
     >>> strategy = ExponentialDelay(initial=100, maximum=300, multiplier=2, jitter=0)
     >>> [strategy.delay_ms(now) for now in (0, 1_000, 2_000)]
@@ -98,16 +98,16 @@ class ExponentialDelay:
         attempts: int = restarts.BACKOFF_ATTEMPTS.default,
         chance: random.Random | None = None,
     ) -> None:
-        """Grow the pauses (ms) from ``initial`` to ``maximum`` by a factor.
+        """Grow the delays (ms) from ``initial`` to ``maximum`` by a factor.
 
         Args:
-            initial: the first pause.
-            maximum: the longest pause.
-            multiplier: by how much each pause is longer than the one before.
-            reset_after: after so many ms without a failure, pauses start from the first one again.
-            jitter: the share of a pause by which it may be longer or shorter, so that jobs do not restart in step.
-            attempts: how many restarts there are between two such resets.
-            chance: where the jitter comes from.
+            initial: the first delay.
+            maximum: the longest delay.
+            multiplier: the factor by which each delay exceeds the previous one.
+            reset_after: the time without a failure (ms) after which delays start from ``initial`` again.
+            jitter: the fraction by which a delay varies at random, so that jobs do not restart in step.
+            attempts: the number of restarts between two such resets.
+            chance: the source of the jitter.
         """
         self._initial = initial
         self._maximum = maximum
@@ -121,7 +121,7 @@ class ExponentialDelay:
         self._restarted_at: int | None = None
 
     def delay_ms(self, now_ms: int) -> int | None:
-        """Return how long (ms) to wait before the job starts again, None to give up."""
+        """Return how long (ms) to wait before the job restarts, or None to give up."""
         if self._restarted_at is not None and now_ms - self._restarted_at >= self._reset_after:
             self._failures = 0
             self._backoff = float(self._initial)
@@ -143,18 +143,18 @@ class ExponentialDelay:
 def restart_strategy(
     configuration: Mapping[str, str] | Configuration, checkpointing: bool, chance: random.Random | None = None
 ) -> RestartStrategy:
-    """Return the strategy that the keys ``restart-strategy.*`` name.
+    """Return the strategy that the keys ``restart-strategy.*`` select.
 
-    Where they name none, a job with checkpoints restarts after growing pauses and one without them gives up, as in
-    Flink 2.
+    Without these keys, a job with checkpoints restarts after growing delays, and a job without checkpoints gives up,
+    as in Flink 2.
 
     Args:
         configuration: keys and values.
         checkpointing: whether the job takes checkpoints.
-        chance: where the jitter of growing pauses comes from.
+        chance: the source of the jitter of growing delays.
 
     Raises:
-        ValueError: a value is no valid setting; the message names its key.
+        ValueError: a value is invalid. The message names its key.
 
     >>> type(restart_strategy({}, checkpointing=True)).__name__
     'ExponentialDelay'

@@ -1,4 +1,4 @@
-"""The sources of a job as the driver sees them: it finds their splits, and deals them to subtasks."""
+"""The sources of a job in the driver, which discovers their splits and assigns them to subtasks."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 
 class Sources:
-    """The enumerators of one attempt, whose turn it is to get a split, and how fast the sources may read."""
+    """The enumerators of one attempt, the next subtask to get a split, and the pace of the sources."""
 
     def __init__(self, job: Job, plan: JobPlan, pace: Pace, start: Metadata | None = None) -> None:
-        """Create the enumerators of a job, which go on from the checkpoint ``start``.
+        """Create the enumerators of a job, which continue from the checkpoint ``start``.
 
         Raises:
-            Exception: What an enumerator raised; all are closed then.
+            Exception: An enumerator raised it. All enumerators are then closed.
         """
         self.pace = pace
         self._chains = {node.id: chain for chain in plan.chains for node in chain.nodes if node.id in job.sources}
         self._uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes if node.id in job.sources}
         self._levels = {chain.id: chain.level for chain in plan.chains}
         self._turns = dict.fromkeys(job.sources, 0)
-        """By source, the subtask that gets the next split."""
+        """Source -> the subtask that gets the next split."""
         self._progress: dict[int, list[Any]] = {}
-        """By source, what its enumerator is told when a checkpoint contains the epochs since the last one."""
+        """Source -> the progress that its enumerator will learn of when the next checkpoint completes."""
         self._enumerators: dict[int, NamedEnumerator] = {}
         names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
         with contextlib.ExitStack() as stack:
@@ -56,7 +56,7 @@ class Sources:
                 enumerator.restore(state)
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
-        """Let the enumerators begin."""
+        """Start the enumerators."""
         for enumerator in self._enumerators.values():
             enumerator.start(checkpoints=checkpoints, batch=batch)
 
@@ -80,7 +80,7 @@ class Sources:
         return all(enumerator.is_finished() for enumerator in self._enumerators.values())
 
     def deal(self, found: Mapping[int, Collection[Any]]) -> Splits:
-        """Deal splits to the subtasks of their source, in turn."""
+        """Assign splits to the subtasks of their source, in turn."""
         dealt: Splits = {}
         for node, splits in found.items():
             chain = self._chains[node]
@@ -91,13 +91,13 @@ class Sources:
         return dealt
 
     def snapshot(self) -> dict[str, Any]:
-        """Return what a checkpoint has of each source, by uid: the state of its enumerator, and whose turn it is."""
+        """Return the state of each enumerator and the next subtask, by uid of the source."""
         return {
             self._uids[node]: (enumerator.snapshot(), self._turns[node])
             for node, enumerator in self._enumerators.items()
         }
 
-    # -- what becomes of them ----------------------------------------------------------------------------------------
+    # -- notifications -----------------------------------------------------------------------------------------------
 
     def epoch_ended(self, reports: Collection[Report]) -> None:
         """Tell the enumerators that an epoch has ended."""
@@ -110,19 +110,19 @@ class Sources:
                     self._progress.setdefault(told.node, []).append(told.progress)
 
     def epoch_counts(self) -> None:
-        """Tell the enumerators how far the sources have read, where no checkpoint will do that."""
+        """Tell the enumerators how far the sources have read, in a job without checkpoints."""
         for node, progress in self._progress.items():
             self._enumerators[node].epoch_read(progress)
         self._progress = {}
 
     def checkpoint_completed(self) -> None:
-        """Tell the enumerators what a complete checkpoint contains."""
+        """Tell the enumerators what a completed checkpoint contains."""
         for node, progress in self._progress.items():
             self._enumerators[node].checkpoint_completed(progress)
         self._progress = {}
 
     def learn(self, reports: Collection[Report], *, left: bool) -> None:
-        """Let the pace know how sources, and what follows them, get on; ``left`` tells that input had to wait."""
+        """Tell the pace how fast sources and the operators behind them are. ``left``: some input is still waiting."""
         spent: dict[int, float] = {}
         read = 0
         for report in reports:

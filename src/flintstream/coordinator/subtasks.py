@@ -1,4 +1,4 @@
-"""The subtasks of a job as the driver sees them: what it tells them for an epoch, and what they report of it."""
+"""The subtasks of a job as the driver sees them: their instructions for an epoch, and their reports."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import Instruction, Restore
 
 Splits = dict[tuple[int, int], dict[int, list[Any]]]
-"""(Chain, subtask) -> node id of the source -> the splits that the subtask shall read from now on."""
+"""(Chain, subtask) -> node id of the source -> the new splits that the subtask reads."""
 
 _log = logging.getLogger(__name__)
 
 
 class Subtasks:
-    """All subtasks of one attempt. Each starts an epoch from what it reported of the one before."""
+    """All subtasks of one attempt. Each starts an epoch from its report of the previous one."""
 
     def __init__(
         self,
@@ -46,11 +46,11 @@ class Subtasks:
 
         Args:
             plan: the chains and their subtasks.
-            engine: what runs them.
+            engine: the engine that runs them.
             restore: the checkpoint to start from.
-            attempt: how often the job was started again.
+            attempt: how often the job has restarted.
             run: a name that no other attempt has.
-            materializer: what folds their changelogs, if they have any.
+            materializer: folds their changelogs; None if the changelog is off.
             obsolete: blobs of the state log that they do not need.
         """
         self.plan = plan
@@ -61,28 +61,28 @@ class Subtasks:
         self.materializer = materializer
         self.states = {(c.id, s): SubtaskProgress() for c in plan.chains for s in range(c.parallelism)}
         self.left: list[Item] = []
-        """What subtasks had no time for in the last epoch."""
+        """Input that subtasks had no time for in the last epoch."""
         self.obsolete = set(obsolete)
         """Blobs of the state log that no later epoch needs."""
 
     @property
     def finished(self) -> bool:
-        """Whether all have come to the end of their input."""
+        """Whether all subtasks have reached the end of their input."""
         return all(state.finished for state in self.states.values())
 
     @property
     def busy(self) -> bool:
-        """Whether some have more to do than the last epoch had time for."""
+        """Whether some subtasks have work left from the last epoch."""
         return bool(self.left) or any(report.more or report.unread for report in self._last_reports())
 
     @property
     def next_processing_time(self) -> int | None:
-        """When the next timer is due (ms since the epoch), None when there is no timer."""
+        """Time at which the next timer is due (ms since the epoch), None without timers."""
         times = (report.next_processing_time for report in self._last_reports())
         return min((time for time in times if time is not None), default=None)
 
     def slowest(self) -> dict[str, int]:
-        """Return the lowest watermark (ms) of each group of sources that wait for one another."""
+        """Return the lowest watermark (ms) of each group of sources that wait for each other."""
         slowest: dict[str, int] = {}
         for report in self._last_reports():
             for node in report.nodes:
@@ -92,19 +92,19 @@ class Subtasks:
         return slowest
 
     def _last_reports(self) -> Iterator[Report]:
-        """Return what was reported by those that have more to do."""
+        """Return the last reports of the subtasks that have not finished."""
         return (s.report for s in self.states.values() if s.report is not None and not s.report.finished)
 
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
     def run_epoch(self, instruct: Callable[..., Instruction], splits: Splits | None = None) -> list[Report]:
-        """Run an epoch and return what the subtasks report of it, in the order of the plan.
+        """Run an epoch and return the reports of the subtasks, in the order of the plan.
 
-        ``instruct`` makes an instruction of what differs from subtask to subtask: it knows what is the same for all.
+        ``instruct`` makes an instruction. It knows the fields that are the same for all subtasks, and gets the others.
 
         Raises:
-            Exception: What the code of the user raised.
-            JobFailedError: Subtasks are missing.
+            Exception: User code raised it.
+            JobFailedError: Reports of some subtasks are missing.
         """
         expected = sum(not state.finished for state in self.states.values())
         reports = []
@@ -142,10 +142,10 @@ class Subtasks:
                 yield instruction_item(chain.level, instruction)
 
     def take_over(self, reports: Collection[Report], now_ms: int) -> None:
-        """Let the epoch count: later ones start from where it ended.
+        """Accept the result of an epoch. Later epochs start from it.
 
         Raises:
-            CheckpointError: Changelogs could not be folded more often than is tolerated.
+            CheckpointError: Folding a changelog failed more often in a row than is tolerated.
         """
         for report in reports:
             state = self.states[report.chain, report.subtask]
@@ -158,7 +158,7 @@ class Subtasks:
             self.obsolete.update(self.materializer.poll(self.states, now_ms))
 
     def delete_obsolete(self, needed: Collection[str]) -> None:
-        """Delete what no later epoch needs, unless checkpoints do: ``needed`` has the paths of their files."""
+        """Delete blobs that no later epoch needs, except the files at the paths in ``needed``."""
         names = [name for name in self.obsolete if f"{SHARED}/{name}" not in needed]
         if names:
             self.obsolete.difference_update(names)
@@ -169,7 +169,7 @@ class Subtasks:
 
 
 def raise_failure(failure: FailureReport) -> None:
-    """Raise a user's exception in the driver: type and message kept, the user's frames first, the operator named."""
+    """Raise a user's exception in the driver, with its type and message, the user's frames first, and the operator."""
     error = failure.exception()
     explained = UserCodeError(failure.operator_name, failure.summary, failure.record)
     explained.args = (f"{failure.where()}\n{failure.user_traceback.rstrip()}",)

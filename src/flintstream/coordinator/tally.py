@@ -1,4 +1,4 @@
-"""Adds up what subtasks report, for those who watch a job."""
+"""Totals of what the subtasks of a job report."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Tally:
     """The progress and the metrics of a job over all its attempts."""
 
     def __init__(self, job: Job, listeners: Sequence[Callable[[Progress], None]] = ()) -> None:
-        """Begin with nothing; ``listeners`` are called after each epoch."""
+        """Start from zero. Each of ``listeners`` is called after each epoch."""
         self.progress = Progress()
         self.metrics = JobMetrics.of(job.plan)
         self._sources, self._sinks = job.sources.keys(), job.sinks.keys()
         self._listeners = listeners
         self._warned: set[int] = set()
-        """Nodes of which the user was told something."""
+        """Nodes with a warning that was logged."""
 
     def add(self, reports: Iterable[Report]) -> None:
-        """Take in what all subtasks report of an epoch that counts."""
+        """Add what all subtasks report of an epoch that counts."""
         progress = self.progress
         progress.epochs += 1
         watermarks = []
@@ -50,10 +50,10 @@ class Tally:
             listener(progress)
 
     def checkpoint_completed(self, number: int) -> None:
-        """Note that a checkpoint contains everything so far."""
+        """Note that a checkpoint contains all epochs so far."""
         self.progress.checkpoints += 1
         self.metrics.keep(number)
 
     def go_back_to(self, checkpoint: int | None) -> None:
-        """Take back the metrics of what will be done again after a checkpoint, or from the beginning."""
+        """Reset the metrics to those of a checkpoint, or of the beginning, as the work since then will be repeated."""
         self.metrics.go_back_to(checkpoint)
