@@ -1,1 +1,1 @@
-"""Keyed state: the stores behind ``RuntimeContext.get_state`` and its siblings."""
+"""Keyed state backends, behind ``RuntimeContext.get_state`` and its siblings."""

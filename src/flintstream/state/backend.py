@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flintstream.contracts.state import StateDescriptor
 
     Add = Callable[[Any, Iterable[Any], Any], None]
-    """Adds to the panes of a key and of each of some windows a value."""
+    """Adds a value to the panes of a key and each of several windows."""
 
 __all__ = [
     "PIECE", "Add", "Cells", "Change", "DirectAccess", "KeyedStateBackend", "NativeSnapshots", "Panes",
@@ -20,13 +20,13 @@ __all__ = [
 ]  # fmt: skip
 
 PIECE = 4096
-"""Entries in one :class:`Change` of a snapshot, so that state larger than memory can be written and read."""
+"""Largest number of entries in one :class:`Change` of a snapshot, which may not fit into memory as a whole."""
 
 
 class Scope:
-    """Says whose state is meant: state objects read :attr:`key` at every access.
+    """The key that state objects use: they read :attr:`key` at every access.
 
-    A backend is itself the scope of the current key. A window operator has a second one whose ``key`` is ``(key,
+    A backend is itself the scope of the current key. A window operator has a second scope whose ``key`` is ``(key,
     window)``.
     """
 
@@ -40,84 +40,84 @@ class KeyedStateBackend(Protocol):
     """The current key, hashable."""
 
     tracking: bool
-    """Whether to remember what changes, for :meth:`take_delta`."""
+    """Whether to record changes for :meth:`take_delta`."""
 
     def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
-        """Return the state object of a descriptor, the same one every time.
+        """Return the state object of a descriptor, the same one for every call.
 
         Args:
-            descriptor: its class says which kind of state, its name which one.
-            scope: whose ``key`` counts; the backend itself (the current key) by default.
+            descriptor: its class determines the kind of state, and its name identifies the state.
+            scope: the scope whose ``key`` the state uses; by default the backend itself (the current key).
 
         Raises:
-            Exception: The name is in use for another kind or type of state, here or in what was restored.
+            Exception: The name is in use for another kind or type of state, here or in restored state.
         """
 
     def keys(self, name: str) -> list[Any]:
-        """Return the keys that have something in the state of this name; those of a scope include its namespace."""
+        """Return the keys that have a value in the state with this name. Those of a scope include its namespace."""
 
     def take_delta(self) -> list[Change]:
-        """Return what changed since the last call while :attr:`tracking`, deletions included.
+        """Return the changes since the last call while :attr:`tracking`, including deletions.
 
-        Lists that were only added to should be told by what was added, so that the log costs no more than that. A
-        backend that does not know it may set them as a whole.
+        For lists that only grew, the change should hold just the appended elements, to keep the log small. A backend
+        that does not track this may set the whole list.
         """
 
     def take_snapshot(self) -> Iterator[Change]:
-        """Return everything, piece by piece; also starts :meth:`take_delta` anew.
+        """Return all state in pieces, and reset :meth:`take_delta`.
 
-        Nothing may change before the iterator is used up. What has expired is left out where the user asked for that.
+        State must not change before the iterator is exhausted. Expired state is left out if the user asked for that.
         """
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Take over a snapshot, or the changes since one; tables that no descriptor was seen for are kept, too.
+        """Apply a snapshot, or changes since one, and reset :meth:`take_delta`.
 
-        Elements that were appended must be understood even by a backend that never says so itself: another backend may
-        have written the log. Starts :meth:`take_delta` anew.
+        Tables without a known descriptor are kept. Every backend must accept appended elements, even if it never
+        reports any: another backend may have written the log.
         """
 
     def clear_all(self) -> None:
-        """Drop everything; BATCH mode does so after each key, and restoring does before it begins."""
+        """Drop all state. BATCH mode calls this after each key, and restoring calls it first."""
 
     def cleanup(self, now: int) -> None:
-        """Drop some of what has expired at ``now`` (ms since the epoch); called between blocks, must be quick."""
+        """Drop part of the state that has expired at ``now`` (ms since the epoch). Called between blocks; be quick."""
 
     def close(self) -> None:
-        """Release files and memory; the backend is not used any more."""
+        """Release files and memory. The backend is not used after this call."""
 
 
 class RestingCleanup(Protocol):
-    """What a backend offers whose expired state is to be dropped even while no records come."""
+    """Optional part of a backend: dropping expired state while no records arrive."""
 
     def next_cleanup(self, now: int) -> int | None:
-        """Return when (ms since the epoch) :meth:`KeyedStateBackend.cleanup` shall be called at the latest.
+        """Return the latest time (ms since the epoch) for the next call of :meth:`KeyedStateBackend.cleanup`.
 
-        Asked at the end of each epoch, after a clean-up at about ``now``. None where there is nothing that could
-        expire: such a stream rests. Any time should be at least a second ahead, as an epoch is run for it.
+        Called at the end of each epoch, after a clean-up at about ``now``. Return None if no state can expire: an idle
+        stream then runs no epochs. Otherwise the time should be at least a second ahead, as it costs an epoch.
         """
 
 
 class NativeSnapshots(Protocol):
-    """What a backend offers that keeps its state in files and can hand them out faster than entry by entry."""
+    """Optional part of a backend: snapshots of its files, which are faster than snapshots of entries."""
 
     tables: Collection[Any]
-    """The states that there are; the files of a backend without any are not stored."""
+    """The states. Without any, the files are not stored."""
 
     def write_native(self, directory: str) -> None:
-        """Leave everything in files of ``directory``, which does not exist yet; hard links where that is possible.
+        """Write all state into files of ``directory``, which does not exist yet, and reset :meth:`take_delta`.
 
-        Files of equal name and content are stored once by incremental checkpoints. Starts :meth:`take_delta` anew.
+        Use hard links if possible. Incremental checkpoints store files of equal name and content once.
         """
 
     def restore_native(self, directory: str) -> None:
-        """Replace everything by what :meth:`write_native` left; ``directory`` itself stays as it is."""
+        """Replace all state by the files of :meth:`write_native`. ``directory`` itself does not change."""
 
 
 class Panes(Protocol):
-    """What windows hold, by pane: a key and a window. It is the same state as that of a state object.
+    """The contents of windows by pane, which is a key and a window. A state object shows the same state.
 
-    Every method makes ``key`` the current one, so that a user's function that it calls finds its own state, and marks
-    what it changes for :meth:`KeyedStateBackend.take_delta`.
+    Every method makes ``key`` the current key, so that a user's function finds its own state, and marks changes for
+    :meth:`KeyedStateBackend.take_delta`.
     """
 
     def adder(
@@ -125,45 +125,45 @@ class Panes(Protocol):
     ) -> Add:
         """Return a function that adds a value to panes: ``add(key, windows, value)``, called once per record.
 
-        None empties the panes where values are reduced or aggregated. The function is valid until
+        The value None empties panes of reduced or aggregated values. The function is valid until
         :attr:`KeyedStateBackend.tracking` is set again.
 
         Args:
-            opened: called with key and window of each pane that may have been empty before, as often as that may be.
-            copied: copies a value that others hold, too, where a user's function could change it in place.
+            opened: called with key and window each time a pane that may have been empty gets a value.
+            copied: copies a value that is also held elsewhere, if a user's function could change it in place.
         """
 
     def get(self, key: Any, window: Any) -> Any:
-        """Return a fresh list, the reduced value or the result of the accumulator; None where there is nothing."""
+        """Return a fresh list, the reduced value or the result of the accumulator; None for an empty pane."""
 
     def pop(self, key: Any, window: Any) -> Any:
         """Empty a pane and return what :meth:`get` would have returned."""
 
     def clear(self, key: Any, window: Any) -> None:
-        """Empty a pane, without a call of the user's function."""
+        """Empty a pane without calling the user's function."""
 
 
 class Cells(Protocol):
     """The entries of one state as the backend keeps them. A caller that changes an entry marks it."""
 
     values: Any
-    """By key, used like a dict; those of a map state are dicts themselves."""
+    """Values by key, used like a dict. Values of a map state are dicts."""
 
     dirty: dict[Any, int]
-    """While the backend is ``tracking``: 0 beside each key that changed, in a map state (key, map key)."""
+    """While the backend is ``tracking``: each changed key, in a map state (key, map key), with the value 0."""
 
 
 class DirectAccess(Protocol):
-    """What a backend offers whose state can be reached without a state object and a scope, once per record.
+    """Optional part of a backend: access to state without a state object and a scope, for calls per record.
 
-    Either method returns None for state that the backend keeps in another form, such as state with a time-to-live.
+    Both methods return None for state that the backend keeps in another form, such as state with a time-to-live.
     """
 
     tracking: bool
-    """As :attr:`KeyedStateBackend.tracking`."""
+    """Same as :attr:`KeyedStateBackend.tracking`."""
 
     def panes(self, descriptor: StateDescriptor, scope: Scope) -> Panes | None:
-        """Return the panes of a list, reducing or aggregating state whose scope has pairs of key and window."""
+        """Return the panes of a list, reducing or aggregating state. The keys of its scope are (key, window)."""
 
     def cells(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Cells | None:
         """Return the entries of a state."""

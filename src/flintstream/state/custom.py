@@ -1,4 +1,4 @@
-"""Keyed state backends of one's own."""
+"""Custom keyed state backends."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _METHODS = tuple(name for name, member in vars(KeyedStateBackend).items() if cal
 
 
 class CheckedFactory:
-    """Makes a user's backends, and says what they lack where that is clearer than an error later on."""
+    """A factory for a user's backends that reports missing methods early."""
 
     def __init__(self, factory: Callable[[str, Callable[[Any], int]], KeyedStateBackend]) -> None:
-        """Make backends by ``factory(operator_name, key_group)``."""
+        """Create backends with ``factory(operator_name, key_group)``."""
         self.factory = factory
 
     def __call__(self, operator: str, key_group: Callable[[Any], int]) -> KeyedStateBackend:
         """Return a new backend.
 
         Raises:
-            TypeError: What the factory returned is no backend.
+            TypeError: The factory returned something that is not a backend.
         """
         backend = self.factory(operator, key_group)
         missing = [name for name in _METHODS if not callable(getattr(backend, name, None))]
         if missing:
             raise TypeError(
-                f"operator '{operator}': the custom state backend made {backend!r}, which is no KeyedStateBackend: it "
-                f"has no {', '.join(f'{name}()' for name in missing)}"
+                f"operator '{operator}': the factory of the custom state backend must return a KeyedStateBackend, but "
+                f"{backend!r} has no {', '.join(f'{name}()' for name in missing)}"
             )
         return backend

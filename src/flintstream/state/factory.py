@@ -1,4 +1,4 @@
-"""Makes the keyed state backend of an operator in a subtask."""
+"""The factory of keyed state backends, one per operator and subtask."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def create_backend(settings: StateSettings, operator: str, key_group: Callable[[
     """Return an empty backend.
 
     Args:
-        settings: which backend.
-        operator: name, for messages.
-        key_group: gives the key group of a key.
+        settings: the kind of backend and its options.
+        operator: the operator's name, for messages.
+        key_group: returns the key group of a key.
     """
     if settings.backend == "rocksdb":
         from flintstream.state.rocksdb.backend import open_backend  # noqa: PLC0415 - needs the extra
@@ -26,6 +26,6 @@ def create_backend(settings: StateSettings, operator: str, key_group: Callable[[
     if settings.backend == "custom":
         backend: KeyedStateBackend = settings.factory(operator, key_group)
         return backend
-    from flintstream.state.hash_map import HashMapStateBackend  # noqa: PLC0415 - only when it is the one
+    from flintstream.state.hash_map import HashMapStateBackend  # noqa: PLC0415 - only if selected
 
     return HashMapStateBackend(operator)

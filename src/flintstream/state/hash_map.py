@@ -1,4 +1,4 @@
-"""State as objects in dictionaries of the worker."""
+"""The hash map backend: state as objects in dictionaries of the worker."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from flintstream.state.table_backend import Place
 
 ACCESSES = 2_000
-"""How many accesses to state one clean-up stands for: it looks at as many entries as they would together."""
+"""Assumed number of state accesses per clean-up. A clean-up checks as many entries as these accesses would."""
 
 
 class HashMapStateBackend(TableBackend):
-    """Keeps the objects that users put in, as they are; nothing is serialized before a snapshot or delta is."""
+    """Keeps the users' objects themselves. Serialization happens only for snapshots and deltas."""
 
     tables: dict[Place, Table]
 
     def __init__(self, operator: str = "") -> None:
-        """Start empty; ``operator`` is named in errors."""
+        """Start empty. Errors name ``operator``."""
         super().__init__(operator)
         self.uncleaned: dict[Place, list[Any]] = {}
 
     def _declare(self, info: TableInfo) -> Table:
-        """Return the table of a descriptor, with what was restored for it before the descriptor was seen."""
+        """Return the table of a descriptor. It may exist already, with restored state."""
         table = self.tables.get((info.name, info.namespaced))
         if table is None:
             table = self.tables[info.name, info.namespaced] = Table(info)
@@ -44,15 +44,15 @@ class HashMapStateBackend(TableBackend):
         return table
 
     def keys(self, name: str) -> list[Any]:
-        """Return the keys that have something in the state of this name."""
+        """Return the keys that have a value in the state with this name."""
         return [key for (known, _), table in self.tables.items() if known == name for key in table.values]
 
     def take_delta(self) -> list[Change]:
-        """Return what changed since the last call."""
+        """Return the changes since the last call."""
         return [table.changes() for table in self.tables.values() if table.dirty]
 
     def take_snapshot(self) -> Iterator[Change]:
-        """Return all entries, without those that have expired where the user asked for that."""
+        """Return all entries, without expired ones if the user asked for that."""
         for place, state in self._expiring():
             if state.strategies.in_full_snapshot():
                 now = state.clock()
@@ -63,7 +63,7 @@ class HashMapStateBackend(TableBackend):
         return (piece for table in self.tables.values() for piece in pieces(table.info, table.rows()))
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Take over a snapshot, or the changes since one."""
+        """Apply a snapshot, or the changes since one."""
         for change in changes:
             info = change.table
             table = self.tables.get((info.name, info.namespaced))
@@ -74,16 +74,16 @@ class HashMapStateBackend(TableBackend):
             table.dirty.clear()
 
     def clear_all(self) -> None:
-        """Drop everything."""
+        """Drop all state."""
         for table in self.tables.values():
             table.values.clear()
             table.dirty.clear()
 
     def cleanup(self, now: int) -> None:
-        """Drop what has expired among the next entries of every table with an incremental strategy.
+        """Drop expired entries among the next entries of every table with an incremental strategy.
 
-        The strategy says how many entries an access looks at. Accesses are not counted, which would cost something for
-        each: ``ACCESSES`` stands for their number.
+        The strategy sets the number of entries to check per access. ``ACCESSES`` is an estimate of the accesses, as
+        counting them would slow each one down.
         """
         for place, state, strategy in self._cleaned():
             waiting = self.uncleaned.get(place)
@@ -104,4 +104,4 @@ class HashMapStateBackend(TableBackend):
         return bool(table.values)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing, as there is nothing to release."""

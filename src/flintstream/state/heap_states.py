@@ -1,6 +1,6 @@
-"""The kinds of state, as objects in a dictionary.
+"""State objects of the hash map backend.
 
-Every access reads the current key off the scope; a state object is created once per operator and used for all keys.
+A state object is created once per operator and serves all keys: every access reads the current key from the scope.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """The entries of one state: key -> value, and what of them changed.
+    """The entries of one state, and a record of their changes.
 
-    ``dirty`` has the keys that changed, of a map (key, map key). Beside a list stands how many elements at its start
-    did not change; 0 beside everything that changed as a whole, or is gone.
+    ``dirty`` has the changed keys, for a map (key, map key). The value for a list is the number of elements at its
+    start that did not change. It is 0 for entries that changed as a whole or were removed.
     """
 
     __slots__ = ("dirty", "info", "values")
@@ -35,7 +35,7 @@ class Table:
         self.dirty: dict[Any, int] = {}
 
     def rows(self) -> Iterator[tuple[Any, Any]]:
-        """Return the entries, those of maps one by one; lists are not those that go on growing."""
+        """Return the entries, those of maps one by one. Lists are copies."""
         if self.info.kind == "list":
             return ((key, elements[:]) for key, elements in self.values.items())
         if self.info.kind != "map":
@@ -43,7 +43,7 @@ class Table:
         return (((key, each), value) for key, entries in self.values.items() for each, value in entries.items())
 
     def changes(self) -> Change:
-        """Return what changed since the last call."""
+        """Return the changes since the last call."""
         values = self.values
         keys, found, deleted, appended = [], [], [], []
         if self.info.kind == "map":
@@ -68,7 +68,7 @@ class Table:
         return Change(self.info, keys, found, deleted, appended)
 
     def apply(self, change: Change) -> None:
-        """Take over what changed."""
+        """Apply changes."""
         values = self.values
         if self.info.kind != "map":
             for key in change.deleted:
@@ -87,12 +87,12 @@ class Table:
             values.setdefault(key, {})[each] = value
 
     def give_times(self, now: int) -> None:
-        """Let entries that were kept without a time-to-live have one: their time is ``now`` (ms)."""
+        """Give the time ``now`` (ms) to entries that were kept without a time-to-live."""
         self._each(lambda value: (value, now))
         self.info = replace(self.info, ttl=True)
 
     def drop_times(self) -> None:
-        """Forget the times of entries that had a time-to-live."""
+        """Remove the times of entries that had a time-to-live."""
         self._each(itemgetter(0))
         self.info = replace(self.info, ttl=False)
 
@@ -118,21 +118,21 @@ class _HeapState:
         self._configure(descriptor)
 
     def _configure(self, descriptor: Any) -> None:
-        """Take from the descriptor what this kind of state needs."""
+        """Read the settings of this kind of state from the descriptor."""
 
     @property
     def name(self) -> str:
-        """The name that the descriptor gives it."""
+        """The name in the descriptor."""
         return self._table.info.name
 
     @property
     def namespace(self) -> Any:
-        """The window that it belongs to now; None for state of a key alone."""
+        """The current window; None for state without a namespace."""
         scope: object = self._scope
         return None if scope is self._backend else self._scope.key[1]
 
     def get_internal_state(self) -> Any:
-        """Return a face of this state with the methods of PyFlink's internal one."""
+        """Return a view of this state with the methods of PyFlink's internal state."""
         return InternalMap(self) if self._table.info.kind == "map" else InternalBag(self)
 
     def clear(self) -> None:
@@ -142,7 +142,7 @@ class _HeapState:
             self._dirty[key] = 0
 
     def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
-        """Move what the scope keys ``sources`` hold into that of ``target``."""
+        """Move the values of the scope keys ``sources`` into that of ``target``."""
         found = []
         for source in sources:
             value = self._values.pop(source, None)
@@ -168,7 +168,7 @@ class HeapValueState(_HeapState, ValueState):
     __slots__ = ()
 
     def value(self) -> Any:
-        """Return the value, None when there is none."""
+        """Return the value, or None."""
         return self._values.get(self._scope.key)
 
     def update(self, value: Any) -> None:
@@ -188,7 +188,7 @@ class HeapListState(_HeapState, ListState):
     __slots__ = ()
 
     def get(self) -> Iterable[Any]:
-        """Return the elements; empty when there are none."""
+        """Return the elements. The result is empty if there are none."""
         return list(self._values.get(self._scope.key, ()))
 
     def add(self, value: Any) -> None:
@@ -209,7 +209,7 @@ class HeapListState(_HeapState, ListState):
         self._extend(self._scope.key, list(values))
 
     def _extend(self, key: Any, added: list[Any]) -> None:
-        """Append elements to the list of a key, which may become that list itself."""
+        """Append elements to the list of a key. Without a list, ``added`` itself becomes the list."""
         if not added:
             return
         elements = self._values.get(key)
@@ -221,7 +221,7 @@ class HeapListState(_HeapState, ListState):
             elements += added
 
     def update(self, values: list[Any]) -> None:
-        """Replace all elements; none at all removes the list."""
+        """Replace all elements. An empty list removes the state."""
         key = self._scope.key
         if values:
             self._values[key] = list(values)
@@ -231,7 +231,7 @@ class HeapListState(_HeapState, ListState):
             self._dirty[key] = 0
 
     def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
-        """Move what the scope keys ``sources`` hold to the end of the list of ``target``."""
+        """Move the elements of the scope keys ``sources`` to the end of the list of ``target``."""
         for source in sources:
             moved = self._values.pop(source, None)
             if moved is not None:
@@ -248,7 +248,7 @@ class HeapMapState(_HeapState, MapState):
     def _configure(self, descriptor: Any) -> None:
         super()._configure(descriptor)
         self.changes = 0
-        """Counts changes, so that an iterator notices those it did not make itself."""
+        """Number of changes, so that an iterator notices changes by others."""
 
     def clear(self) -> None:
         """Remove the map of the current key."""
@@ -259,7 +259,7 @@ class HeapMapState(_HeapState, MapState):
             self._dirty.update(dict.fromkeys([(current, key) for key in entries], 0))
 
     def get(self, key: Any) -> Any:
-        """Return the value of a map key, None when there is none."""
+        """Return the value of a map key, or None."""
         entries = self._values.get(self._scope.key)
         return None if entries is None else entries.get(key)
 
@@ -281,7 +281,7 @@ class HeapMapState(_HeapState, MapState):
             self.put(key, value)
 
     def remove(self, key: Any) -> None:
-        """Remove a map key if it is there."""
+        """Remove a map key if it exists."""
         current = self._scope.key
         entries = self._values.get(current)
         if entries is not None and key in entries:
@@ -293,15 +293,15 @@ class HeapMapState(_HeapState, MapState):
                 self._dirty[current, key] = 0
 
     def contains(self, key: Any) -> bool:
-        """Tell whether a map key has a value other than None."""
+        """Return whether a map key has a value other than None."""
         return self.get(key) is not None
 
     def is_empty(self) -> bool:
-        """Tell whether the map has no keys."""
+        """Return whether the map has no keys."""
         return not self._values.get(self._scope.key)
 
     def items(self) -> EntryIterator:
-        """Iterate over the pairs; the iterator has ``remove()``, other changes meanwhile raise RuntimeError."""
+        """Iterate over the pairs. The iterator has ``remove()``; any other change meanwhile raises RuntimeError."""
         return EntryIterator(self, lambda item: item)
 
     def keys(self) -> EntryIterator:
@@ -316,12 +316,12 @@ class HeapMapState(_HeapState, MapState):
         return self.keys()
 
     def entries(self) -> dict[Any, Any]:
-        """Return the map of the current key as it is."""
+        """Return the map of the current key itself, not a copy."""
         return self._values.get(self._scope.key) or {}
 
 
 class EntryIterator:
-    """Iterates over a map state; :meth:`remove` is the only change that is allowed meanwhile."""
+    """Iterates over a map state. :meth:`remove` is the only change allowed meanwhile."""
 
     def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
         self._state = state
@@ -342,10 +342,10 @@ class EntryIterator:
         """Remove the entry that was returned last.
 
         Raises:
-            RuntimeError: Nothing was returned yet, or it was removed already, or the map was changed otherwise.
+            RuntimeError: There is no entry to remove, or the map was changed in another way.
         """
         if self._last is None:
-            raise RuntimeError("remove() removes what next() returned, so it can be called once after each next()")
+            raise RuntimeError("remove() must follow a call of next(), and can be called once after each")
         self._check()
         self._state.remove(self._last[0])
         self._last = None
@@ -354,8 +354,8 @@ class EntryIterator:
     def _check(self) -> None:
         if self._state.changes != self._changes:
             raise RuntimeError(
-                "Concurrent modification detected: the map state was changed while it was iterated over; "
-                "collect the changes first, or use remove() of the iterator",
+                "Concurrent modification detected: the map state was changed during iteration: collect the changes and "
+                "make them afterwards, or use remove() of the iterator",
             )
 
 
@@ -368,11 +368,11 @@ class HeapReducingState(_HeapState, ReducingState):
         self._reduce = descriptor.get_reduce_function().reduce
 
     def get(self) -> Any:
-        """Return the reduced value, None when nothing was added."""
+        """Return the reduced value, or None if no value was added."""
         return self._values.get(self._scope.key)
 
     def add(self, value: Any) -> None:
-        """Reduce a value into the current one; None clears."""
+        """Reduce a value into the current one. None clears the state."""
         key = self._scope.key
         if value is None:
             self.clear()
@@ -395,12 +395,12 @@ class HeapAggregatingState(_HeapState, AggregatingState):
         self._function = descriptor.get_agg_function()
 
     def get(self) -> Any:
-        """Return the result of the accumulator, None when nothing was added."""
+        """Return the result of the accumulator, or None if no value was added."""
         accumulator = self._values.get(self._scope.key)
         return None if accumulator is None else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
-        """Add a value to the accumulator; None clears."""
+        """Add a value to the accumulator. None clears the state."""
         key = self._scope.key
         if value is None:
             self.clear()

@@ -1,4 +1,4 @@
-"""What ``state.get_internal_state()`` returns: the state below its conveniences, with the methods it has in PyFlink."""
+"""Results of ``state.get_internal_state()``: views of a state with the methods of PyFlink's internal states."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ if TYPE_CHECKING:
 
 
 class _Internal:
-    """Stands before a state; what it changes is in the state at once."""
+    """A view of a state. Changes go to the state at once."""
 
     __slots__ = ("_state",)
 
     def __init__(self, state: Any) -> None:
-        """Stand before ``state``."""
+        """Create a view of ``state``."""
         self._state = state
 
     def clear(self) -> None:
-        """Remove what is stored for the current key."""
+        """Clear the state of the current key."""
         self._state.clear()
 
     def commit(self) -> None:
-        """Do nothing: nothing is held back."""
+        """Do nothing, as changes are never held back."""
 
 
 class InternalBag(_Internal):
-    """A value, a list, or what values were reduced or aggregated to, as a bag."""
+    """A value, list, reducing or aggregating state as a bag."""
 
     __slots__ = ()
 
     def read(self) -> Iterable[Any]:
-        """Return the elements of a list; of another state its value, unless there is none."""
+        """Return the elements of a list, or the value of another state if it has one."""
         state = self._state
         if hasattr(state, "add_all"):
             return list(state.get())
@@ -39,7 +39,7 @@ class InternalBag(_Internal):
         return [] if value is None else [value]
 
     def add(self, value: Any) -> None:
-        """Add to a list and the like, set a value."""
+        """Add to the state, or set it if it is a single value."""
         state = self._state
         if hasattr(state, "value"):
             state.update(value)
@@ -48,12 +48,12 @@ class InternalBag(_Internal):
 
 
 class InternalMap(_Internal):
-    """A map."""
+    """A map state as a map."""
 
     __slots__ = ()
 
     def get(self, key: Any) -> Any:
-        """Return the value of a map key, None when there is none."""
+        """Return the value of a map key, or None."""
         return self._state.get(key)
 
     def put(self, key: Any, value: Any) -> None:
@@ -65,15 +65,15 @@ class InternalMap(_Internal):
         self._state.put_all(dict_value)
 
     def remove(self, key: Any) -> None:
-        """Remove a map key if it is there."""
+        """Remove a map key if it exists."""
         self._state.remove(key)
 
     def contains(self, key: Any) -> bool:
-        """Tell whether there is a map key."""
+        """Return whether a map key exists."""
         return bool(self._state.contains(key))
 
     def is_empty(self) -> bool:
-        """Tell whether there is no map key."""
+        """Return whether the map has no keys."""
         return bool(self._state.is_empty())
 
     def items(self) -> Any:

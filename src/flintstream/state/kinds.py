@@ -1,4 +1,4 @@
-"""The kinds of keyed state: one table, from a program's descriptor to the classes that keep it."""
+"""The kinds of keyed state: one table from descriptors to the classes that implement them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class StateKind(NamedTuple):
     """One kind of state."""
 
     name: str
-    """As :attr:`TableInfo.kind` and files have it."""
+    """The name in :attr:`TableInfo.kind` and in files."""
     state: Any
     """The class of state objects without a time-to-live."""
     state_with_ttl: Any
-    """The class of those with one."""
+    """The class of state objects with a time-to-live."""
     panes: Any = None
-    """The class of :class:`~flintstream.state.backend.Panes`; None where such state holds no window's contents."""
+    """The class of :class:`~flintstream.state.backend.Panes`; None if this kind cannot hold contents of windows."""
 
 
 KINDS: Mapping[type, StateKind] = {
@@ -47,14 +47,14 @@ KINDS: Mapping[type, StateKind] = {
     ReducingStateDescriptor: StateKind("reducing", HeapReducingState, TtlReducingState, ReducingPanes),
     AggregatingStateDescriptor: StateKind("aggregating", HeapAggregatingState, TtlAggregatingState, AggregatingPanes),
 }
-"""By class of descriptor, as objects in a dictionary. A backend that keeps some otherwise replaces their classes."""
+"""The kinds by class of descriptor, for objects in a dictionary. Other backends replace some of the classes."""
 
 
 def kind_of(descriptor: StateDescriptor, kinds: Mapping[type, StateKind] = KINDS) -> StateKind:
     """Return the kind of state that a descriptor describes.
 
     Raises:
-        TypeError: It describes none.
+        TypeError: Its class is not a known descriptor.
     """
     known = kinds.get(type(descriptor))
     if known is not None:
@@ -62,4 +62,4 @@ def kind_of(descriptor: StateDescriptor, kinds: Mapping[type, StateKind] = KINDS
     for base, kind in kinds.items():
         if isinstance(descriptor, base):
             return kind
-    raise TypeError(f"{type(descriptor).__name__} describes no kind of keyed state")
+    raise TypeError(f"{type(descriptor).__name__} does not describe a kind of keyed state")

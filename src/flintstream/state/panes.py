@@ -1,4 +1,4 @@
-"""What windows hold, in a table of values by key and window: see :class:`flintstream.state.backend.Panes`."""
+"""The contents of windows in a table by key and window: see :class:`flintstream.state.backend.Panes`."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 class _Panes:
-    """What the panes of all kinds of state share."""
+    """Base of the panes of all kinds of state."""
 
     __slots__ = ("_backend", "_dirty", "_values")
 
     def __init__(self, backend: KeyedStateBackend, cells: Cells, descriptor: StateDescriptor) -> None:
-        """Keep panes in ``cells``, as state of ``descriptor`` does."""
+        """Keep panes in ``cells``, in the form of the state of ``descriptor``."""
         self._backend = backend
         self._values = cells.values
         self._dirty = cells.dirty
         self._configure(descriptor)
 
     def _configure(self, descriptor: Any) -> None:
-        """Take from the descriptor what this kind of state needs."""
+        """Read the settings of this kind of state from the descriptor."""
 
     def get(self, key: Any, window: Any) -> Any:
-        """Return what a pane holds, as a window function gets it."""
+        """Return the contents of a pane, as a window function gets them."""
         self._backend.key = key
         return self._result(self._values.get((key, window)))
 
     def pop(self, key: Any, window: Any) -> Any:
-        """Empty a pane and return what it held, as a window function gets it."""
+        """Empty a pane and return its contents, as a window function gets them."""
         backend, pane = self._backend, (key, window)
         backend.key = key
         if backend.tracking:
@@ -59,7 +59,7 @@ class ListPanes(_Panes):
     __slots__ = ()
 
     def get(self, key: Any, window: Any) -> Any:
-        """Return the records: a list that the caller may keep."""
+        """Return the records in a list that the caller may keep."""
         self._backend.key = key
         contents = self._values.get((key, window))
         return None if contents is None else contents[:]
@@ -69,7 +69,7 @@ class ListPanes(_Panes):
         opened: Callable[[Any, Any], None] | None = None,
         copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
     ) -> Add:
-        """Return what appends a record to panes."""
+        """Return a function that appends a record to panes."""
         backend, values, dirty = self._backend, self._values, self._dirty
         get, tracking = values.get, backend.tracking
 
@@ -103,7 +103,7 @@ class ReducingPanes(_Panes):
     def adder(
         self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
     ) -> Add:
-        """Return what reduces a record into panes."""
+        """Return a function that reduces a record into panes."""
         backend, values, dirty, reduce = self._backend, self._values, self._dirty, self._reduce
         get, tracking = values.get, backend.tracking
 
@@ -128,7 +128,7 @@ class ReducingPanes(_Panes):
 
 
 class AggregatingPanes(_Panes):
-    """The accumulator of a window, as its result outside."""
+    """The accumulator of a window. Callers get its result."""
 
     __slots__ = ("_function",)
 
@@ -143,7 +143,7 @@ class AggregatingPanes(_Panes):
         opened: Callable[[Any, Any], None] | None = None,
         copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
     ) -> Add:
-        """Return what adds a record to the accumulators of panes."""
+        """Return a function that adds a record to the accumulators of panes."""
         backend, values, dirty, function = self._backend, self._values, self._dirty, self._function
         get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
 
@@ -168,8 +168,8 @@ class AggregatingPanes(_Panes):
 
 
 def plain_reduce(descriptor: Any) -> Callable[[Any, Any], Any]:
-    """Return the function of a reducing state, out of the wrappers that would cost a call each."""
+    """Return the function of a reducing state without its wrappers, each of which would cost a call."""
     function: Callable[[Any, Any], Any] = descriptor.get_reduce_function().reduce
     while type(wrapper := getattr(function, "__self__", None)) is ReduceFunctionWrapper:
-        function = wrapper._func  # noqa: SLF001 - ours
+        function = wrapper._func  # noqa: SLF001 - our own class
     return function

@@ -1,4 +1,4 @@
-"""Which backend keeps the state of a job, and how."""
+"""Settings of the state backend of a job."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from flintstream.options.state import BACKEND, CHANGELOG
 
 @dataclass(frozen=True)
 class StateSettings:
-    """What the tasks need to know; plain data but for a user's own factory."""
+    """Settings that the tasks need. Plain data, except for a user's factory."""
 
     backend: str = BACKEND.default
     """``hashmap``, ``rocksdb`` or ``custom``."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """The keys of the configuration that concern state."""
+    """The configuration of state, by key."""
     factory: Any = None
-    """The options factory of RocksDB, or what makes a custom backend."""
+    """The options factory of RocksDB, or the factory of a custom backend."""
     changelog: bool = CHANGELOG.default
 
     def of(self, backend: str) -> StateSettings:

@@ -1,4 +1,4 @@
-"""What backends that keep state in tables have in common: which states there are, and which of them expire."""
+"""The common base of backends that keep state in tables: the registry of states, and their expiry."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 class TableBackend(Scope):
-    """Base of the backends here."""
+    """Base of the built-in backends."""
 
     kinds: ClassVar[Mapping[type, StateKind]] = KINDS
     tables: dict[Place, Any]
 
     def __init__(self, operator: str = "") -> None:
-        """Start without states; ``operator`` is named in errors."""
+        """Start without states. Errors name ``operator``."""
         self.key = None
         self.tracking = False
         self.operator = operator
         self.tables = {}
         self.states: dict[str, tuple[str, Any, dict[Scope, Any]]] = {}
-        """By name: kind, declared type, and the state object of each scope."""
+        """Name -> kind, declared type, and the state object of each scope."""
 
     # -- states ------------------------------------------------------------------------------------------------------
 
     def state(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Any:
-        """Return the state object of a descriptor and scope, the same one every time.
+        """Return the state object of a descriptor and scope, the same one for every call.
 
         Raises:
-            StateMigrationError: What was restored under this name is of another kind or type.
+            StateMigrationError: The state restored under this name has another kind or type.
         """
         kind = kind_of(descriptor, self.kinds)
         name = descriptor.name
@@ -84,13 +84,13 @@ class TableBackend(Scope):
         return self.tables[descriptor.name, scope is not None and scope is not self]
 
     def _declare(self, info: TableInfo) -> Any:
-        """Return the table of a descriptor, with what was restored for it before the descriptor was seen."""
+        """Return the table of a descriptor. It may exist already, with restored state."""
         raise NotImplementedError
 
     # -- time-to-live ------------------------------------------------------------------------------------------------
 
     def next_cleanup(self, now: int) -> int | None:
-        """Return when to clean up again although no records come, None when nothing is there that could expire."""
+        """Return the time of the next clean-up if no records arrive, or None if no state can expire."""
         times = [
             state.next_cleanup(now, begun=self._has_begun(place), period=self._period(strategy))
             for place, state, strategy in self._cleaned()
@@ -99,23 +99,23 @@ class TableBackend(Scope):
         return min(times, default=None)
 
     def _strategy(self, strategies: Any) -> Any:
-        """Return which of a user's strategies this backend follows in :meth:`cleanup`, None for none."""
+        """Return the clean-up strategy of the user that :meth:`cleanup` follows, or None."""
         raise NotImplementedError
 
     def _period(self, strategy: Any) -> int:  # noqa: ARG002 - the contract
-        """Return how long a stream may rest between two rounds of clean-ups at most (ms)."""
+        """Return the longest time (ms) between two rounds of clean-ups of an idle stream."""
         return CLEANUP_REST_MS
 
     def _has_begun(self, place: Place) -> bool:
-        """Tell whether a round of clean-ups has looked at a part of a table."""
+        """Return whether a round of clean-ups is in progress for a table."""
         raise NotImplementedError
 
     def _has_entries(self, table: Any) -> bool:
-        """Tell whether a table holds anything."""
+        """Return whether a table has any entries."""
         raise NotImplementedError
 
     def _cleaned(self) -> Iterator[tuple[Place, Any, Any]]:
-        """Return what :meth:`_expiring` does, and the strategy by which it is cleaned up, where there is one."""
+        """Return the items of :meth:`_expiring` that have a clean-up strategy, and the strategy."""
         for place, state in self._expiring():
             strategy = self._strategy(state.strategies)
             if strategy is not None:

@@ -1,4 +1,4 @@
-"""What all backends need for their tables."""
+"""Helpers for the tables of all backends."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 
 class Holder(Protocol):
-    """What takes over changes: a backend, or the timers."""
+    """A receiver of changes: a backend, or the timers."""
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Take over changes."""
+        """Apply changes."""
 
     def clear_all(self) -> None:
-        """Drop everything."""
+        """Drop all entries."""
 
 
 _UNDECLARED = "PickledByteArrayTypeInfo"
 
 
 def type_text(descriptor: StateDescriptor) -> str:
-    """Return how the declared type of a state reads, nothing when none was declared."""
+    """Return the declared type of a state as text, empty if none was declared."""
     declared = getattr(descriptor, "type_info", None)
     text = "" if declared is None else str(declared)
     return "" if text == _UNDECLARED else text
 
 
 def check_restored(operator: str, restored: TableInfo, wanted: TableInfo) -> None:
-    """Check that what was restored for a state is what the program declares now.
+    """Check that restored state matches its declaration in the program.
 
     Raises:
-        StateMigrationError: It is of another kind or type.
+        StateMigrationError: It has another kind or type.
     """
     if restored.kind != wanted.kind:
         was, now = f"a {restored.kind} state", f"a {wanted.kind} state"
@@ -48,20 +48,20 @@ def check_restored(operator: str, restored: TableInfo, wanted: TableInfo) -> Non
     else:
         return
     raise StateMigrationError(
-        f"operator '{operator}': the state '{wanted.name}' was saved as {was}, but is declared as {now} now; give the "
-        "state another name, declare it as it was, or rewrite the savepoint"
+        f"operator '{operator}': the state '{wanted.name}' was saved as {was}, but is now declared as {now}: give the "
+        "state another name, declare it as before, or rewrite the savepoint"
     )
 
 
 def pieces(info: TableInfo, rows: Iterator[tuple[Any, Any]]) -> Iterator[Change]:
-    """Cut the entries of a table into changes of no more than ``PIECE`` entries."""
+    """Split the entries of a table into changes of at most ``PIECE`` entries."""
     while rows_now := list(islice(rows, PIECE)):
         keys, values = zip(*rows_now, strict=True)
         yield Change(info, list(keys), list(values), [])
 
 
 def restore(held: Holder, snapshot: Iterable[Change] | None, deltas: Iterable[Iterable[Change]]) -> None:
-    """Replace everything by ``snapshot`` if there is one, then take over ``deltas`` in order."""
+    """Replace all entries by ``snapshot`` if it is given, then apply ``deltas`` in order."""
     if snapshot is not None:
         held.clear_all()
         held.apply(snapshot)

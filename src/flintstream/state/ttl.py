@@ -1,7 +1,7 @@
 """State with a time-to-live: every value, list element and map entry carries the time of its last access.
 
-Expiry is judged where the value is read, in processing time: expired means ``last access + ttl <= now``. An expired
-value is removed when it is met; with ``ReturnExpiredIfNotCleanedUp`` it is handed out once more before.
+Expiry is checked on reads, in processing time: a value has expired if ``last access + ttl <= now``. A read removes an
+expired value; with ``ReturnExpiredIfNotCleanedUp`` it returns the value once more.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 
 CLEANUP_STEP_MS = 1_000
-"""The shortest time between two clean-ups of a stream that rests."""
+"""The shortest time between two clean-ups of an idle stream."""
 
 CLEANUP_REST_MS = 3_600_000
-"""The longest time until the next round of clean-ups of a stream that rests."""
+"""The longest time until the next round of clean-ups of an idle stream."""
 
 
 class _Ttl:
-    """What all kinds share; mixed in before the kind itself."""
+    """Common part of all kinds, mixed in before the kind itself."""
 
-    # No slots of its own: two bases with slots cannot be combined.
+    # No __slots__ here: a class cannot have two bases with slots.
     _ttl: int
     _on_read: bool
     _return_expired: bool
     strategies: Any  # CleanupStrategies
-    """How expired state is removed; each backend has a strategy of its own among them."""
+    """How expired state is removed. Each backend uses a different one of these strategies."""
 
     _values: dict[Any, Any]
     _dirty: dict[Any, int]
@@ -60,7 +60,7 @@ class _Ttl:
             self._dirty[key] = 0
 
     def _live(self, key: Any) -> Any:
-        """Return the single value of a key if it may be seen."""
+        """Return the single value of a key if it is visible."""
         entry = self._values.get(key)
         if entry is None:
             return None
@@ -80,10 +80,10 @@ class _Ttl:
         self._touch(key)
 
     def next_cleanup(self, now: int, *, begun: bool, period: int = CLEANUP_REST_MS) -> int:
-        """Return when to clean up again if nothing else makes the stream do so, after a clean-up at ``now`` (ms).
+        """Return the time (ms) of the next clean-up of an idle stream, after a clean-up at ``now``.
 
-        A round that has begun goes on soon. After a whole one, everything that is there now will have expired once the
-        time-to-live has passed; the next round does not wait longer than ``period`` (ms), though.
+        A round in progress continues soon. After a whole round, all current state will have expired when the
+        time-to-live has passed, so the next round waits that long, but at most ``period`` (ms).
         """
         return now + (CLEANUP_STEP_MS if begun else max(min(self._ttl, period, CLEANUP_REST_MS), CLEANUP_STEP_MS))
 
@@ -99,7 +99,7 @@ class TtlValueState(_Ttl, HeapValueState):
     """A value that expires."""
 
     def value(self) -> Any:
-        """Return the value, None when there is none or it has expired."""
+        """Return the value, or None if it is absent or has expired."""
         return self._live(self._scope.key)
 
     def update(self, value: Any) -> None:
@@ -114,11 +114,11 @@ class TtlReducingState(_Ttl, HeapReducingState):
     """A reduced value that expires."""
 
     def get(self) -> Any:
-        """Return the reduced value, None when there is none or it has expired."""
+        """Return the reduced value, or None if it is absent or has expired."""
         return self._live(self._scope.key)
 
     def add(self, value: Any) -> None:
-        """Reduce a value into the current one; an expired one counts no more."""
+        """Reduce a value into the current one, unless that has expired."""
         if value is None:
             self.clear()
             return
@@ -134,12 +134,12 @@ class TtlAggregatingState(_Ttl, HeapAggregatingState):
     """An accumulator that expires."""
 
     def get(self) -> Any:
-        """Return the result, None when there is none or the accumulator has expired."""
+        """Return the result, or None if the accumulator is absent or has expired."""
         accumulator = self._live(self._scope.key)
         return None if accumulator is None else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
-        """Add a value to the accumulator; an expired one starts anew."""
+        """Add a value to the accumulator, or to a new one if it has expired."""
         if value is None:
             self.clear()
             return
@@ -203,11 +203,11 @@ class TtlListState(_Ttl, HeapListState):
 class TtlMapState(_Ttl, HeapMapState):
     """A map whose entries expire one by one.
 
-    What expiry and reading change does not count as a change of the map: it may happen while a user iterates over it.
+    Changes due to expiry or reading do not count as changes of the map, as they may happen during an iteration.
     """
 
     def get(self, key: Any) -> Any:
-        """Return the value of a map key, None when there is none or it has expired."""
+        """Return the value of a map key, or None if it is absent or has expired."""
         current = self._scope.key
         entries = self._values.get(current)
         if entries is None or key not in entries:
@@ -227,7 +227,7 @@ class TtlMapState(_Ttl, HeapMapState):
         super().put(key, (value, self.clock()))
 
     def is_empty(self) -> bool:
-        """Tell whether no map key is left that may be seen."""
+        """Return whether the map has no visible keys."""
         entries = self._values.get(self._scope.key)
         if not entries:
             return True
@@ -235,7 +235,7 @@ class TtlMapState(_Ttl, HeapMapState):
         return not self._return_expired and all(stamp <= limit for _, stamp in entries.values())
 
     def entries(self) -> dict[Any, Any]:
-        """Return what may be seen of the map of the current key."""
+        """Return the visible entries of the current key."""
         current = self._scope.key
         entries = self._values.get(current)
         if not entries:
@@ -248,7 +248,7 @@ class TtlMapState(_Ttl, HeapMapState):
             self._drop(current, expired)
         if self._on_read and entries:
             for key, (value, _) in entries.items():
-                entries[key] = (value, now)  # setting a key that is there does not disturb the iteration
+                entries[key] = (value, now)  # setting an existing key does not disturb the iteration
                 self._touch((current, key))
         return seen
 

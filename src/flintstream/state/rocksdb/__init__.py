@@ -1,1 +1,1 @@
-"""State in RocksDB, on the local disk of a worker."""
+"""The RocksDB backend: state on the local disk of a worker."""

@@ -1,4 +1,4 @@
-"""State in RocksDB, on the local disk of the worker: for state that is larger than memory."""
+"""The RocksDB backend: state on the local disk of the worker, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     from flintstream.state.table_backend import Place
 
 CLEANED_AT_ONCE = 10_000
-"""Rows looked at by one clean-up of expired state."""
+"""Rows that one clean-up of expired state checks."""
 
 _CONVERTED_AT_ONCE = 1000
 
 
 def open_backend(settings: StateSettings, operator: str, key_group: Callable[[Any], int]) -> RocksDBStateBackend:
-    """Return an empty backend as the configuration describes it.
+    """Return an empty backend with the configured options.
 
     Raises:
         MissingDependencyError: RocksDB is not installed.
-        ValueError: A value is no valid setting; the message names its key.
+        ValueError: A value is invalid. The message names its key.
     """
     options = RocksDBOptions.of(settings.options, settings.factory)
     return RocksDBStateBackend(new_directory(options.directories), key_group, options, operator)
 
 
 class RocksDBStateBackend(TableBackend):
-    """Keeps rows in RocksDB, and what was used of late as objects in memory.
+    """Keeps rows in RocksDB, and recently used entries as objects in memory.
 
-    As in Flink, and unlike state in a hash map, changing an object that a state returned changes nothing in the state
-    before it is handed to ``update``, ``add`` or ``put`` again.
+    As in Flink, and unlike with the hash map backend, changes to an object that a state returned have no effect until
+    the program passes the object to ``update``, ``add`` or ``put``.
     """
 
     kinds: ClassVar[Mapping[type, StateKind]] = ROCKSDB_KINDS
@@ -64,10 +64,10 @@ class RocksDBStateBackend(TableBackend):
         """Start empty.
 
         Args:
-            directory: for the files of this backend alone; created, and removed by :meth:`close`.
-            key_group: gives the key group of a key.
-            options: of RocksDB; by default those without any configuration.
-            operator: named in errors.
+            directory: a directory for this backend only. It is created here and removed by :meth:`close`.
+            key_group: returns the key group of a key.
+            options: options of RocksDB; by default those of an empty configuration.
+            operator: the operator's name, for messages.
         """
         super().__init__(operator)
         self.options = options or RocksDBOptions()
@@ -80,12 +80,12 @@ class RocksDBStateBackend(TableBackend):
     # -- states ------------------------------------------------------------------------------------------------------
 
     def cells(self, descriptor: StateDescriptor, scope: Scope | None = None) -> Cells | None:
-        """Return the table of a state; None with a time-to-live, and for maps, whose entries lie side by side."""
+        """Return the table of a state; None with a time-to-live, and for maps, which have one row per entry."""
         table = self._table_of(descriptor, scope)
         return None if table.info.ttl or table.info.kind == "map" else table
 
     def _declare(self, info: TableInfo) -> RocksTable:
-        """Return the table of a descriptor, with what was restored for it before the descriptor was seen."""
+        """Return the table of a descriptor. It may exist already, with restored state."""
         place = (info.name, info.namespaced)
         table = self.tables.get(place)
         if table is None:
@@ -105,7 +105,7 @@ class RocksDBStateBackend(TableBackend):
         return table
 
     def _become(self, table: RocksTable, info: TableInfo) -> None:
-        """Have a table be as declared; times are added or dropped where they were not or are no more declared."""
+        """Convert a table to its declaration: add times for a new time-to-live, or drop those of a former one."""
         if table.info.ttl != info.ttl:
             self._write()
             table.values.forget()
@@ -119,7 +119,7 @@ class RocksDBStateBackend(TableBackend):
         table.become(info)
 
     def keys(self, name: str) -> list[Any]:
-        """Return the keys that have something in the state of this name."""
+        """Return the keys that have a value in the state with this name."""
         self._write()
         found = []
         for (known, _), table in self.tables.items():
@@ -138,21 +138,21 @@ class RocksDBStateBackend(TableBackend):
     # -- changes and snapshots ---------------------------------------------------------------------------------------
 
     def _write(self) -> None:
-        """Write what was changed in memory."""
+        """Write the changes that are only in memory."""
         batch = self._store.batch()
         for table in self.tables.values():
             table.values.write(batch)
         self._store.write(batch)
 
     def _begin_delta(self) -> None:
-        """Write what was changed in memory; it is no part of the next delta."""
+        """Write the changes that are only in memory, and start the next delta after them."""
         self._write()
         self._row_numbers.set_mark()
         for table in self.tables.values():
             table.dirty.clear()
 
     def take_delta(self) -> list[Change]:
-        """Return what changed since the last call."""
+        """Return the changes since the last call."""
         changes = [change for table in self.tables.values() if table.dirty for change in table.changes()]
         self._begin_delta()
         return changes
@@ -160,13 +160,13 @@ class RocksDBStateBackend(TableBackend):
     def take_snapshot(self) -> Iterator[Change]:
         """Return all entries in the order of the rows.
 
-        What has expired is left out where the user asked for that.
+        Expired entries are left out if the user asked for that.
         """
         self._begin_delta()
         limits = {}
         for place, state in self._expiring():
             if state.strategies.in_full_snapshot():
-                limits[place] = state.clock() - state._ttl  # noqa: SLF001 - ours
+                limits[place] = state.clock() - state._ttl  # noqa: SLF001 - our own class
         return self._pieces(limits)
 
     def _pieces(self, limits: dict[Place, int]) -> Iterator[Change]:
@@ -206,10 +206,10 @@ class RocksDBStateBackend(TableBackend):
                 yield table, layout.key_of(*parts[0]), elements
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Take over a snapshot, or the changes since one.
+        """Apply a snapshot, or the changes since one.
 
         Raises:
-            StateMigrationError: A state is of another kind or type than the program declares.
+            StateMigrationError: A state has another kind or type than the program declares.
         """
         for change in changes:
             place = (change.table.name, change.table.namespaced)
@@ -222,7 +222,7 @@ class RocksDBStateBackend(TableBackend):
         self._begin_delta()
 
     def clear_all(self) -> None:
-        """Drop everything."""
+        """Drop all state."""
         for table in self.tables.values():
             table.values.forget()
             table.dirty.clear()
@@ -231,18 +231,18 @@ class RocksDBStateBackend(TableBackend):
     # -- files -------------------------------------------------------------------------------------------------------
 
     def write_native(self, directory: str) -> None:
-        """Leave the files of the database in ``directory``, which does not exist yet."""
+        """Write the files of the database into ``directory``, which does not exist yet."""
         self._begin_delta()
         tables = {table.layout.number: table.info for table in self.tables.values()}
         self._store.write_catalogue(tables, self._row_numbers.last)
         self._store.checkpoint(directory)
 
     def restore_native(self, directory: str) -> None:
-        """Replace everything by what :meth:`write_native` left; ``directory`` itself stays as it is.
+        """Replace all state by the files of :meth:`write_native`. ``directory`` itself does not change.
 
         Raises:
-            StateMigrationError: A state is of another kind or type than the program declares.
-            ValueError: The files are of another version.
+            StateMigrationError: A state has another kind or type than the program declares.
+            ValueError: The files have another format.
         """
         self._store.restore(directory)
         found, self._row_numbers.last = self._store.read_catalogue()
@@ -278,21 +278,21 @@ class RocksDBStateBackend(TableBackend):
     # -- time-to-live ------------------------------------------------------------------------------------------------
 
     def cleanup(self, now: int) -> None:
-        """Remove what has expired among the next rows of every table with a strategy for RocksDB.
+        """Remove expired entries among the next rows of every table with a strategy for RocksDB.
 
-        RocksDB cannot call Python while it compacts, so rows are looked at here.
+        RocksDB cannot call Python during a compaction, so the rows are checked here.
         """
         for place, state, _ in self._cleaned():
             table = self.tables[place]
             layout = table.layout
-            limit = now - state._ttl  # noqa: SLF001 - ours
+            limit = now - state._ttl  # noqa: SLF001 - our own class
             rows = self._store.rows_of(layout.number, self._uncleaned.pop(place, b""))
             for row, value in islice(rows, CLEANED_AT_ONCE):
                 if layout.has_expired(value, limit):
                     key = layout.key_of(row, value)
                     if layout.info.kind == "list" or key in table.values.unwritten:
                         state.expire(key, now)
-                    else:  # the row is all there is to know
+                    else:  # no newer value in memory
                         del table.values[key]
                         if self.tracking:
                             table.dirty[key] = 0
@@ -304,7 +304,7 @@ class RocksDBStateBackend(TableBackend):
         return strategies.get_rocksdb_compact_filter_cleanup_strategy()
 
     def _period(self, strategy: Any) -> int:
-        # A period of 0 is none, as in Flink
+        # A period of 0 means no period, as in Flink.
         return strategy.get_periodic_compaction_time().to_millis() or CLEANUP_REST_MS
 
     def _has_begun(self, place: Place) -> bool:

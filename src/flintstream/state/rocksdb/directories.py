@@ -1,4 +1,4 @@
-"""Where databases go, and what becomes of those that a killed worker left behind."""
+"""Directories of databases, and the removal of those that killed workers left behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 try:
     import fcntl
-except ImportError:  # Windows: nothing is tidied up there
+except ImportError:  # Windows, where abandoned directories stay
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _tidied: set[Path] = set()
 
 
 def new_directory(directories: Sequence[str] = ()) -> str:
-    """Return a new directory for a database: several places take turns, by default it is one for temporary files."""
+    """Create a directory for a database in each of ``directories`` in turn, or in the one for temporary files."""
     place = Path(directories[next(_opened) % len(directories)] if directories else tempfile.gettempdir())
     place.mkdir(parents=True, exist_ok=True)
     if place not in _tidied:
@@ -34,17 +34,17 @@ def new_directory(directories: Sequence[str] = ()) -> str:
 
 
 def remove_abandoned(place: Path) -> None:
-    """Remove databases of processes that are gone; workers are killed now and then, and tidy up nothing then."""
+    """Remove databases of processes that are gone, as workers that were killed could not remove theirs."""
     if fcntl is None:
         return
     for directory in place.glob(f"{_PREFIX}*"):
-        # taking and giving back a lock of this very process would open the database to others
+        # Taking and releasing a lock of this process would drop the lock, and open the database to others.
         if not directory.name.startswith(f"{_PREFIX}{os.getpid()}-") and _is_abandoned(directory):
             shutil.rmtree(directory, ignore_errors=True)
 
 
 def _is_abandoned(directory: Path) -> bool:
-    """Tell whether nobody holds the locks of the databases in a directory; a new one may have none yet."""
+    """Return whether no process holds the locks of the databases in a directory. A new one may have no lock yet."""
     locks = list(directory.glob("*/LOCK"))
     for lock in locks:
         try:

@@ -1,4 +1,4 @@
-"""Lists on their way between operators and RocksDB: what is added to them is written without reading them."""
+"""Lists between operators and RocksDB. Appending to a list does not read it."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ if TYPE_CHECKING:
     from flintstream.state.rocksdb.store import Store
 
 ADDED_TO = 1
-"""Beside a list among what changed since the last delta: it was added to, and that is all."""
+"""Mark of a list that was only appended to since the last delta."""
 
 
 class RowNumbers:
-    """Numbers the rows of all lists of a backend, in the order of being written."""
+    """Numbers for the rows of all lists of a backend, in the order in which they are written."""
 
     def __init__(self) -> None:
-        """Begin with 1."""
+        """Start with 1."""
         self.last = 0
         self.mark = 0
-        """The last one when the last delta was taken: rows after it hold what was added since."""
+        """The last number when the last delta was taken. Later rows hold the elements added since."""
 
     def next(self) -> int:
-        """Return a number that is greater than all before."""
+        """Return a number greater than all previous ones."""
         self.last += 1
         return self.last
 
     def set_mark(self) -> None:
-        """Let what was written so far not be part of the next delta."""
+        """Exclude the rows written so far from the next delta."""
         self.mark = self.last
 
 
 class _List:
-    """What is known of one list."""
+    """The part of one list that is in memory."""
 
     __slots__ = ("added", "anew", "read")
 
     def __init__(self) -> None:
         self.read: list[Any] | None = None
-        """What RocksDB has; None when it was not read yet."""
+        """Elements in RocksDB; None if they have not been read."""
         self.added: list[Any] = []
-        """What comes after that, not written yet."""
+        """Elements after those, not written yet."""
         self.anew = False
-        """Whether what RocksDB has is to go first."""
+        """Whether the rows in RocksDB must be deleted first."""
 
 
 class Lists:
-    """The lists of a state: used like a dict, with :meth:`append`, which reads nothing.
+    """The lists of a state. Used like a dict, with :meth:`append`, which does not read.
 
-    What is added to a list between two writes becomes one more row. Many rows of a list are joined when it is read, but
-    for those that the next delta consists of.
+    The elements added to a list between two writes become one row. Reading a list with many rows joins them, except
+    those of the next delta.
     """
 
     MOST_ROWS = 16
 
     def __init__(self, store: Store, layout: Layout, capacity: int, numbers: RowNumbers, dirty: dict[Any, int]) -> None:
-        """Hold the lists laid out by ``layout``; ``dirty`` has those that changed since the last delta."""
+        """Hold the lists laid out by ``layout``. ``dirty`` has those that changed since the last delta."""
         self.store = store
         self.layout = layout
         self.capacity = max(capacity, 1)
@@ -69,17 +69,17 @@ class Lists:
         self.ttl = layout.info.ttl
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """Return the elements, fresh ones where they could be changed."""
+        """Return the elements. Mutable ones are fresh copies."""
         elements = self._elements(key)
         return self._fresh(elements) if elements else default
 
     peek = get
 
     def recent(self, key: Any) -> list[Any]:
-        """Return what was added to a list since the last delta, where nothing else has happened to it since."""
+        """Return the elements added since the last delta to a list that was not changed otherwise."""
         found: list[Any] = []
         mark = self.numbers.mark
-        if self.numbers.last > mark:  # else nothing of it was written yet
+        if self.numbers.last > mark:  # else no row has been written since
             prefix, _ = self.layout.prefix(key)
             for _, data in self.store.rows(prefix + number_of_row(mark + 1), after(prefix)):
                 found += self.layout.read_list(data)
@@ -116,7 +116,7 @@ class Lists:
         return [element for _, data in rows for element in self.layout.read_list(data)]
 
     def _join(self, rows: list[tuple[bytes, bytes]]) -> None:
-        """Write many rows as one, in the place of the last of them."""
+        """Write many rows as one, under the key of the last one."""
         if len(rows) > self.MOST_ROWS:
             batch = self.store.batch()
             for row, _ in rows[:-1]:
@@ -167,14 +167,14 @@ class Lists:
             self.room = self.capacity
 
     def flush(self) -> None:
-        """Write what was changed."""
+        """Write all changes."""
         if self.unwritten:
             batch = self.store.batch()
             self.write(batch)
             self.store.write(batch)
 
     def write(self, batch: Any) -> None:
-        """Put what was changed into a batch."""
+        """Put all changes into a batch."""
         layout = self.layout
         for key in self.unwritten:
             known = self.lists[key]
@@ -191,7 +191,7 @@ class Lists:
         self.unwritten.clear()
 
     def forget(self) -> None:
-        """Drop what is in memory, changes included."""
+        """Drop everything in memory, including changes."""
         self.lists.clear()
         self.unwritten.clear()
         self.room = self.capacity

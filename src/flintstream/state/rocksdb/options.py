@@ -1,4 +1,4 @@
-"""What the configuration says of RocksDB, and what that means for a database."""
+"""The options of RocksDB, from the configuration to a database."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PREDEFINED: dict[str, dict[str, Any]] = {
     },
     "FLASH_SSD_OPTIMIZED": {"parallelism": 4, "files.open": -1},
 }
-"""What the sets of options stand for, by key without the prefix (``parallelism`` has no key)."""
+"""The predefined sets of options, by key without the prefix. ``parallelism`` has no key."""
 
 
 def _name(option: Option[Any]) -> str:
@@ -54,29 +54,29 @@ def _name(option: Option[Any]) -> str:
 _READ_ELSEWHERE = {rocksdb.DIRECTORIES, rocksdb.FACTORY, rocksdb.TRANSFER_THREADS}
 
 READ = tuple(option for option in rocksdb.OPTIONS if option not in _READ_ELSEWHERE)
-"""The options that say how a database is set up."""
+"""The options of a single database."""
 
 
 @dataclass(frozen=True)
 class RocksDBOptions:
-    """How the databases of a worker are set up."""
+    """The options of the databases of a worker."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
-    """By key without the prefix: what was configured, on top of the predefined options."""
+    """The predefined options updated with the configured ones, by key without the prefix."""
     directories: tuple[str, ...] = ()
-    """Where databases go; the directory for temporary files when there are none."""
+    """Directories for databases. If empty, the directory for temporary files is used."""
     factory: Callable[..., Any] | None = None
-    """Is given the options of each database, an ``Options`` of rocksdict, and returns them, or others.
+    """Receives the options of each database, an ``Options`` of rocksdict, and returns the same or other options.
 
-    It is a function, or a class without arguments whose objects can be called.
+    A function, or a class without arguments whose objects are callable.
     """
 
     @staticmethod
     def of(configuration: Mapping[str, str], factory: Any = None) -> RocksDBOptions:
-        """Return what the keys of a configuration say.
+        """Return the options in a configuration.
 
         Raises:
-            ValueError: A value is no valid setting; the message names its key.
+            ValueError: A value is invalid. The message names its key.
 
         >>> RocksDBOptions.of({"state.backend.rocksdb.writebuffer.size": "32 mb"}).values
         {'writebuffer.size': 33554432}
@@ -91,18 +91,18 @@ class RocksDBOptions:
         )
 
     def value(self, option: Option[T]) -> T:
-        """Return what was configured or predefined for an option, else its default."""
+        """Return the configured or predefined value of an option, or else its default."""
         value: T = self.values.get(_name(option), option.default)
         return value
 
     @property
     def cache_entries(self) -> int:
-        """How many entries of a state are kept as objects."""
+        """Number of entries per state that are kept as objects."""
         return self.value(rocksdb.CACHED_ENTRIES)
 
     @property
     def shared_memory(self) -> int | None:
-        """Bytes that all databases of a worker share; None where each has memory of its own."""
+        """Bytes of memory that all databases of a worker share; None if each has separate memory."""
         for option in (rocksdb.MEMORY_PER_SLOT, rocksdb.MEMORY_PER_WORKER):
             fixed = self.value(option)
             if fixed is not None:
@@ -113,15 +113,15 @@ class RocksDBOptions:
         """Return options for one database.
 
         Raises:
-            TypeError: The factory returned something else.
+            TypeError: The factory returned something other than ``Options``.
         """
         options = rocksdict.Options(raw_mode=True)
         options.create_if_missing(True)
         options.set_use_fsync(False)
-        # RocksDB's own log of what it does, which nobody reads
+        # Keep RocksDB's own log small, as it is never read.
         options.set_keep_log_file_num(1)
         options.set_max_log_file_size(MB)
-        # files of which most rows were removed are compacted, so that expired state leaves the disk
+        # Compact files in which most rows are deleted, so that expired state leaves the disk.
         options.add_compact_on_deletion_collector_factory(10_000, 5_000, 0.5)
         for name, apply in _SETTERS.items():
             if name in self.values:
@@ -132,8 +132,8 @@ class RocksDBOptions:
         made = (self.factory() if isinstance(self.factory, type) else self.factory)(options)
         if not isinstance(made, rocksdict.Options):
             raise TypeError(
-                f"the RocksDB options factory {self.factory!r} must return the rocksdict Options it is given, or "
-                f"others, but returned {made!r}"
+                f"the RocksDB options factory {self.factory!r} must return the rocksdict Options it receives, or "
+                f"other Options, but returned {made!r}"
             )
         return made
 
@@ -144,7 +144,7 @@ class RocksDBOptions:
         if shared is not None:
             cache, manager = _memory(shared, self.value(rocksdb.WRITE_BUFFER_RATIO))
             tables.set_block_cache(cache)
-            # else they would come on top of what is shared
+            # Otherwise they would be outside the shared memory.
             tables.set_cache_index_and_filter_blocks(True)
             tables.set_pin_l0_filter_and_index_blocks_in_cache(True)
             options.set_write_buffer_manager(manager)
@@ -156,7 +156,7 @@ class RocksDBOptions:
         if metadata_block_size is not None:
             tables.set_metadata_block_size(metadata_block_size)
         if self.value(rocksdb.BLOOM_FILTER):
-            bits: Any = self.value(rocksdb.BLOOM_BITS)  # of which the type stub asks for whole ones
+            bits: Any = self.value(rocksdb.BLOOM_BITS)  # the type stub requires an int
             tables.set_bloom_filter(bits, self.value(rocksdb.BLOOM_BLOCKS))
         return tables
 
@@ -188,7 +188,7 @@ _memories: dict[tuple[int, float], tuple[Any, Any]] = {}
 
 
 def _memory(size: int, write_buffer_ratio: float) -> tuple[Any, Any]:
-    """Return the block cache and the manager of write buffers that all databases of this process share."""
+    """Return the block cache and the write buffer manager that all databases of this process share."""
     found = _memories.get((size, write_buffer_ratio))
     if found is None:
         cache = rocksdict.Cache(size)

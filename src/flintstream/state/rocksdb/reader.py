@@ -1,4 +1,4 @@
-"""Reads the files that a backend on RocksDB has left: without a backend, piece by piece, without pickle if asked."""
+"""A reader of RocksDB files in checkpoints: needs no backend, reads in pieces, and works without pickle if asked."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class RocksDBFiles:
-    """A copy of a database, opened for reading. It uses no more memory than RocksDB does, and one piece."""
+    """A copy of a database, opened for reading. Its memory is that of RocksDB plus one piece."""
 
     def __init__(self, settings: StateSettings, directory: str, operator: str) -> None:
-        """Open the files in ``directory``, which stay as they are.
+        """Open the files in ``directory``, which do not change.
 
         Raises:
-            CorruptCheckpointError: They are no database of state.
+            CorruptCheckpointError: They are not a database of state.
             MissingDependencyError: RocksDB is not installed.
         """
         options = RocksDBOptions.of(settings.options, settings.factory)
@@ -42,7 +42,7 @@ class RocksDBFiles:
         self._layouts = {number: Layout(info, number, lambda _: 0) for number, info in tables.items()}
 
     def changes(self, *, allow_pickle: bool = True) -> Iterator[Change]:
-        """Return all entries in the order of the rows, piece by piece."""
+        """Return all entries in the order of the rows, in pieces."""
         decode = partial(decode_one, allow_pickle=allow_pickle)
         pending: dict[int, Change] = {}
         for number, key, value in self._entries(decode):
@@ -66,7 +66,7 @@ class RocksDBFiles:
                 yield number, layout.key_of(*several[0], decode), values if layout.info.kind == "list" else values[0]
 
     def _place(self, entry: tuple[bytes, bytes]) -> bytes:
-        """Return what the rows of one entry have in common: those of a list, their prefix."""
+        """Return the row of an entry, or the common prefix of the rows of a list."""
         layout = self._layouts[place_of(entry[0])[1]]
         return entry[0][: layout.prefix_end(entry[0])] if layout.info.kind == "list" else entry[0]
 

@@ -1,24 +1,24 @@
-"""How state lies in RocksDB: one table of rows, ordered by key group, then by state, then by key.
+"""The layout of state in RocksDB: one table of rows, ordered by key group, then by state, then by key.
 
 =====================  ===========================================================================================
 bytes of a row's key
 =====================  ===========================================================================================
 2                      key group, big endian
-2                      number of the state, big endian; the catalogue says which one that is
-rest                   encoded parts, each but the last with its length (4) before it: the key, the namespace if there
-                       is one, the map key of a map. Of a list all have their length, and an 8-byte number comes last
-                       that grows, so that elements come in the order of being added
+2                      number of the state in the catalogue, big endian
+rest                   encoded parts: the key, the namespace if there is one, the map key of a map. Each part except
+                       the last follows its length (4). In a list, all parts follow their length, and an increasing
+                       8-byte number at the end keeps elements in the order in which they were added
 =====================  ===========================================================================================
 
 =====================  ===========================================================================================
 bytes of its value
 =====================  ===========================================================================================
-1                      1 if the parts follow as they were given, else 0
-8                      with a time-to-live, except of lists: the time of the last access in ms, big endian
-4, key                 only where the first byte is 1: the parts as they were given, with the length of all and of
-                       each before them. Encoded keys do not tell 1 and 1.0 apart, which are one key
-rest                   the encoded value; of a list any number of elements, each with its length (4) before it, and
-                       then its time (8) if there is a time-to-live
+1                      1 if the original parts follow, else 0
+8                      with a time-to-live, except for lists: the time of the last access in ms, big endian
+4, key                 only if the first byte is 1: the original parts, each after its length, all after their total
+                       length. Encoded keys do not distinguish 1 from 1.0, which are the same key
+rest                   the encoded value; for a list any number of elements, each after its length (4) and, with a
+                       time-to-live, its time (8)
 =====================  ===========================================================================================
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from flintstream.state.backend import TableInfo
 
 LAST_GROUP = 0xFFFF
-"""Beyond all key groups: the catalogue's place."""
+"""The pseudo key group of the catalogue, after all key groups."""
 
 _HEAD = Struct(">HH")
 _LENGTH = Struct(">I")
@@ -51,17 +51,17 @@ _all_atoms = ATOMS.issuperset
 
 
 class Packed:
-    """A value that could be changed from outside, kept as bytes so that only an update changes it."""
+    """A mutable value, kept as bytes so that only an update changes it."""
 
     __slots__ = ("data",)
 
     def __init__(self, data: bytes) -> None:
-        """Keep ``data``, which the codec made."""
+        """Keep ``data``, the output of the codec."""
         self.data = data
 
 
 def is_fixed(value: Any) -> bool:
-    """Tell whether a value can never change: an atom, or a tuple of such values.
+    """Return whether a value is immutable: an atom, or a tuple of immutable values.
 
     >>> is_fixed((1, ("a", None))), is_fixed(([],))
     (True, False)
@@ -73,12 +73,12 @@ def is_fixed(value: Any) -> bool:
 
 
 def packed(value: Any) -> Any:
-    """Return a value that cannot change as it is, any other one as :class:`Packed`."""
+    """Return an immutable value itself, and any other value as :class:`Packed`."""
     return value if type(value) in ATOMS or is_fixed(value) else Packed(encode_one(value))
 
 
 def unpacked(value: Any) -> Any:
-    """Return the value itself, a fresh one if it could be changed."""
+    """Return the value itself, or a fresh copy of a :class:`Packed` one."""
     return decode_one(value.data) if type(value) is Packed else value
 
 
@@ -91,7 +91,7 @@ class Layout:
     """Turns entries of one state into rows and back."""
 
     def __init__(self, info: TableInfo, number: int, key_group: Callable[[Any], int]) -> None:
-        """Lay out the state ``info`` under ``number``; ``key_group`` gives that of a key without namespace."""
+        """Lay out the state ``info`` under ``number``. ``key_group`` returns that of a key without namespace."""
         self.info = info
         self.number = number
         self._key_group = key_group
@@ -99,11 +99,11 @@ class Layout:
     # -- keys of rows ------------------------------------------------------------------------------------------------
 
     def head(self, group: int) -> bytes:
-        """Return what all keys of a group begin with."""
+        """Return the common prefix of all rows of a key group."""
         return _HEAD.pack(group, self.number)
 
     def single(self, key: Any) -> tuple[bytes, bytes | None]:
-        """Return the row of a key with a single value, and its parts as given where the row does not say them."""
+        """Return the row of a key with a single value, and its original parts if the row does not determine them."""
         if self.info.namespaced:
             return self._row(key, _parts(key), last_open=True)
         code, own = _encoded(key)
@@ -111,7 +111,7 @@ class Layout:
         return row, None if own is None else _LENGTH.pack(len(own)) + own
 
     def place(self, key: Any) -> bytes:
-        """Return the row of a key (in a map, of a pair) that has one row."""
+        """Return the row of a key with a single row; for a map, of a pair of key and map key."""
         if self.info.kind == "map":
             return self.entry(key)[0]
         if self.info.namespaced:
@@ -119,11 +119,11 @@ class Layout:
         return _HEAD.pack(self._key_group(key), self.number) + encode_key(key)
 
     def prefix(self, key: Any) -> tuple[bytes, bytes | None]:
-        """Return what the rows of a key begin with, in a state with several rows per key; else as :meth:`single`."""
+        """Return the prefix of a key in a state with several rows per key, and the parts as :meth:`single` does."""
         return self._row(key, _parts(key) if self.info.namespaced else [_encoded(key)], last_open=False)
 
     def entry(self, pair: tuple[Any, Any]) -> tuple[bytes, bytes | None]:
-        """Return the row of a map entry, ``pair`` being key and map key; else as :meth:`single`."""
+        """Return the row of a map entry, where ``pair`` is key and map key, and the parts as :meth:`single` does."""
         key, map_key = pair
         parts = _parts(key) if self.info.namespaced else [_encoded(key)]
         return self._row(key, [*parts, _encoded(map_key)], last_open=True)
@@ -143,7 +143,7 @@ class Layout:
         return b"".join(pieces), b"".join(_LENGTH.pack(len(own)) + own for own in owns)
 
     def key_of(self, row: bytes, value: bytes, decode: Callable[[bytes], Any] = decode_one) -> Any:
-        """Return the key of a row as it was given; of a map, the pair with the map key."""
+        """Return the original key of a row; for a map, the pair of key and map key."""
         if value[0]:
             start = 9 if self.stamped else 1
             parts = _split(value[start + 4 : _body(value, start)])
@@ -161,7 +161,7 @@ class Layout:
 
     @property
     def depth(self) -> int:
-        """How many parts have their length before them."""
+        """Number of parts that follow their length."""
         return self.info.namespaced + (self.info.kind in {"map", "list"})
 
     def prefix_end(self, row: bytes) -> int:
@@ -175,11 +175,11 @@ class Layout:
 
     @property
     def stamped(self) -> bool:
-        """Whether a row has a time of its own, not one per element."""
+        """Whether each row has one time, rather than one per element."""
         return self.info.ttl and self.info.kind != "list"
 
     def write(self, own: bytes | None, value: Any) -> bytes:
-        """Return the value of a row; with a time-to-live, ``value`` is a pair with the time."""
+        """Return the value of a row. With a time-to-live, ``value`` is a pair of value and time."""
         stamp = b""
         if self.info.ttl:
             value, time = value
@@ -199,7 +199,7 @@ class Layout:
         return b"".join(parts)
 
     def read(self, value: bytes) -> Any:
-        """Return the value of a row, as :meth:`write` was given it: one that could be changed is packed."""
+        """Return the value that :meth:`write` received; a mutable one is packed."""
         if self.info.ttl:
             return _from_bytes(value[_body(value, 9) :]), self.time_of(value)
         return _from_bytes(value[_body(value, 1) :])
@@ -220,7 +220,7 @@ class Layout:
         return elements
 
     def codes_of(self, value: bytes) -> Iterator[tuple[bytes, int | None]]:
-        """Return the encoded value of a row, of a list those of its elements, each with its time if it has one."""
+        """Return the encoded value of a row, or of each element of a list, with its time if it has one."""
         if self.info.kind != "list":
             yield value[_body(value, 9 if self.info.ttl else 1) :], self.time_of(value) if self.info.ttl else None
             return
@@ -233,7 +233,7 @@ class Layout:
 
     @staticmethod
     def joined(values: list[bytes]) -> bytes:
-        """Return the value of a row that has the elements of several rows of a list."""
+        """Return the value of a row with the elements of several rows of a list."""
         return values[0] + b"".join([value[_body(value, 1) :] for value in values[1:]])
 
     @staticmethod
@@ -243,7 +243,7 @@ class Layout:
         return int(time)
 
     def has_expired(self, value: bytes, limit: int) -> bool:
-        """Tell whether a row, or an element in it, was accessed at ``limit`` or before for the last time."""
+        """Return whether the last access to a row, or to an element in it, was at or before ``limit``."""
         if self.info.kind != "list":
             return self.time_of(value) <= limit
         at, end = _body(value, 1), len(value)
@@ -255,7 +255,7 @@ class Layout:
         return False
 
     def converted(self, value: bytes, *, ttl: bool, now: int) -> bytes:
-        """Return the value of a row with times added (``now``) or taken away."""
+        """Return the value of a row with times added (``now``) or removed."""
         if self.info.kind == "list":
             elements = self.read_list(value)
             own = value[5 : _body(value, 1)] if value[0] else None
@@ -265,24 +265,24 @@ class Layout:
 
 
 def number_of_row(count: int) -> bytes:
-    """Return the end of a list's row: later rows come after earlier ones."""
+    """Return the end of a list's row, which orders rows by ``count``."""
     return _NUMBER.pack(count)
 
 
 def place_of(row: bytes) -> tuple[int, int]:
-    """Return key group and number of the state of a row."""
+    """Return the key group and the state number of a row."""
     group, number = _HEAD.unpack_from(row)
     return int(group), int(number)
 
 
 def after(prefix: bytes) -> bytes:
-    """Return the least row that comes after all rows with a prefix (which is not all 0xff)."""
+    """Return the smallest row after all rows with a prefix, which must not be all 0xff."""
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes((stem[-1] + 1,))
 
 
 def first_of(group: int, number: int) -> bytes:
-    """Return where the rows of a state begin within a key group; ``number`` may be one too many for two bytes."""
+    """Return the start of the rows of a state in a key group. ``number`` may exceed two bytes by one."""
     return _HEAD.pack(group + (number >> 16), number & 0xFFFF)
 
 
@@ -300,7 +300,7 @@ def _parts(key: Any) -> list[tuple[bytes, bytes | None]]:
 
 @lru_cache(4096)
 def _encoded_namespace(namespace: Any) -> tuple[bytes, bytes | None]:
-    """As :func:`_encoded`, with more effort, since many keys share a window."""
+    """Do the same as :func:`_encoded`, with more effort, since many keys share a window."""
     code, own = _encoded(namespace)
     if own is not None and encode_one(decode_one(code)) == own:
         return code, None
@@ -321,7 +321,7 @@ def _lead(stamp: bytes, own: bytes | None) -> bytes:
 
 
 def _body(value: bytes, start: int) -> int:
-    """Return where the encoded value begins."""
+    """Return the offset of the encoded value."""
     if value[0]:
         return start + 4 + int(_LENGTH.unpack_from(value, start)[0])
     return start

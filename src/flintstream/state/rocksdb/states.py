@@ -1,4 +1,4 @@
-"""The kinds of state in RocksDB, as far as they differ from those in a dict."""
+"""State objects of the RocksDB backend, where they differ from those of the hash map backend."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGELESS = frozenset({int, str, bytes, bool, float})
 
 
 class RocksValueState(HeapValueState):
-    """One value per key; what most programs use most, so atoms in memory are reached without a further call."""
+    """One value per key. Programs use it most, so atoms in memory need no further call."""
 
     __slots__ = ("_unwritten", "_young")
     _values: Entries  # type: ignore[assignment]
@@ -33,7 +33,7 @@ class RocksValueState(HeapValueState):
         self._unwritten = self._values.unwritten
 
     def value(self) -> Any:
-        """Return the value, None when there is none."""
+        """Return the value, or None."""
         key = self._scope.key
         value = self._young.get(key)
         return value if value.__class__ in CHANGELESS else self._values.get(key)
@@ -53,7 +53,7 @@ class RocksValueState(HeapValueState):
 
 
 class RocksListState(HeapListState):
-    """A list per key; adding to it reads nothing."""
+    """A list per key. Adding to it does not read."""
 
     __slots__ = ()
     _values: Lists  # type: ignore[assignment]
@@ -77,7 +77,7 @@ class RocksTtlListState(TtlListState, RocksListState):  # type: ignore[misc]
 
 
 class RocksEntryIterator(EntryIterator):
-    """Iterates over a map without reading all of it at once."""
+    """Iterates over a map without reading it as a whole."""
 
     def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
         self._state = state
@@ -88,7 +88,7 @@ class RocksEntryIterator(EntryIterator):
 
 
 class RocksMapState(HeapMapState):
-    """A map per key, with a row for each of its entries."""
+    """A map per key, with a row for each entry."""
 
     __slots__ = ()
     _values: Entries  # type: ignore[assignment]
@@ -106,7 +106,7 @@ class RocksMapState(HeapMapState):
             self._dirty[pair] = 0
 
     def get(self, key: Any) -> Any:
-        """Return the value of a map key, None when there is none."""
+        """Return the value of a map key, or None."""
         return self._values.get((self._scope.key, key))
 
     def put(self, key: Any, value: Any) -> None:
@@ -118,18 +118,18 @@ class RocksMapState(HeapMapState):
             self._dirty[pair] = 0
 
     def remove(self, key: Any) -> None:
-        """Remove a map key if it is there."""
+        """Remove a map key if it exists."""
         pair = (self._scope.key, key)
         if pair in self._values:
             self.changes += 1
             self._delete(pair)
 
     def is_empty(self) -> bool:
-        """Tell whether the map has no keys."""
+        """Return whether the map has no keys."""
         return next(self._values.of_map(self._scope.key), None) is None
 
     def stream(self) -> Iterator[tuple[Any, Any]]:
-        """Return the entries of the current key, read as they are needed, as they are now."""
+        """Return the current entries of the current key, and read them lazily."""
         return self._values.of_map(self._scope.key)
 
     def entries(self) -> dict[Any, Any]:
@@ -137,7 +137,7 @@ class RocksMapState(HeapMapState):
         return dict(self.stream())
 
     def items(self) -> EntryIterator:
-        """Iterate over the pairs; the iterator has ``remove()``, other changes meanwhile raise RuntimeError."""
+        """Iterate over the pairs. The iterator has ``remove()``; any other change meanwhile raises RuntimeError."""
         return RocksEntryIterator(self, lambda item: item)
 
     def keys(self) -> EntryIterator:
@@ -149,7 +149,7 @@ class RocksMapState(HeapMapState):
         return RocksEntryIterator(self, itemgetter(1))
 
     def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
-        """Move the one map that the scope keys ``sources`` hold to ``target``; two maps cannot be merged."""
+        """Move the one map of the scope keys ``sources`` to ``target``. Two maps cannot be merged."""
         for source in sources:
             moved = list(self._values.of_map(source))
             if moved and next(self._values.of_map(target), None) is not None:
@@ -167,24 +167,24 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
     _values: Entries  # type: ignore[assignment]
 
     def get(self, key: Any) -> Any:
-        """Return the value of a map key, None when there is none or it has expired."""
+        """Return the value of a map key, or None if it is absent or has expired."""
         return self._live((self._scope.key, key))
 
     def is_empty(self) -> bool:
-        """Tell whether no map key is left that may be seen."""
+        """Return whether the map has no visible keys."""
         limit = self.clock() - self._ttl
         found = self._values.of_map(self._scope.key)
         return not any(self._return_expired or stamp > limit for _, (_, stamp) in found)
 
     def stream(self) -> Iterator[tuple[Any, Any]]:
-        """Return what may be seen of the map of the current key."""
+        """Return the visible entries of the current key, and read them lazily."""
         current = self._scope.key
         return self._visible(current, self._values.of_map(current))
 
     def _visible(self, current: Any, found: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
         for each, (value, _) in found:
             pair = (current, each)
-            entry = self._values.get(pair)  # it may have been read meanwhile, which may prolong its life
+            entry = self._values.get(pair)  # a read since then may have extended its life
             if entry is None:
                 continue
             now = self.clock()
@@ -197,7 +197,7 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
             yield each, value
 
     def entries(self) -> dict[Any, Any]:
-        """Return what may be seen of the map of the current key."""
+        """Return the visible entries of the current key."""
         return dict(self.stream())
 
     def expire(self, key: Any, now: int) -> None:
@@ -206,7 +206,7 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
 
 
 class RocksListPanes(ListPanes):
-    """All records of a window; adding to them reads nothing, so that a pane may have been empty every time."""
+    """All records of a window. Adding does not read, so every pane may have been empty before."""
 
     __slots__ = ()
     _values: Lists
@@ -216,7 +216,7 @@ class RocksListPanes(ListPanes):
         opened: Callable[[Any, Any], None] | None = None,
         copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
     ) -> Add:
-        """Return what appends a record to panes."""
+        """Return a function that appends a record to panes."""
         backend, append, dirty, tracking = self._backend, self._values.append, self._dirty, self._backend.tracking
 
         def add(key: Any, windows: Iterable[Any], value: Any) -> None:
@@ -239,4 +239,4 @@ _REPLACED: dict[str, dict[str, Any]] = {
 }
 
 ROCKSDB_KINDS = {base: kind._replace(**_REPLACED.get(kind.name, {})) for base, kind in KINDS.items()}
-"""By class of descriptor: the kind of state, with classes of this module where they differ."""
+"""The kinds of state by class of descriptor, with the classes of this module."""

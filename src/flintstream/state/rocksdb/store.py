@@ -1,4 +1,4 @@
-"""A RocksDB database in a directory of its own: rows of bytes, files in and out."""
+"""A RocksDB database in its own directory: rows of bytes, and snapshots of its files."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _CATALOGUE = _END + b"tables"
 
 
 class Store:
-    """One open database. What is written survives :meth:`checkpoint` and nothing else: there is no log of writes."""
+    """One open database. It has no log of writes, so only :meth:`checkpoint` makes them durable."""
 
     def __init__(self, directory: str, options: Callable[[], Any]) -> None:
         """Create an empty database.
 
         Args:
-            directory: where; created, and removed by :meth:`close`.
+            directory: the database's own directory. It is created here and removed by :meth:`close`.
             options: returns the options of RocksDB for a new database.
         """
         self.directory = Path(directory)
@@ -40,17 +40,17 @@ class Store:
         self._opened = 0
         self.directory.mkdir(parents=True, exist_ok=True)
         self.empty = True
-        """Whether there are no rows; known without looking."""
+        """Whether there are no rows, without a read."""
         self._open()
 
     def _open(self) -> None:
-        # Every database gets a directory of its own: iterators keep the lock of a closed one a little longer.
+        # Every database gets its own directory: iterators hold the lock of a closed database a little longer.
         self._path = self.directory / f"db-{self._opened}"
         self.db = rocksdict.Rdict(str(self._path), self._options())
         self._writing = cast("Any", rocksdict.WriteOptions())  # the type stubs have no property disable_wal
         self._writing.disable_wal = True
         self.get: Callable[[bytes], bytes | None] = self.db.get
-        """Return the value of a row, None when there is none."""
+        """Return the value of a row, or None."""
 
     @staticmethod
     def batch() -> Any:
@@ -58,20 +58,20 @@ class Store:
         return rocksdict.WriteBatch(raw_mode=True)
 
     def write(self, batch: Any) -> None:
-        """Write a batch as a whole."""
+        """Write a batch atomically."""
         if len(batch):
             self.empty = False
             self.db.write(batch, self._writing)
 
     def rows(self, start: bytes = b"", end: bytes = _END) -> Iterator[tuple[bytes, bytes]]:
-        """Return the rows from ``start`` up to ``end``, as they are now whatever is written meanwhile."""
+        """Return the current rows from ``start`` up to ``end``. Later writes do not affect the result."""
         options = rocksdict.ReadOptions()
         options.set_iterate_upper_bound(end)
         found: Any = self.db.items(from_key=start, read_opt=options)
         return _held(found, options)
 
     def rows_of(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
-        """Return the rows of one state from ``start`` on, stepping over those of others."""
+        """Return the rows of one state from ``start`` on, and skip those of other states."""
         while True:
             start = max(start, first_of(place_of(start)[0], number)) if start else first_of(0, number)
             for row, value in self.rows(start):
@@ -94,7 +94,7 @@ class Store:
     # -- the catalogue ---------------------------------------------------------------------------------------------
 
     def write_catalogue(self, tables: dict[int, TableInfo], rows: int) -> None:
-        """Keep which state has which number, and how many rows lists have had."""
+        """Store the state of each number, and the last row number of lists."""
         states = {number: [i.name, i.kind, i.type, i.ttl, i.namespaced] for number, i in tables.items()}
         content = {"format": FORMAT, "states": states, "rows": rows}
         batch = self.batch()
@@ -102,27 +102,27 @@ class Store:
         self.db.write(batch, self._writing)
 
     def read_catalogue(self) -> tuple[dict[int, TableInfo], int]:
-        """Return what :meth:`write_catalogue` kept.
+        """Return the arguments of :meth:`write_catalogue`.
 
         Raises:
-            ValueError: The database is of a format that this version does not know.
+            ValueError: This release does not know the format of the database.
         """
         content = json.loads(self.get(_CATALOGUE) or b"null")
         if content is None or content["format"] != FORMAT:
             found = content and content["format"]
-            raise ValueError(f"a database of state should be of format {FORMAT}, this one is of format {found}")
+            raise ValueError(f"a database of state must have format {FORMAT}, but this one has format {found}")
         return {int(number): TableInfo(*fields) for number, fields in content["states"].items()}, content["rows"]
 
     # -- files -----------------------------------------------------------------------------------------------------
 
     def checkpoint(self, directory: str) -> None:
-        """Leave the files of the database in a directory that does not exist yet: hard links where possible."""
+        """Write the files of the database, as hard links if possible, into a directory that does not exist yet."""
         Path(directory).parent.mkdir(parents=True, exist_ok=True)
         self.db.flush()
         rocksdict.Checkpoint(self.db).create_checkpoint(directory)
 
     def restore(self, directory: str) -> None:
-        """Take over the files that :meth:`checkpoint` left; they stay as they are."""
+        """Replace the database by the files of :meth:`checkpoint`, which do not change."""
         self._shut()
         self._opened += 1
         target = self.directory / f"db-{self._opened}"
@@ -130,7 +130,7 @@ class Store:
         for file in Path(directory).iterdir():
             if file.suffix == ".sst":
                 _link(file, target / file.name)
-            else:  # RocksDB goes on writing to the others
+            else:  # RocksDB will write to the other files
                 shutil.copyfile(file, target / file.name)
         self._open()
         self.empty = False
@@ -146,7 +146,7 @@ class Store:
 
 
 def _held(found: Iterator[tuple[bytes, bytes]], options: Any) -> Iterator[tuple[bytes, bytes]]:  # noqa: ARG001
-    """Iterate over rows; rocksdict forgets that its iterator needs the options, so something has to hold them."""
+    """Iterate over rows, and keep a reference to the options: rocksdict's iterator needs them but does not hold one."""
     yield from found
 
 

@@ -1,9 +1,9 @@
-"""Entries of states on their way between operators and RocksDB.
+"""Entries of states between operators and RocksDB.
 
-What was used of late is kept as objects, so that frequent keys cost no more than a look into a dict. What was changed
-is written in batches. Values that a program could change in place are kept encoded, and every access gets a fresh one:
-as in Flink, only what a program hands to ``update``, ``add`` or ``put`` is kept. Accumulators of aggregating state
-belong to the aggregate function alone, and are kept as they are.
+Recently used entries are kept as objects, so that frequent keys cost only a dict lookup. Changes are written in
+batches. Mutable values are kept encoded, and every access decodes a fresh one: as in Flink, a change counts only when
+the program passes the value to ``update``, ``add`` or ``put``. Accumulators of aggregating state belong to the
+aggregate function alone, so they are kept as objects.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from flintstream.state.rocksdb.store import Store
 
 ABSENT = Packed(b"")
-"""In the place of a value: there is none."""
+"""Marks an absent value."""
 
 
 class Entries:
-    """The single values of a state, or the entries of its maps: used like a dict.
+    """The single values of a state, or the entries of its maps. Used like a dict.
 
-    Two generations of entries are kept in memory. When the young one is full, its changes are written, and it takes the
-    place of the old one, which is dropped.
+    Two generations of entries are kept in memory. When the young one is full, its changes are written, and it replaces
+    the old one.
     """
 
     def __init__(self, store: Store, layout: Layout, capacity: int) -> None:
-        """Hold the entries laid out by ``layout`` in ``store``, up to ``capacity`` of them as objects."""
+        """Hold the entries laid out by ``layout`` in ``store``, with up to ``capacity`` of them as objects."""
         self.store = store
         self.layout = layout
         self.capacity = max(capacity // 2, 1)
         self.young: dict[Any, Any] = {}
         self.old: dict[Any, Any] = {}
         self.unwritten: set[Any] = set()
-        """Keys in the young generation that RocksDB has otherwise."""
+        """Keys in the young generation whose values are not in RocksDB yet."""
         self.ttl = layout.info.ttl
         self.live = layout.info.kind == "aggregating"
         self.row: Callable[[Any], tuple[bytes, bytes | None]] = (
@@ -113,7 +113,7 @@ class Entries:
         return value
 
     def peek(self, key: Any) -> Any:
-        """Return the value of a key, ``ABSENT`` when there is none, without keeping it in memory."""
+        """Return the value of a key, or ``ABSENT``, without keeping it in memory."""
         value = self.young.get(key, self)
         if value is self:
             value = self._read(key)
@@ -122,16 +122,16 @@ class Entries:
         return unpacked(value[0]), value[1]
 
     def turn(self) -> None:
-        """Make room."""
+        """Write the young generation, and make it the old one."""
         batch = self.store.batch()
         self.write(batch)
         self.store.write(batch)
-        # state objects hold on to the young one
+        # State objects hold a reference to the young dict, so it is reused.
         self.old = self.young.copy()
         self.young.clear()
 
     def write(self, batch: Any) -> None:
-        """Put what was changed into a batch."""
+        """Put all changes into a batch."""
         young, write, row = self.young, self.layout.write, self.row
         for key in self.unwritten:
             value = young[key]
@@ -143,7 +143,7 @@ class Entries:
         self.unwritten.clear()
 
     def forget(self) -> None:
-        """Drop what is in memory, changes included."""
+        """Drop everything in memory, including changes."""
         self.young.clear()
         self.old.clear()
         self.unwritten.clear()
@@ -151,7 +151,7 @@ class Entries:
     # -- maps ------------------------------------------------------------------------------------------------------
 
     def of_map(self, key: Any) -> Iterator[tuple[Any, Any]]:
-        """Return the entries of one map, in the order of their bytes, as they are now."""
+        """Return the current entries of one map, in the order of their bytes."""
         self.flush()
         prefix, _ = self.layout.prefix(key)
         rows = self.store.rows(prefix, after(prefix))
@@ -163,7 +163,7 @@ class Entries:
         return (unpacked(value[0]), value[1]) if self.ttl else unpacked(value)
 
     def flush(self) -> None:
-        """Write what was changed."""
+        """Write all changes."""
         if self.unwritten:
             batch = self.store.batch()
             self.write(batch)
@@ -171,10 +171,10 @@ class Entries:
 
 
 class RocksTable:
-    """One state: its entries, and what of them changed since the last delta.
+    """One state: its entries, and a record of their changes since the last delta.
 
-    ``dirty`` has the keys that changed (of a map, with the map key): beside ``ADDED_TO`` lists that were only added to,
-    beside 0 everything else.
+    ``dirty`` has the changed keys (for a map, with the map key). The value is ``ADDED_TO`` for lists that were only
+    appended to, and 0 for all others.
     """
 
     def __init__(self, store: Store, layout: Layout, capacity: int, numbers: RowNumbers) -> None:
@@ -190,16 +190,16 @@ class RocksTable:
 
     @property
     def info(self) -> TableInfo:
-        """What is known of the state."""
+        """The name, kind and type of the state."""
         return self.layout.info
 
     def become(self, info: TableInfo) -> None:
-        """Take what a program declares for what is known of the state."""
+        """Set what is known of the state to what the program declares."""
         self.layout.info = info
         self.values.ttl = info.ttl
 
     def changes(self) -> Iterator[Change]:
-        """Return what changed since the last call, piece by piece."""
+        """Return the changes since the last delta, in pieces."""
         dirty, peek = list(self.dirty.items()), self.values.peek
         for at in range(0, len(dirty), PIECE):
             keys, values, deleted, appended = [], [], [], []
@@ -216,7 +216,7 @@ class RocksTable:
             yield Change(self.info, keys, values, deleted, appended)
 
     def apply(self, change: Change, now: int) -> None:
-        """Take over what changed, with or without times as the state has them."""
+        """Apply changes, and add or remove times to match the state."""
         entries = self.values
         for key in change.deleted:
             del entries[key]
