@@ -117,7 +117,7 @@ def test_a_copy_has_what_was_written_to_several_files(files, log):
 
 def test_a_copy_refuses_a_file_of_another_version():
     writer = StateFileWriter(io.BytesIO())
-    with pytest.raises(ValueError, match="version 2 does not fit into one of version 1"):
+    with pytest.raises(ValueError, match="a file of version 2 into one of version 1"):
         writer.copy(StateFile(to_bytes(LOGGED, log=True)))
 
 
@@ -187,7 +187,7 @@ def test_check_finds_damage_without_decoding():
 
 @pytest.mark.parametrize("data", [b"", b"x", b"PAR1" * 40, b'{"format": "flintstream checkpoint"}' * 3])
 def test_something_else_is_no_state_file(data):
-    with pytest.raises(CorruptCheckpointError, match=r"^s3://b/k: it is no state file$"):
+    with pytest.raises(CorruptCheckpointError, match=r"^s3://b/k: it is not a state file$"):
         StateFile(data, "s3://b/k")
 
 
@@ -195,7 +195,7 @@ def test_a_file_of_a_later_release_names_it():
     header = struct.pack(">8sHH16s", b"FLSTATE\n", 3, 0, b"7.1.0")
     data = header + struct.pack(">I", crc32(header)) + to_bytes()[32:]
     with pytest.raises(
-        CorruptCheckpointError, match=r"version 3, but .* reads 1 and 2; use flintstream 7\.1\.0 or later"
+        CorruptCheckpointError, match=r"version 3, but .* reads 1 and 2: use flintstream 7\.1\.0 or later"
     ):
         StateFile(data)
 

@@ -95,7 +95,7 @@ def test_json_has_all_there_is_of_an_entry(path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--operator", "x"], "has no operator of uid 'x'; it has 'basket' (baskets), 'total' (total)"),
+        (["--operator", "x"], "has no operator with the uid 'x'; it has 'basket' (baskets), 'total' (total)"),
         (["--state", "x"], "has no state 'x'; its states are: price, seen, sum"),
     ],
 )

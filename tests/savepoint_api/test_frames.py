@@ -171,7 +171,7 @@ def test_structs_become_tuples_or_rows_as_declared(spark, tmp_path):
 @pytest.mark.spark
 def test_a_frame_that_does_not_fit_is_refused_without_traces_of_spark(spark, tmp_path):
     twice = spark.createDataFrame([("a", 1), ("a", 2)], "key string, value bigint")
-    with pytest.raises(CheckpointError, match=r"^state 'count' for operator remember: key 'a' comes twice$"):
+    with pytest.raises(CheckpointError, match=r"^state 'count' for operator remember: duplicate key 'a'$"):
         SavepointWriter.new(8).with_state("remember", COUNT, twice).write(str(tmp_path / "no"))
     writer = SavepointWriter.new(8).with_state("remember", COUNT, twice.withColumnRenamed("value", "n"))
     with pytest.raises(CheckpointError, match="columns key, n, but needs key and value"):

@@ -118,7 +118,7 @@ def test_what_an_operator_holds_beside_keyed_state_is_shown_by_subtask(written):
 
 
 def test_operators_and_states_that_do_not_exist_are_answered_with_those_that_do(plain):
-    with pytest.raises(CheckpointError, match=r"no operator of uid 'talley'; it has .*'tally' \(KEYED PROCESS\)"):
+    with pytest.raises(CheckpointError, match=r"no operator with the uid 'talley'; it has .*'tally' \(KEYED PROCESS\)"):
         plain.read("talley", "count")
     with pytest.raises(CheckpointError, match=r"'KEYED PROCESS' \(uid tally\).* no state 'cuont'; it has 'count'"):
         list(plain.read("tally", "cuont"))

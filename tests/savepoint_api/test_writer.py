@@ -198,10 +198,10 @@ def test_pickled_keys_are_copied_with_their_file_but_not_rewritten_unseen(tmp_pa
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([("a", 1), ("a", 2)], "key 'a' comes twice"),
+        ([("a", 1), ("a", 2)], "duplicate key 'a'"),
         ([("a", "x")], "key 'a': the declared type is Long"),
         ([("a", None)], "key 'a' has no value"),
-        (["abc"], "'abc' is no pair of key and value"),
+        (["abc"], "'abc' is not a pair of key and value"),
     ],
 )
 def test_data_that_does_not_fit_is_refused_with_its_key(data, message, tmp_path):
@@ -214,11 +214,11 @@ def test_data_that_does_not_fit_is_refused_with_its_key(data, message, tmp_path)
 def test_mistakes_are_answered_with_what_there_is(written, tmp_path):
     path, _ = written("hashmap", 2)
     writer = SavepointWriter.from_existing(path)
-    with pytest.raises(CheckpointError, match=r"no operator of uid 'x'; there is .*'tally'"):
+    with pytest.raises(CheckpointError, match=r"no operator with the uid 'x'; it has .*'tally'"):
         writer.remove_operator("x")
     with pytest.raises(CheckpointError, match="no state 'x'; it has 'count'"):
         writer.transform_state("tally", "x", lambda entry: entry.value)
-    with pytest.raises(CheckpointError, match="there is one of that uid already"):
+    with pytest.raises(CheckpointError, match="that uid is already in use"):
         writer.rename_operator("tally", "ttl")
     with pytest.raises(CheckpointError, match="not keyed"):
         writer.with_state("numbers", COUNT, [])

@@ -1,1 +1,1 @@
-"""Checkpoints and savepoints as files: their format, and where they are kept."""
+"""The file formats and settings of checkpoints and savepoints."""

@@ -1,4 +1,4 @@
-"""Keyed state in the form that all backends hand out and take over, and that files hold."""
+"""The common form of keyed state: all backends produce and accept it, and files hold it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableInfo:
-    """What is known of one state of one operator, whichever backend holds it."""
+    """The description of one state of one operator, independent of the backend."""
 
     name: str
     kind: str
     """The kind of state: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``; ``timers`` for timers."""
     type: str = ""
-    """How the declared type of the values reads; empty when none was declared."""
+    """The declared type of the values as text; empty if none was declared."""
     ttl: bool = False
     """Whether every value (list element, map entry) is a pair with the time of its last access (ms)."""
     namespaced: bool = False
@@ -25,17 +25,17 @@ class TableInfo:
 
 
 class Change(NamedTuple):
-    """Entries of a table that were set, removed or added to; a snapshot is a series of them that only set.
+    """Entries of a table that were set, deleted or appended to. A snapshot is a series of changes that only set.
 
-    It reads the same for every backend. ``keys`` and ``deleted`` hold keys as the backend's :attr:`key` has them, in a
-    namespaced table ``(key, namespace)``; in a table of kind ``map`` each of these is paired with a map key once more:
-    ``(key, map key)``. ``values`` stand beside ``keys``: the value of a ``value`` state, the reduced value, the
-    accumulator, the list of all elements, or the value of one map entry. A table of timers has ``(timestamp, key,
-    namespace)`` for keys and no values at all.
+    The form is the same for all backends. ``keys`` and ``deleted`` hold values of the backend's :attr:`key`; in a
+    namespaced table ``(key, namespace)``; in a table of kind ``map`` additionally paired with a map key: ``(key, map
+    key)``. ``values`` correspond to ``keys``: the value of a ``value`` state, the reduced value, the accumulator, the
+    list of all elements, or the value of one map entry. A table of timers has ``(timestamp, key, namespace)`` for keys
+    and no values.
 
-    ``appended`` is for lists alone: pairs of a key and the elements, at least one, that come after those that the key
-    has; it may have none. A change takes effect in this order: keys are deleted, keys are set, elements are appended.
-    To set or delete twice is as good as once, to append is not: each change is to be applied exactly once.
+    ``appended`` is only for lists: pairs of a key and one or more elements, which follow the key's present elements, if
+    it has any. A change takes effect in this order: keys are deleted, keys are set, elements are appended. Setting and
+    deleting are idempotent, but appending is not, so each change must be applied exactly once.
     """
 
     table: TableInfo

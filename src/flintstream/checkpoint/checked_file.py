@@ -1,7 +1,7 @@
-"""Opens a state file as the metadata of a checkpoint knows it: no other file in its place is taken for it.
+"""Access to a state file with a check against the size and checksum in the metadata of its checkpoint.
 
-Every part of a state file has a checksum of its own, so what is damaged is found while it is read. A good file of
-another subtask or checkpoint is found only by the checksum of the whole, which is computed from what is read anyway.
+Every part of a state file has its own checksum, so damage is found on reading. An intact file of another subtask or
+checkpoint is found only by the checksum of the whole file, which is computed from the parts that are read anyway.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _BLOCK = 1 << 20
 def checked_file(
     stream: BinaryIO, path: str, size: int, checksum: str, *, whole: bool = True, allow_pickle: bool = True
 ) -> Iterator[StateFile]:
-    """Read a state file; that it is the right one is known for sure when the context is left.
+    """Open a state file for reading, and verify at the end of the context that it is the right one.
 
-    What was not read until then is read at the end, unless the context is left before its time.
+    The end of the context reads the rest of the file, unless an error of the file itself has ended it.
 
     Args:
-        stream: the file, which can seek.
-        path: what messages call the file.
-        size: bytes that it should have.
-        checksum: SHA-256 that it should have, in hexadecimal.
-        whole: False compares the size alone, where someone else reads the file whole.
+        stream: the file, which must be seekable.
+        path: the name of the file in messages.
+        size: its expected size in bytes.
+        checksum: its expected SHA-256, in hexadecimal.
+        whole: False to compare only the size, if other code reads the whole file.
         allow_pickle: as for :class:`~flintstream.checkpoint.state_file.StateFile`.
 
     Raises:
-        CorruptCheckpointError: It is damaged, or another file.
+        CorruptCheckpointError: The file is damaged, or a different one.
 
     >>> from flintstream.checkpoint.state_file import to_bytes
     >>> with checked_file(io.BytesIO(to_bytes()), "chk-1/0-0", 99, "..."):
@@ -61,13 +61,13 @@ def checked_file(
     except (CorruptCheckpointError, OSError):
         raise
     except Exception:
-        check()  # what does not fit the program may be because it is of another one
+        check()  # state that does not fit the program may come from the wrong file
         raise
     check()
 
 
 class _Hashing:
-    """A file that hashes what is read of it in order."""
+    """A file that hashes its content while that is read in order."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

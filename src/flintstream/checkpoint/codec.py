@@ -1,10 +1,10 @@
-"""State as bytes: Python objects that come back with the value and the type they had.
+"""State as bytes: Python objects that keep their value and type.
 
-Plain data (numbers, texts, collections, times, rows, windows, members of importable enums) is written by content, in
-MessagePack with a few extension codes. What else there is, is pickled object by object and marked as such, so that a
-reader may do without pickle. Objects that two values share come back as two objects.
+Plain data (numbers, strings, collections, times, rows, windows, members of importable enums) is written by content, in
+MessagePack with a few extension codes. All other objects are pickled one by one and marked as pickled, so that a reader
+can do without pickle. An object that two values share becomes two objects.
 
-There are two ways in. :func:`encode` takes a block of values and works on columns: one check and one call for
+There are two entry points. :func:`encode` takes a block of values and works on columns, with one check and one call for
 thousands of values. :func:`encode_one` takes a single value. ``docs/state-format.md`` describes the bytes.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CorruptDataError", "Opaque", "decode", "decode_one", "encode", "encode_key", "encode_one", "register"]
 
-# Forms of columns. They are in files: never give one another meaning.
+# Forms of columns. Files contain them, so never change the meaning of a number.
 PLAIN, SAME, TUPLES, LISTS, EXTENSION, MIXED = range(6)
 
 _MAX_SAME = 1 << 20
@@ -45,7 +45,7 @@ _EXACT = frozenset({type(None), bool, int, str, bytes})  # equal values of one o
 
 
 def encode(values: Sequence[Any]) -> bytes:
-    """Return a block of values as bytes; made for thousands of values of one type.
+    """Return a block of values as bytes. Optimized for thousands of values of one type.
 
     Raises:
         CheckpointError: A value can be neither written by content nor pickled.
@@ -60,12 +60,12 @@ def decode(data: bytes, *, allow_pickle: bool = True) -> list[Any]:
     """Return the values of a block.
 
     Args:
-        data: What :func:`encode` returned.
-        allow_pickle: Whether code may run: unpickling, and imports of modules for their enums. If not, such values
-            are :class:`Opaque`.
+        data: the result of :func:`encode`.
+        allow_pickle: whether code may run, which means unpickling and importing the modules of enums. If not, such
+            values are :class:`Opaque`.
 
     Raises:
-        CorruptDataError: The bytes are something else, or need a class that cannot be imported.
+        CorruptDataError: The bytes are not a block of values, or need a class that cannot be imported.
     """
     try:
         return _values(unpack(data, allow_pickle))
@@ -97,11 +97,11 @@ def _atoms(values: list[Any], first: Any, cls: type) -> bytes:
 
 
 def _collections(values: list[Any], cls: type, depth: int) -> bytes | None:
-    """Write values that all are of one type which is no atom; None if it has no form of its own."""
+    """Write values of one type that is not an atom. Return None if the type has no special form."""
     if cls is tuple:
         width = len(values[0])
         if list(map(len, values)).count(width) == len(values):
-            # not zip(*values): its many iterators would set off the garbage collector, which then walks all state
+            # Avoid zip(*values): its many iterators would trigger the garbage collector, which then walks all state.
             columns = [_column(list(map(itemgetter(i), values)), depth) for i in range(width)]
             return _parts(TUPLES, pack(len(values)), b"\xdd" + width.to_bytes(4, "big") + b"".join(columns))
     elif cls is list:
@@ -118,7 +118,7 @@ def _collections(values: list[Any], cls: type, depth: int) -> bytes | None:
 
 
 def _if_plain(values: list[Any], parts: Callable[[], Iterable[Any]]) -> bytes | None:
-    """Write values as they are if all their ``parts`` are atoms of at most 64 bits."""
+    """Write values directly if all their ``parts`` are atoms of at most 64 bits."""
     if not _proven(parts):
         return None
     try:
@@ -128,10 +128,10 @@ def _if_plain(values: list[Any], parts: Callable[[], Iterable[Any]]) -> bytes | 
 
 
 def _proven(parts: Callable[[], Iterable[Any]]) -> bool:
-    """Tell whether the strict packer keeps the types of all parts, or else refuses them.
+    """Return whether the strict packer either keeps the types of all parts or refuses them.
 
-    It would write a bytearray as bytes, for one. Only numbers have a sum and only texts can be joined, which takes a
-    fraction of the time of looking at every type; the packer sees to subclasses.
+    It would write a bytearray as bytes, for example. Only numbers can be summed and only strings joined, which takes a
+    fraction of the time of checking every type. The packer itself refuses subclasses.
     """
     first = next(iter(parts()), None)
     try:
@@ -141,13 +141,13 @@ def _proven(parts: Callable[[], Iterable[Any]]) -> bool:
         if isinstance(first, str):
             "".join(parts())
             return True
-    except Exception:  # noqa: BLE001, S110 - whatever the arithmetic of other objects raises: it is no proof
+    except Exception:  # noqa: BLE001, S110 - other objects may raise anything, and then nothing is proven
         pass
     return all_atoms(set(map(type, parts())))
 
 
 def _parts(form: int, *packed: bytes) -> bytes:
-    """Return an array of a form (a small number) and what is packed already."""
+    """Return an array of a form (a small number) and packed items."""
     return bytes((0x91 + len(packed), form)) + b"".join(packed)
 
 
@@ -169,13 +169,13 @@ def _values(column: list[Any]) -> list[Any]:
             return [()] * count
         rows = list(zip(*map(_values, columns), strict=True))
         if len(rows) != count:
-            raise CorruptDataError(f"{len(rows)} tuples where there should be {count}")
+            raise CorruptDataError(f"{len(rows)} tuples instead of {count}")
         return rows
     if form == LISTS:
         _, lengths, part = column
         flat = _values(part)
         if sum(lengths) != len(flat) or min(lengths, default=0) < 0:
-            raise CorruptDataError("lists that do not add up")
+            raise CorruptDataError("lists whose lengths do not match their elements")
         items = iter(flat)
         return [list(islice(items, length)) for length in lengths]
     if form == EXTENSION:

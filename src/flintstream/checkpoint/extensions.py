@@ -1,4 +1,4 @@
-"""How the value types of the standard library and of flintstream are written."""
+"""Codec extensions for the value types of the standard library and of flintstream."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _row(plain: tuple[tuple[str, ...] | None, tuple[Any, ...], int]) -> Row:
 
 
 def _row_key(row: Row) -> tuple[Any, ...]:
-    # named rows are equal whatever the order of their fields
+    # Equality of named rows ignores the order of their fields.
     row_kind = _NUMBERS[row._row_kind]  # noqa: SLF001
     names = row._fields
     if names is None:
@@ -39,12 +39,12 @@ def _datetime(plain: tuple[str, int, dt.tzinfo | None]) -> dt.datetime:
 
 
 def _datetime_key(value: dt.datetime) -> tuple[bool, str]:
-    # Python compares aware datetimes as instants, and looks at fold in no case
+    # Python compares aware datetimes as instants, and never compares fold.
     value = value.replace(fold=0)
     offset = value.utcoffset()
     if offset is None:
         return False, value.replace(tzinfo=None).isoformat()
-    since = value.replace(tzinfo=None) - dt.datetime.min - offset  # noqa: DTZ901 - may lie before the first datetime
+    since = value.replace(tzinfo=None) - dt.datetime.min - offset  # noqa: DTZ901 - may precede the first datetime
     return True, str(since // dt.timedelta(microseconds=1))
 
 
@@ -63,7 +63,7 @@ def _time_key(value: dt.time) -> tuple[bool, int]:
 
 def _zone_key(zone: ZoneInfo) -> str:
     if zone.key is None:
-        raise TypeError("a ZoneInfo that was read from a file without a key cannot be written")
+        raise TypeError("cannot write a ZoneInfo that was read from a file without a key: create it with a key")
     return zone.key
 
 
@@ -79,7 +79,7 @@ register(
 )
 register("time", dt.time, lambda t: (t.replace(tzinfo=None).isoformat(), t.fold, t.tzinfo), _time, to_key=_time_key)
 register("timedelta", dt.timedelta, lambda d: (d.days, d.seconds, d.microseconds), lambda p: dt.timedelta(*p))
-# what a timezone was made of: the offset, and the name if it was given one
+# The arguments of the timezone: its offset, and its name if it has one.
 register("timezone", dt.timezone, lambda z: z.__getinitargs__(), lambda p: dt.timezone(*p))
 register("ZoneInfo", ZoneInfo, _zone_key, ZoneInfo)
 register(

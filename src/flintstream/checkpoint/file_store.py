@@ -1,4 +1,4 @@
-"""The names of ``flintstream.storage`` that programs with a checkpoint storage of their own import from here."""
+"""Names of ``flintstream.storage`` that programs with a custom checkpoint storage import from here."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ _MAX_REPR = 1000
 def to_json(value: Any) -> str:
     """Return any value as JSON on one line.
 
-    Tuples, sets and unnamed rows become arrays; named rows, windows and data classes become objects; so do dicts, but
-    for those with other keys than texts, which become arrays of pairs. Bytes are in base 64, dates in ISO 8601,
-    decimals as texts. What was pickled and not read is ``{"pickled": <bytes>}``; what there is no form for is shown as
-    Python shows it.
+    Tuples, sets and unnamed rows become arrays. Named rows, windows, data classes and dicts become objects, except
+    dicts with keys other than strings, which become arrays of pairs. Bytes are in base 64, dates in ISO 8601, decimals
+    as strings. A pickled value that was not read becomes ``{"pickled": <number of bytes>}``. All other values become
+    their ``repr``.
 
     >>> to_json(("a", {1: 2.0}))
     '["a", [[1, 2.0]]]'

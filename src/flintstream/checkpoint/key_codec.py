@@ -1,4 +1,4 @@
-"""Keys as bytes: equal keys give equal bytes, and others give others."""
+"""Keys as bytes: equal keys have equal bytes, and different keys have different bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["encode_key"]
 
-NUMBER = 10  # a code of its own, beside those of the codec
+NUMBER = 10  # an additional code, next to those of the codec
 
 _QUICK = frozenset({type(None), int, str, bytes})
 _all_quick = _QUICK.issuperset
@@ -29,9 +29,9 @@ _strict: Callable[[Any], bytes] = msgpack.Packer(strict_types=True).pack
 def encode_key(key: Any) -> bytes:
     """Return a key as bytes, the same in every process.
 
-    Keys that Python holds equal are one key: ``1``, ``1.0``, ``True`` and ``Decimal(1)``, a named tuple and the tuple
-    of its fields, one instant in two time zones. NaN, which Python holds unequal to itself, is one key too. Objects of
-    classes the codec does not know are told apart by what they pickle to. The bytes have no order.
+    Keys that are equal in Python are one key: ``1``, ``1.0``, ``True`` and ``Decimal(1)``, a named tuple and the tuple
+    of its fields, one instant in two time zones. NaN, although not equal to itself, is also one key. Objects of other
+    classes are compared by their pickled bytes. The bytes have no meaningful order.
 
     >>> encode_key(("a", 1)) == encode_key(("a", True)) != encode_key(("a", "1"))
     True
@@ -53,7 +53,7 @@ def _packed(tree: Any) -> bytes:
 
 
 def _canonical(key: Any) -> Any:
-    """Return what is the same for equal keys, as the strict packer takes it."""
+    """Return a form that is the same for equal keys, and that the strict packer accepts."""
     cls = type(key)
     if cls in {str, bytes, type(None)}:
         return key
@@ -64,7 +64,7 @@ def _canonical(key: Any) -> Any:
     extension = BY_TYPE.get(cls)
     if extension is not None:
         return ExtType(TAGGED, _packed([extension.tag, _canonical(extension.to_key(key))]))
-    if isinstance(key, tuple) and (cls is tuple or key == tuple(key)):  # a window equals no tuple
+    if isinstance(key, tuple) and (cls is tuple or key == tuple(key)):  # a window never equals a tuple
         return list(map(_canonical, key))
     if isinstance(key, frozenset | set):
         return ExtType(FROZENSET, _packed(sorted(map(encode_key, key))))
@@ -80,7 +80,7 @@ def _canonical(key: Any) -> Any:
     return ExtType(PICKLED, data)
 
 
-# the first bytes of MessagePack's extension values
+# The first bytes of MessagePack's extension values.
 _EXTENSIONS = frozenset({0xC7, 0xC8, 0xC9, *range(0xD4, 0xD9)})
 
 
@@ -96,7 +96,7 @@ def _by_content(key: Any) -> bytes | None:
 
 
 def _number(number: float | Decimal) -> Any:
-    """Return an int of at most 64 bits if that is what it is, else a float, else the digits."""
+    """Return an int of at most 64 bits if it is exact, else a float if it is exact, else the digits."""
     if number != number:  # noqa: PLR0124 - NaN
         return float("nan")
     if number in {float("inf"), -float("inf")}:

@@ -1,6 +1,6 @@
-"""What a checkpoint or savepoint consists of: the file ``_metadata``.
+"""The metadata of a checkpoint or savepoint, in the file ``_metadata``.
 
-It is JSON, so that it can be read without this package: the members ``format``, ``version``, ``checksum`` and
+The file is JSON, so that other programs can read it. Its members are ``format``, ``version``, ``checksum`` and
 ``content``. The checksum is the SHA-256 of the content in canonical form (sorted keys, no spaces, UTF-8). Binary values
 are in base 64. ``docs/state-format.md`` describes every member.
 """
@@ -30,35 +30,35 @@ class NativeFile:
     """A file of a backend that keeps its state in files."""
 
     name: str
-    """Operator uid and file name, as ``uid/000012.sst``."""
+    """Operator uid and file name, such as ``uid/000012.sst``."""
     path: str
-    """Where its content is, below the root."""
+    """The path of its content, relative to the root."""
     size: int
     sha256: str
 
 
 @dataclass(frozen=True)
 class StatePiece:
-    """A piece of one subtask's state: a state file, in a file of its own or within the metadata, or native files."""
+    """A piece of one subtask's state: a separate state file, one inline in the metadata, or native files."""
 
     path: str = ""
-    """Below the root; empty when the content is ``inline``."""
+    """Relative to the root; empty if the content is ``inline``."""
     size: int = 0
     checksum: str = ""
     inline: bytes | None = None
     native: tuple[NativeFile, ...] = ()
     operators: tuple[str, ...] = ()
-    """Uids of the operators that would lose something without it."""
+    """Uids of the operators with state in this piece."""
 
     def paths(self) -> Iterator[str]:
-        """Return the files that it needs."""
+        """Return the paths of its files."""
         if self.path:
             yield self.path
         for file in self.native:
             yield file.path
 
     def total_size(self) -> int:
-        """Return the bytes of all its files."""
+        """Return the total size of its files in bytes."""
         return self.size + sum(file.size for file in self.native)
 
 
@@ -75,7 +75,7 @@ class OperatorInfo:
 
 @dataclass(frozen=True)
 class ChainState:
-    """Operators that ran together, and the pieces of each of their subtasks in the order in which they apply."""
+    """The operators of a chain, and the pieces of each subtask in the order in which they apply."""
 
     operators: tuple[OperatorInfo, ...]
     subtasks: tuple[tuple[StatePiece, ...], ...]
@@ -95,13 +95,13 @@ class Metadata:
     """The version of flintstream that wrote it."""
     chains: tuple[ChainState, ...]
     enumerators: dict[str, bytes] = field(default_factory=dict)
-    """Source uid -> what its split enumerator has discovered."""
+    """Source uid -> the state of its split enumerator."""
     committables: dict[str, bytes] = field(default_factory=dict)
-    """Sink uid -> what was prepared and is to be committed."""
+    """Sink uid -> output that is prepared and must be committed."""
     depth: int = 0
-    """How many directories the root that paths refer to lies above the one that holds ``_metadata``."""
+    """Number of directories from the one with ``_metadata`` up to the root of all paths."""
     finished: bool = False
-    """The job had read all its input: there is nothing left but to commit."""
+    """Whether the job had read all its input, so that only commits are left."""
 
     def pieces(self) -> Iterator[StatePiece]:
         """Return the pieces of all subtasks."""
@@ -110,27 +110,27 @@ class Metadata:
                 yield from pieces
 
     def paths(self) -> set[str]:
-        """Return all files that the checkpoint needs beside the metadata, below the root."""
+        """Return the paths of all files that the checkpoint needs besides the metadata, relative to the root."""
         return {path for piece in self.pieces() for path in piece.paths()}
 
     def size(self) -> int:
-        """Return the bytes of all state."""
+        """Return the size of all state in bytes."""
         return sum(piece.total_size() for piece in self.pieces())
 
     def size_without(self, known: set[str]) -> int:
-        """Return the bytes of all state but that in ``known`` files."""
+        """Return the size of all state in bytes, without the files in ``known``."""
         pieces = list(self.pieces())
         own = sum(piece.size for piece in pieces if piece.path not in known)
         return own + sum(file.size for piece in pieces for file in piece.native if file.path not in known)
 
     def operators(self) -> dict[str, tuple[int, OperatorInfo]]:
-        """Return uid -> index of its chain and what is known of the operator."""
+        """Return uid -> index of the operator's chain and its description."""
         return {o.uid: (index, o) for index, chain in enumerate(self.chains) for o in chain.operators}
 
 
 _MEMBERS = (NativeFile, StatePiece, OperatorInfo, ChainState, Metadata)
 KEYS_IN_FILE = {"purpose": "kind"}
-"""The members that have another name in the file."""
+"""Members with a different name in the file."""
 
 
 def to_bytes(metadata: Metadata) -> bytes:
@@ -142,10 +142,10 @@ def to_bytes(metadata: Metadata) -> bytes:
 
 
 def from_bytes(data: bytes, where: str) -> Metadata:
-    """Read the content of the file ``where``.
+    """Parse the content of the file ``where``.
 
     Raises:
-        CorruptCheckpointError: It is something else, damaged, or of a later release.
+        CorruptCheckpointError: It is not metadata, is damaged, or was written by a later release.
     """
     try:
         document = json.loads(data)
@@ -154,7 +154,7 @@ def from_bytes(data: bytes, where: str) -> Metadata:
         if document["version"] > VERSION:
             release = document.get("content", {}).get("release", "a later one")
             raise CorruptCheckpointError(
-                where, f"it has format version {document['version']}, but this release reads {VERSION}; use {release}"
+                where, f"it has format version {document['version']}, but this release reads {VERSION}: use {release}"
             )
         content = document["content"]
         if hashlib.sha256(_canonical(content)).hexdigest() != document["checksum"]:
@@ -166,11 +166,11 @@ def from_bytes(data: bytes, where: str) -> Metadata:
 
 
 def read(store: FileStore, directory: str = "") -> Metadata:
-    """Read the metadata of a checkpoint's directory.
+    """Read the metadata in a checkpoint's directory.
 
     Raises:
-        CorruptCheckpointError: It is something else, damaged, or of a later release.
-        FileNotFoundError: There is none.
+        CorruptCheckpointError: It is not metadata, is damaged, or was written by a later release.
+        FileNotFoundError: The directory has no metadata.
     """
     path = f"{directory}/{METADATA}" if directory else METADATA
     return from_bytes(store.read(path), store.uri(path))
@@ -182,7 +182,7 @@ def _canonical(content: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has for a value; ``asdict`` takes several times as long."""
+    """Return the JSON form of a value. ``asdict`` takes several times as long."""
     if type(value) in _MEMBERS:
         return {KEYS_IN_FILE.get(name, name): _plain(item) for name, item in vars(value).items()}
     if isinstance(value, bytes):

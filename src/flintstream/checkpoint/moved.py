@@ -1,4 +1,4 @@
-"""Where classes are now that state of earlier releases names by a module of that time."""
+"""New modules of classes that state of earlier releases names by their former modules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOVED = {
     "flintstream.datastream._window.triggers": "flintstream.datastream.window",
     "flintstream.datastream._window.windows": "flintstream.datastream.window",
 }
-"""The module of each class that was moved, by the module that it was in."""
+"""Former module -> current module of moved classes."""
 
 
 class _Finder(pickle.Unpickler):
@@ -36,9 +36,9 @@ class _Finder(pickle.Unpickler):
 
 
 def loads(data: bytes) -> Any:
-    r"""Unpickle state, of earlier releases too.
+    r"""Unpickle state of this or an earlier release.
 
-    The slower way is taken only if a module is missing: most state names no class that moved.
+    The slower unpickler runs only if a module is missing, as most state has no moved classes.
 
     >>> loads(b"cflintstream.datastream._window.windows\nTimeWindow\n.").__module__
     'flintstream.datastream.window'

@@ -1,4 +1,4 @@
-"""Which types the codec can write by content, and how: upper layers add theirs."""
+"""The registry of types that the codec writes by content. Upper layers add their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Extension(NamedTuple):
-    """How values of one type become plain data and plain data becomes values of the type."""
+    """The conversions between values of one type and plain data."""
 
     tag: str
     to_plain: Callable[[Any], Any]
@@ -20,7 +20,7 @@ class Extension(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Stands for a value that was not decoded, because that would have run code; encodes to what it was."""
+    """A value that was not decoded, because that would run code. It encodes to its original bytes."""
 
     code: int
     data: bytes
@@ -38,14 +38,14 @@ def register(
     *,
     to_key: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Have values of a type written as ``tag`` and what ``to_plain`` returns, without pickle.
+    """Write values of a type as ``tag`` and the result of ``to_plain``, without pickle.
 
     Args:
-        tag: Names the type for ever: it is in every file. Registering the same type again replaces its functions.
-        type: Exactly this class, no subclasses.
-        to_plain: Returns something that the codec knows already, a tuple as a rule.
-        from_plain: The inverse.
-        to_key: What two equal values have in common, for ``encode_key``; ``to_plain`` by default.
+        tag: the permanent name of the type in files. Registering the same type again replaces its functions.
+        type: the exact class. Subclasses are not included.
+        to_plain: returns a value that the codec already knows, usually a tuple.
+        from_plain: the inverse of ``to_plain``.
+        to_key: returns the same value for equal objects, for ``encode_key``; ``to_plain`` by default.
 
     Raises:
         ValueError: The tag belongs to another type.

@@ -1,4 +1,4 @@
-"""When and where checkpoints are taken; what the coordinator needs to know of the configuration."""
+"""Settings of checkpoints, as the coordinator uses them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def state_directory(configuration: Mapping[str, Any]) -> str | None:
-    """Return the local path that ``flintstream.state.dir`` names, None where it names none.
+    """Return the local path in ``flintstream.state.dir``, or None if it is not set.
 
     Raises:
-        PlanError: It is not on this machine or mounted there.
+        PlanError: The path is neither on this machine nor mounted there.
 
     >>> state_directory({"flintstream.state.dir": "file:///mnt/state"})
     '/mnt/state'
@@ -44,37 +44,37 @@ def state_directory(configuration: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True)
 class CheckpointSettings:
-    """Times are in ms. Without an interval there are no checkpoints but the savepoints that are asked for."""
+    """Settings of checkpoints. Times are in ms. Without an interval, only requested savepoints are taken."""
 
     interval_ms: int | None = None
     min_pause_ms: int = MIN_PAUSE.default
     timeout_ms: int = TIMEOUT.default
     tolerable_failures: int = TOLERABLE_FAILURES.default
-    """How many checkpoints in a row may fail before the job does."""
+    """Number of checkpoints in a row that may fail before the job fails."""
     retained: int = RETAINED.default
-    """How many completed checkpoints are kept."""
+    """Number of completed checkpoints to keep."""
     exactly_once: bool = True
     """Whether sinks wait for the checkpoint before they commit."""
     keep_when_cancelled: bool = False
     keep_when_failed: bool = False
     storage: FileStore | None = None
-    """Where ``<job id>/chk-<n>`` goes; None for the driver's memory."""
+    """The store for ``<job id>/chk-<n>``; None for the driver's memory."""
     max_state_size: int | None = None
-    """Bytes that a subtask's state may have in the metadata, if all of it belongs there; None if there are files."""
+    """Largest state of a subtask in bytes if all state goes into the metadata; None if state goes into files."""
     inline_below: int = INLINE_THRESHOLD.default
-    """State files of no more bytes are stored within the metadata."""
+    """Largest size in bytes of state files that are stored inline in the metadata."""
     incremental: bool = INCREMENTAL.default
     """Whether a backend's own files are shared between checkpoints."""
     transfer_threads: int = TRANSFER_THREADS.default
     materialize_interval_ms: int | None = MATERIALIZE_INTERVAL.default
-    """How often the changelog is folded into a new base; None for never."""
+    """Interval at which the changelog is folded into a new base; None for never."""
     materialize_failures: int = MATERIALIZE_FAILURES.default
-    """How many materialisations in a row may fail before the job does."""
+    """Number of materializations in a row that may fail before the job fails."""
     savepoint_directory: str | None = None
-    """Where savepoints go that are asked for without a directory."""
+    """The default directory of savepoints."""
     restore_path: str | None = None
     """The checkpoint or savepoint to start from."""
     resumed_job: str | None = None
-    """The id of the job that wrote it, where this one takes its place: its checkpoints are this one's, then."""
+    """The id of the job that wrote it, if this job continues that job and owns its checkpoints."""
     allow_non_restored: bool = IGNORE_UNCLAIMED.default
-    """Whether state in it may be left behind that no operator of the program takes over."""
+    """Whether the restore may leave behind state that matches no operator of the program."""

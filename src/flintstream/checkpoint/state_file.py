@@ -1,8 +1,8 @@
-"""The file that a piece of state is kept in: versioned, checksummed, and the same for every backend.
+"""State files: versioned, with checksums, and the same for every backend.
 
-A file is a header, chunks, an index of them, and a trailer that says where the index is. Every chunk holds one
-:class:`~flintstream.checkpoint.changes.Change` of an operator, or one value that is not keyed. Each of these parts
-carries a CRC-32, so that no damaged byte is taken for state. ``docs/state-format.md`` has the layout byte by byte.
+A file consists of a header, chunks, an index of the chunks, and a trailer with the offset of the index. Every chunk
+holds one :class:`~flintstream.checkpoint.changes.Change` of an operator, or one value that is not keyed. Each of these
+parts has a CRC-32 to detect damage. ``docs/state-format.md`` has the layout byte by byte.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 __all__ = ["VERSIONS", "Section", "StateFile", "StateFileWriter", "Summary", "to_bytes"]
 
 VERSIONS = (1, 2)
-"""Those that this release reads. In files of version 2, changes may also append to lists."""
+"""Versions that this release reads. In files of version 2, changes may also append to lists."""
 MAGIC = b"FLSTATE\n"
 END = b"FLSTEND\n"
 
-# Of any version to come: a reader must be able to tell which release it takes.
+# The same in all future versions, so that a reader can tell which release is needed.
 _HEADER = struct.Struct(">8sHH16s")  # magic, version, zero, release that wrote it
 _CRC = struct.Struct(">I")
 _HEADER_SIZE = _HEADER.size + _CRC.size
 
 _CHUNK = struct.Struct(">QI")  # length of the body; checksum of the length and the body
 _LENGTH = struct.Struct(">Q")
-# By version: the lengths of the blocks of a change, but for the last, which takes the rest. There are those of keys, of
-# values, of deleted keys, and in version 2 of what is appended.
+# By version: the lengths of the blocks of a change, except the last, which takes the rest. The blocks are keys, values,
+# deleted keys, and in version 2 appended elements.
 _BLOCKS = {1: struct.Struct(">QQ"), 2: struct.Struct(">QQQ")}
 _TRAILER = struct.Struct(">QQI")  # offset and length of the index, its checksum
 _TABLE = len(fields(TableInfo))
@@ -46,28 +46,28 @@ _TRAILER_SIZE = _TRAILER.size + _CRC.size + len(END)
 
 
 class Summary(NamedTuple):
-    """What a finished file is known by."""
+    """The identity of a finished file."""
 
     size: int
-    """Bytes."""
+    """Size in bytes."""
     checksum: str
     """SHA-256 of the whole file, in hexadecimal."""
 
 
 class Section(NamedTuple):
-    """What a file holds of one state of one operator."""
+    """The part of a file for one state of one operator."""
 
     operator: str
     table: TableInfo
     entries: int
-    """Entries that are set."""
+    """Number of entries that are set."""
     deleted: int
     appended: int = 0
-    """Lists that are appended to."""
+    """Number of lists that are appended to."""
 
 
 class StateFileWriter:
-    """Writes a state file from front to end; nothing is readable before :meth:`finish`.
+    """Writes a state file sequentially. It is not readable before :meth:`finish`.
 
     >>> buffer = io.BytesIO()
     >>> writer = StateFileWriter(buffer)
@@ -80,12 +80,12 @@ class StateFileWriter:
     """
 
     def __init__(self, file: BinaryIO, *, log: bool = False) -> None:
-        """Write to ``file``, which only has to know ``write`` and stays open.
+        """Write to ``file``, and leave it open.
 
         Args:
-            file: where to.
-            log: Whether changes may append to lists, as those of a log do and those of a snapshot do not. What does not
-                need it is written for older releases, too.
+            file: the target, which needs only ``write``.
+            log: whether changes may append to lists, as in a log and unlike in a snapshot. Without it, older releases
+                can read the file.
         """
         self._file = file
         self._version = 2 if log else 1
@@ -98,11 +98,11 @@ class StateFileWriter:
         self._put(header + _CRC.pack(crc32(header)))
 
     def write(self, operator: str, change: Change) -> None:
-        """Append a change of an operator's keyed state; one that changes nothing is left out.
+        """Append a change of an operator's keyed state. Empty changes are left out.
 
         Raises:
             CheckpointError: A key or value can be neither written by content nor pickled.
-            ValueError: It appends, and this is no log.
+            ValueError: The change appends to lists, and the file is not a log.
         """
         if not change.keys and not change.deleted and not change.appended:
             return
@@ -120,7 +120,7 @@ class StateFileWriter:
         self._put_chunk(_BLOCKS[self._version].pack(*map(len, blocks[:-1])), *blocks)
 
     def write_value(self, operator: str, name: str, value: object) -> None:
-        """Append what an operator holds beside its keyed state.
+        """Append state of an operator other than keyed state.
 
         Raises:
             CheckpointError: The value can be neither written by content nor pickled.
@@ -130,14 +130,14 @@ class StateFileWriter:
         self._put_chunk(data)
 
     def copy(self, file: StateFile) -> None:
-        """Append all changes of another file as they are, without decoding them.
+        """Append all changes of another file without decoding them.
 
         Raises:
             CorruptCheckpointError: The file is damaged.
-            ValueError: It is of another version than this one.
+            ValueError: The file has another version than this one.
         """
         if file.version != self._version:
-            raise ValueError(f"a file of version {file.version} does not fit into one of version {self._version}")
+            raise ValueError(f"cannot copy a file of version {file.version} into one of version {self._version}")
         for operator, table, *counts in file.sections:
             totals = self._sections.setdefault((operator, table), [len(self._sections), 0, 0, 0])
             totals[1:] = map(add, totals[1:], counts)
@@ -146,7 +146,7 @@ class StateFileWriter:
             self._put_chunk(body)
 
     def finish(self) -> Summary:
-        """Write the index, and return what the file is known by."""
+        """Write the index, and return the size and checksum of the file."""
         sections = [
             (operator, *astuple(table), *(totals[1:] if self._version > 1 else totals[1:3]))
             for (operator, table), totals in self._sections.items()
@@ -172,22 +172,22 @@ class StateFileWriter:
 
 
 class StateFile:
-    """Reads a state file; chunks are read one by one when they are asked for.
+    """Reads a state file. Each chunk is read on demand.
 
-    Everything but :attr:`sections`, :attr:`operators` and :meth:`close` may raise a :class:`CorruptCheckpointError`,
-    or an :class:`OSError` of the storage.
+    Everything except :attr:`sections`, :attr:`operators` and :meth:`close` may raise a
+    :class:`CorruptCheckpointError`, or an :class:`OSError` of the storage.
     """
 
     def __init__(self, file: BinaryIO | bytes, path: str = "", *, allow_pickle: bool = True) -> None:
         """Read header and index.
 
         Args:
-            file: The content, or a file that can seek.
-            path: What messages call the file.
-            allow_pickle: Whether values of classes may be read; see :func:`~flintstream.checkpoint.codec.decode`.
+            file: the content, or a seekable file.
+            path: the name of the file in messages.
+            allow_pickle: whether code may run; see :func:`~flintstream.checkpoint.codec.decode`.
 
         Raises:
-            CorruptCheckpointError: It is something else, damaged, incomplete, or of a later release.
+            CorruptCheckpointError: It is not a state file, is damaged or incomplete, or was written by a later release.
         """
         self._file: BinaryIO = io.BytesIO(file) if isinstance(file, bytes) else file
         self._path = path or "the state file"
@@ -200,7 +200,7 @@ class StateFile:
             self.sections = [
                 Section(operator, TableInfo(*section[:_TABLE]), *section[_TABLE:]) for operator, *section in sections
             ]
-            """What there is of keyed state, in the order of first writing."""
+            """The sections of keyed state, in the order of first writing."""
             self._chunks: dict[str, list[tuple[TableInfo, int]]] = {}
             for number, offset in chunks:
                 section = self.sections[number]
@@ -209,19 +209,19 @@ class StateFile:
             for operator, name, offset in values:
                 self._values.setdefault(operator, {})[name] = offset
         except (CorruptDataError, ValueError, TypeError, IndexError) as error:
-            raise self._corrupt(f"its index makes no sense ({error})") from None
+            raise self._corrupt(f"its index is invalid ({error})") from None
 
     @property
     def operators(self) -> list[str]:
-        """The uids of all operators that something is held of."""
+        """The uids of all operators with state in the file."""
         return list(dict.fromkeys([*self._chunks, *self._values]))
 
     def changes(self, operator: str, chosen: Callable[[TableInfo], bool] | None = None) -> Iterator[Change]:
-        """Return the changes of an operator in the order in which they were written; none if it is not there.
+        """Return the changes of an operator in the order in which they were written.
 
         Args:
-            operator: its uid.
-            chosen: Which of its tables; chunks of others are not read. By default all.
+            operator: its uid. An unknown uid has no changes.
+            chosen: selects tables; by default all. Chunks of other tables are not read.
         """
         layout = _BLOCKS[self.version]
         for table, offset in self._chunks.get(operator, ()):
@@ -238,16 +238,16 @@ class StateFile:
                 raise self._corrupt(f"state '{table.name}' of operator {operator}: {error}") from error
 
     def chunks(self) -> Iterator[tuple[str, TableInfo, bytes]]:
-        """Return operator, table and encoded form of all changes, those of an operator in order."""
+        """Return the operator, table and encoded form of all changes. Those of an operator are in order."""
         for operator, chunks in self._chunks.items():
             for table, offset in chunks:
                 yield operator, table, self._chunk(offset)
 
     def value(self, operator: str, name: str) -> Any:
-        """Return what an operator holds under ``name`` beside its keyed state.
+        """Return the value ``name`` of an operator, which is not keyed state.
 
         Raises:
-            KeyError: There is no such value.
+            KeyError: The operator has no value with this name.
         """
         body = self._chunk(self._values[operator][name])
         try:
@@ -256,7 +256,7 @@ class StateFile:
             raise self._corrupt(f"'{name}' of operator {operator}: {error}") from error
 
     def values(self, operator: str) -> dict[str, Any]:
-        """Return all that an operator holds beside its keyed state, by name."""
+        """Return all state of an operator other than keyed state, by name."""
         return {name: self.value(operator, name) for name in self._values.get(operator, ())}
 
     def check(self) -> None:
@@ -280,7 +280,7 @@ class StateFile:
     def _check_header(self, size: int) -> None:
         header = self._read(0, min(size, _HEADER_SIZE))
         if header[: len(MAGIC)] != MAGIC[: len(header)] or not header:
-            raise self._corrupt("it is no state file")
+            raise self._corrupt("it is not a state file")
         if len(header) < _HEADER_SIZE:
             raise self._corrupt(f"it ends after {size} bytes")
         _, version, flags, release = _HEADER.unpack_from(header)
@@ -291,10 +291,10 @@ class StateFile:
             name = release.rstrip(b"\0").decode("utf-8", "replace")
             raise self._corrupt(
                 f"it has format version {version}, but this release ({flintstream.__version__}) reads "
-                f"{' and '.join(map(str, VERSIONS))}; use flintstream {name} or later"
+                f"{' and '.join(map(str, VERSIONS))}: use flintstream {name} or later"
             )
         self.version: int = version
-        """Of the format."""
+        """The version of the format."""
 
     def _read_index(self, size: int) -> tuple[int, bytes]:
         trailer_at = size - _TRAILER_SIZE
@@ -307,7 +307,7 @@ class StateFile:
         if _CRC.unpack_from(trailer, _TRAILER.size)[0] != crc32(trailer[: _TRAILER.size]):
             raise self._corrupt("the checksum of its trailer does not match")
         if offset < _HEADER_SIZE or offset + length != trailer_at:
-            raise self._corrupt(f"it has {size} bytes, but its trailer speaks of {offset + length + _TRAILER_SIZE}")
+            raise self._corrupt(f"it has {size} bytes, but {offset + length + _TRAILER_SIZE} according to its trailer")
         index = self._read(offset, length)
         if crc32(index) != checksum:
             raise self._corrupt("the checksum of its index does not match")
@@ -316,7 +316,7 @@ class StateFile:
     def _chunk(self, offset: int) -> bytes:
         length, checksum = _CHUNK.unpack(self._read(offset, _CHUNK.size))
         start = offset + _CHUNK.size
-        if start + length <= self._end:  # else the length is damaged, and nobody should read that much
+        if start + length <= self._end:  # else the length is damaged, and may be huge
             body = self._read(start, length)
             if crc32(body, crc32(_LENGTH.pack(length))) == checksum:
                 return body
@@ -336,7 +336,7 @@ class StateFile:
 def to_bytes(
     changes: Iterable[tuple[str, Change]] = (), values: Iterable[tuple[str, str, object]] = (), *, log: bool = False
 ) -> bytes:
-    """Return a state file of (operator, change) pairs and (operator, name, value) triples; ``log`` as for the writer.
+    """Return a state file with (operator, change) pairs and (operator, name, value) triples. ``log``: see the writer.
 
     >>> StateFile(to_bytes(values=[("source", "offset", 17)])).values("source")
     {'offset': 17}

@@ -1,4 +1,4 @@
-"""Single values as bytes. See :mod:`flintstream.checkpoint.codec`, which offers this to others."""
+"""Single values as bytes. :mod:`flintstream.checkpoint.codec` is the public interface."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgpack
 from msgpack import ExtType
 
-from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - registers what is always there
+from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - registers the built-in types
 from flintstream.checkpoint.moved import MOVED, loads
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
 from flintstream.common._pickling import dumps
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.registry import Extension
 
-# Codes of what MessagePack does not tell apart. They are in files: never give one another meaning.
+# Codes of types that MessagePack does not distinguish. Files contain them, so never change the meaning of a number.
 TUPLE, SET, FROZENSET, PAIRS, BIG_INT, BYTEARRAY, TAGGED, ENUM, PICKLED = range(1, 10)
 
 MAX_DEPTH = 64
-"""Levels of nesting that are written by content; what lies deeper, or contains itself, is pickled."""
+"""Levels of nesting that are written by content. Values that are nested deeper, or contain themselves, are pickled."""
 
-_TUPLE_MARK = b"\xc1"  # which no MessagePack begins with
+_TUPLE_MARK = b"\xc1"  # MessagePack never starts with this byte
 
 ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 all_atoms = ATOMS.issuperset
-_SURROGATES = "surrogatepass"  # a str may hold lone surrogates, UTF-8 may not
+_SURROGATES = "surrogatepass"  # a str may contain lone surrogates, but UTF-8 may not
 
-# Shared: they hold the interpreter's lock while they pack. The strict one refuses instances of subclasses; the other
-# one writes tuples like lists, and is for what is known to contain no others.
+# These packers are shared between threads, as they hold the interpreter's lock while they pack. The strict packer
+# refuses instances of subclasses. The loose one writes tuples like lists, so it is only for values known to be safe.
 _strict: Callable[[Any], bytes] = msgpack.Packer(strict_types=True).pack
 _loose: Callable[[Any], bytes] = msgpack.Packer().pack
 
@@ -49,7 +49,7 @@ def encode_one(value: Any) -> bytes:
     """Return one value as bytes.
 
     Raises:
-        CheckpointError: It can be neither written by content nor pickled.
+        CheckpointError: The value can be neither written by content nor pickled.
 
     >>> decode_one(encode_one({"a": (1, 2.0)}))
     {'a': (1, 2.0)}
@@ -70,14 +70,14 @@ def encode_one(value: Any) -> bytes:
 
 
 def decode_one(data: bytes, *, allow_pickle: bool = True) -> Any:
-    """Return the value that :func:`encode_one` was given.
+    """Return the value that :func:`encode_one` has encoded.
 
     Args:
-        data: What it returned.
-        allow_pickle: As in :func:`decode`.
+        data: the result of :func:`encode_one`.
+        allow_pickle: as in :func:`~flintstream.checkpoint.codec.decode`.
 
     Raises:
-        CorruptDataError: The bytes are something else, or need a class that cannot be imported.
+        CorruptDataError: The bytes are not an encoded value, or need a class that cannot be imported.
     """
     try:
         if data[:1] == _TUPLE_MARK:
@@ -90,7 +90,7 @@ def decode_one(data: bytes, *, allow_pickle: bool = True) -> Any:
 
 
 def _is_tuples(value: tuple[Any, ...]) -> bool:
-    """Tell whether a tuple holds atoms and such tuples."""
+    """Return whether a tuple contains only atoms and tuples for which this holds as well."""
     for part in value:
         cls = type(part)
         if cls not in ATOMS and (cls is not tuple or not _is_tuples(part)):
@@ -99,7 +99,7 @@ def _is_tuples(value: tuple[Any, ...]) -> bool:
 
 
 def plain_or_pickled(value: Any) -> Any:
-    """Return what the strict packer writes for a value."""
+    """Return a form of a value that the strict packer can write, pickled if necessary."""
     try:
         return plain(value, ())
     except _NotPlainError:
@@ -107,7 +107,7 @@ def plain_or_pickled(value: Any) -> Any:
 
 
 def plain(value: Any, above: tuple[int, ...]) -> Any:
-    """Return what the strict packer writes for a value; ``above`` has the ids of what contains it."""
+    """Return a form of a value that the strict packer can write. ``above`` has the ids of its containers."""
     cls = type(value)
     if cls is int:
         if -0x8000_0000_0000_0000 <= value <= 0xFFFF_FFFF_FFFF_FFFF:
@@ -151,13 +151,13 @@ def _pickled(value: Any) -> ExtType:
         return ExtType(PICKLED, dumps(value))
     except Exception as error:
         raise CheckpointError(
-            f"{shorten(value)} of type {type(value).__qualname__} cannot be kept as state: {error}"
+            f"{shorten(value)} of type {type(value).__qualname__} cannot be stored as state: {error}"
         ) from error
 
 
 @cache
 def _is_importable(cls: type) -> bool:
-    """Tell whether another process finds a class under the name it has."""
+    """Return whether another process can import a class by its name."""
     if cls.__module__ == "__main__":
         return False
     try:
@@ -174,7 +174,7 @@ def _find(module: str, qualname: str) -> Any:
 
 
 def pack(tree: Any) -> bytes:
-    """Write what :func:`plain` returned."""
+    """Pack a result of :func:`plain`."""
     try:
         return _strict(tree)
     except UnicodeEncodeError:
@@ -185,7 +185,7 @@ def pack(tree: Any) -> bytes:
 
 
 def unpack(data: bytes, allow_pickle: bool) -> Any:
-    """Read what :func:`pack` wrote."""
+    """Unpack a result of :func:`pack`."""
     hook = _with_pickle if allow_pickle else _without_pickle
     return msgpack.unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors=_SURROGATES)
 
@@ -199,7 +199,7 @@ def _without_pickle(code: int, data: bytes) -> Any:
 
 
 class _Reader:
-    """Reads one extension value, and those within it down to a depth that fits on the stack."""
+    """Reads one extension value and nested ones, down to a depth that fits on the stack."""
 
     __slots__ = ("allow_pickle", "depth")
 
@@ -239,7 +239,7 @@ class _Reader:
             return Opaque(ENUM, data)
         found = _find(module, qualname)
         if not isinstance(found, enum.EnumMeta):
-            raise CorruptDataError(f"{module}.{qualname} is no enum")
+            raise CorruptDataError(f"{module}.{qualname} is not an enum")
         return found[name]
 
 
@@ -247,13 +247,17 @@ _MAKERS: dict[int, Any] = {code: cls for cls, code in _COLLECTIONS.items()}
 
 
 def extension_of(tag: Any) -> Extension:
-    """Return how values of a tag are read."""
+    """Return the extension with a tag.
+
+    Raises:
+        CorruptDataError: The tag is unknown.
+    """
     try:
         return BY_TAG[tag]
     except KeyError:
-        raise CorruptDataError(f"a value of type {tag!r}, which this program knows nothing of") from None
+        raise CorruptDataError(f"a value of the type {tag!r}, which this program does not know") from None
 
 
 def corrupt(error: Exception) -> CorruptDataError:
-    """Say that something did not decode."""
+    """Return the error for data that cannot be decoded."""
     return CorruptDataError(f"it cannot be decoded ({type(error).__name__}: {error})")

@@ -1,6 +1,6 @@
-"""Read, edit and make savepoints without running the job they belong to.
+"""Read, edit and create savepoints without running their job.
 
-:class:`Savepoint` reads a savepoint or checkpoint, :class:`SavepointWriter` makes a new one from it or from nothing.
+:class:`Savepoint` reads a savepoint or checkpoint. :class:`SavepointWriter` creates a new one from it or from scratch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a savepoint holds, as its reader shows it."""
+"""The contents of a savepoint, as its reader returns them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ PROCESSING_TIME = "processing time"
 
 
 class StateEntry(NamedTuple):
-    """What one key has in a keyed state; of a map state, one entry of its map."""
+    """The value of one key in a keyed state; for a map state, one entry of its map."""
 
     key: Any
     namespace: Any
-    """The window, in state that is kept per key and window; else None."""
+    """The window, for state per key and window; else None."""
     map_key: Any
     """The key within the map; None unless the state is a map."""
     value: Any
     """The value, the list of all elements, the reduced value, the accumulator, or the value of the map entry."""
     last_access_ms: int | None
-    """With a time-to-live: when it was accessed last (ms since the epoch), of a list its youngest element; else
-    None.
+    """Time of the last access (ms since the epoch), for a list that of its youngest element; None without a
+    time-to-live.
     """
 
 
@@ -39,20 +39,21 @@ class Timer(NamedTuple):
     time_ms: int
     key: Any
     namespace: Any
-    """The window, of a timer that a window operator has set; else None."""
+    """The window, for a timer of a window operator; else None."""
     domain: str
     """``event time`` or ``processing time``."""
 
 
 class OperatorValue(NamedTuple):
-    """Something that an operator holds beside keyed state."""
+    """State of an operator other than keyed state."""
 
     name: str
-    """``operator`` (what the operator itself keeps: the splits a source reads, broadcast state), ``watermark``,
-    ``valve`` and ``channels`` (how far its inputs are), ``enumerator`` (of a source) or ``committables`` (of a sink).
+    """``operator`` (the operator's own state, such as the splits of a source, or broadcast state), ``watermark``,
+    ``valve`` and ``channels`` (the progress of its inputs), ``enumerator`` (of a source) or ``committables`` (of a
+    sink).
     """
     subtask: int | None
-    """None for what the coordinator keeps for all subtasks."""
+    """None for state that the coordinator keeps for all subtasks."""
     value: Any
 
 
@@ -64,13 +65,13 @@ class StateSummary:
     kind: str
     """``value``, ``list``, ``map``, ``reducing`` or ``aggregating``."""
     type: str
-    """How the declared type of the values reads; empty when none was declared."""
+    """The declared type of the values as text; empty if none was declared."""
     ttl: bool
     namespaced: bool
-    """Whether it is kept per key and window."""
+    """Whether the state is per key and window."""
     entries: int
     bytes: int
-    """Size of its keys and values when they are written, whatever form they have now."""
+    """Size of its keys and values as a state file holds them, whatever their present form."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +90,13 @@ class OperatorSummary:
 
 
 def entries_of(change: Change) -> Iterator[StateEntry]:
-    """Return the entries of a piece of a state."""
+    """Return the entries in a change of a state."""
     table = change.table
     is_map, is_list = table.kind == "map", table.kind == "list"
     namespace = map_key = last = None
     for key, value in zip(change.keys, change.values, strict=True):
         if is_map:
-            key, map_key = key  # noqa: PLW2901 - peeled off layer by layer
+            key, map_key = key  # noqa: PLW2901 - unwrapped layer by layer
         if table.namespaced:
             key, namespace = key  # noqa: PLW2901
         if table.ttl and is_list:
@@ -107,7 +108,7 @@ def entries_of(change: Change) -> Iterator[StateEntry]:
 
 
 def timers_of(change: Change) -> Iterator[Timer]:
-    """Return the timers of a piece of a table of timers."""
+    """Return the timers in a change of a table of timers."""
     domain = EVENT_TIME if change.table == EVENT_TIMERS else PROCESSING_TIME
     for time, key, namespace in change.keys:
         yield Timer(time, thaw_key(key), namespace, domain)

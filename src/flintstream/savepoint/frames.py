@@ -1,4 +1,4 @@
-"""State of savepoints as DataFrames, and DataFrames as state: read and written by tasks, not through the driver."""
+"""State of savepoints as DataFrames, and DataFrames as state. Tasks read and write it, not the driver."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GENERIC = (
 
 
 def generic_frame(savepoint: Savepoint, uid: str | None, spark: SparkSession | None) -> DataFrame:
-    """Return all keyed state, or that of one operator, with keys and values as JSON."""
+    """Return all keyed state, or the keyed state of one operator, with keys and values as JSON."""
     chains = savepoint.metadata.chains if uid is None else [savepoint.find(uid)[0]]
     tasks = [
         partial(_generic_rows, files, [info for info in chain.operators if info.keyed and uid in {None, info.uid}])
@@ -73,7 +73,7 @@ def typed_frame(
     value_type: TypeInformation | None,
     spark: SparkSession | None,
 ) -> DataFrame:
-    """Return one state with the types that it was declared with."""
+    """Return one state with its declared types."""
     chain, _ = savepoint.find(uid)
     state, keys = _first_keys(savepoint, uid, name)
     declared = value_type or parse_type(state.type)
@@ -90,7 +90,7 @@ def typed_frame(
 
 
 def _first_keys(savepoint: Savepoint, uid: str, name: str) -> tuple[StateSummary | Any, list[Any]]:
-    """Return what is known of a state, and some of its keys."""
+    """Return the description of a state, and some of its keys."""
     for files in savepoint.subtasks(savepoint.find(uid)[0]):
         for change in files.states(uid, lambda table: table.name == name):
             return change.table, [entry.key for entry in entries_of(change)]
@@ -116,8 +116,8 @@ def _typed_rows(
                 except (TypeError, ValueError, OverflowError) as error:
                     hint = "pass allow_pickle=True" if isinstance(value, Opaque) else "read the state as JSON"
                     raise CheckpointError(
-                        f"operator {uid}, state '{state.name}': the {column} {shorten(value)} is not of the type "
-                        f"{columns[column]} ({error}): name its type (key_type, value_type), or {hint}"
+                        f"operator {uid}, state '{state.name}': the {column} {shorten(value)} does not have the type "
+                        f"{columns[column]} ({error}): pass its type (key_type, value_type), or {hint}"
                     ) from error
             yield (*row, entry.last_access_ms) if state.ttl else tuple(row)
 
@@ -126,16 +126,17 @@ def _typed_rows(
 
 
 def write_state(state: NewState, data: DataFrame, store: FileStore, prefix: str) -> dict[int, StatePiece]:
-    """Write a DataFrame as state; returns the file of each subtask that has any of it."""
+    """Write a DataFrame as state, and return the file of each subtask that has some of it."""
     columns = set(data.columns)
     needed = {"key", "value"}
     if not needed <= columns or columns - needed - {"map_key", "last_access_ms", "namespace"}:
         raise CheckpointError(
             f"state '{state.table.name}' for operator {state.uid}: the DataFrame has the columns "
-            f"{', '.join(data.columns)}, but needs key and value, and may have map_key (of a map) and last_access_ms"
+            f"{', '.join(data.columns)}, but must have key and value, and may have map_key (for a map) and "
+            "last_access_ms"
         )
     if state.table.kind == "map" and "map_key" not in columns and "last_access_ms" in columns:
-        raise CheckpointError(f"state '{state.table.name}': with last_access_ms, a map needs the column map_key, too")
+        raise CheckpointError(f"state '{state.table.name}': with last_access_ms, a map also needs the column map_key")
     to_rows = partial(_rows, state, frozenset(columns))
     return dict(write_dealt(data, to_rows, state.parallelism, partial(_write, state, store, prefix)))
 
@@ -150,7 +151,7 @@ def _rows(state: NewState, columns: frozenset[str], row: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of Spark with tuples in place of structs."""
+    """Return a Spark value with tuples in place of structs."""
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     if isinstance(value, list):

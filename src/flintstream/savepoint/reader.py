@@ -1,4 +1,4 @@
-"""Opens a savepoint or checkpoint and shows what is in it."""
+"""A reader of savepoints and checkpoints."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _ANY = object()
 
 
 class Savepoint:
-    """A savepoint or checkpoint, opened for reading. Nothing in it is ever changed.
+    """A savepoint or checkpoint, opened for reading.
 
-    It does not matter which backend has written it, and whether incrementally or as a changelog: what is shown is what
-    a job would start with. Only one piece of state at a time is in memory.
+    The reader shows the state that a job would start with, whichever backend wrote it, also if it is incremental or a
+    changelog. Only one piece of state at a time is in memory.
     """
 
     def __init__(self, completed: Completed, *, allow_pickle: bool = False) -> None:
@@ -51,50 +51,49 @@ class Savepoint:
 
         Args:
             path: its directory, on this machine or as a URI, or the file ``_metadata`` in it.
-            allow_pickle: Whether objects of your own classes are unpickled, which runs code that the savepoint names.
-                If not, such a value is an ``Opaque``, the bytes it was pickled to.
+            allow_pickle: whether to unpickle objects of your own classes, which runs code that the savepoint names. If
+                not, such a value is an ``Opaque`` with the pickled bytes.
 
         Raises:
-            CheckpointError: There is none.
-            CorruptCheckpointError: A file is damaged; the message names it. Files of state are looked at when they are
-                read.
+            CheckpointError: There is no savepoint or checkpoint at ``path``.
+            CorruptCheckpointError: A file is damaged. The message names it. State files are checked when they are read.
         """
         return cls(recovery.load(path), allow_pickle=allow_pickle)
 
     @property
     def where(self) -> str:
-        """Its place."""
+        """Its path or URI."""
         return self._completed.where
 
     @property
     def metadata(self) -> Metadata:
-        """What ``_metadata`` says: the job, when it was taken, the files it consists of."""
+        """The content of ``_metadata``: the job, the time of creation, the files."""
         return self._completed.metadata
 
-    # -- what there is ---------------------------------------------------------------------------------------------
+    # -- operators -------------------------------------------------------------------------------------------------
 
     def operators(self) -> list[OperatorSummary]:
-        """Return the operators, each with its states by name; all state is read to count it."""
+        """Return the operators, each with its states by name. This reads all state to count it."""
         return [self._summary(chain, info) for chain in self.metadata.chains for info in chain.operators]
 
     def operator(self, uid: str) -> OperatorSummary:
         """Return one operator, with its states.
 
         Raises:
-            CheckpointError: There is none of this uid.
+            CheckpointError: No operator has this uid.
         """
         return self._summary(*self.find(uid))
 
     def find(self, uid: str) -> tuple[ChainState, OperatorInfo]:
-        """Return where an operator is in the metadata.
+        """Return the chain of an operator and its entry in the metadata.
 
         Raises:
-            CheckpointError: There is none of this uid.
+            CheckpointError: No operator has this uid.
         """
         found = self.metadata.operators().get(uid)
         if found is None:
             known = ", ".join(f"'{uid}' ({info.name})" for uid, (_, info) in self.metadata.operators().items())
-            raise CheckpointError(f"{self.where} has no operator of uid '{uid}'; it has {known or 'none'}")
+            raise CheckpointError(f"{self.where} has no operator with the uid '{uid}'; it has {known or 'none'}")
         return self.metadata.chains[found[0]], found[1]
 
     def _summary(self, chain: ChainState, info: OperatorInfo) -> OperatorSummary:
@@ -118,19 +117,19 @@ class Savepoint:
         total = sum(sizes.values()) + timer_bytes
         return OperatorSummary(**dataclasses.asdict(info), states=states, timers=timers, bytes=total)
 
-    # -- what is in it ---------------------------------------------------------------------------------------------
+    # -- contents --------------------------------------------------------------------------------------------------
 
     def read(self, uid: str, name: str, *, key: Any = _ANY) -> Iterator[StateEntry]:
-        """Return the entries of a keyed state, of all subtasks one after the other, in no particular order.
+        """Return the entries of a keyed state of all subtasks, in no particular order.
 
         Args:
-            uid: the operator's.
-            name: the state's. Where an operator keeps a state of that name both per key and per window, the entries of
-                both come.
-            key: Return only what this key has; reads only the files of the subtask whose key it is.
+            uid: the uid of the operator.
+            name: the name of the state. If the operator has a state with this name both per key and per window, the
+                result has the entries of both.
+            key: return only the entries of this key, and read only the files of its subtask.
 
         Raises:
-            CheckpointError: There is no such operator or state.
+            CheckpointError: The operator or state does not exist.
         """
         chain, info = self.find(uid)
         subtasks = self.subtasks(chain)
@@ -160,7 +159,7 @@ class Savepoint:
         """Return the entries of all keyed states of an operator, each with the name of its state.
 
         Raises:
-            CheckpointError: There is no such operator.
+            CheckpointError: The operator does not exist.
         """
         chain, _ = self.find(uid)
         for files in self.subtasks(chain):
@@ -169,10 +168,10 @@ class Savepoint:
                     yield change.table.name, entry
 
     def state(self, uid: str, name: str) -> StateSummary:
-        """Return what is known of one state.
+        """Return the description of one state.
 
         Raises:
-            CheckpointError: There is no such operator or state.
+            CheckpointError: The operator or state does not exist.
         """
         operator = self.operator(uid)
         for state in operator.states:
@@ -184,19 +183,19 @@ class Savepoint:
         )
 
     def timers(self, uid: str) -> Iterator[Timer]:
-        """Return the timers of an operator, those of a subtask in the order of their registration.
+        """Return the timers of an operator. Those of a subtask are in the order of their registration.
 
         Raises:
-            CheckpointError: There is no such operator.
+            CheckpointError: The operator does not exist.
         """
         subtasks = self.subtasks(self.find(uid)[0])
         return (timer for files in subtasks for change in files.timers(uid) for timer in timers_of(change))
 
     def values(self, uid: str) -> list[OperatorValue]:
-        """Return what an operator holds beside keyed state: positions of sources, broadcast state, watermarks.
+        """Return the state of an operator other than keyed state: positions of sources, broadcast state, watermarks.
 
         Raises:
-            CheckpointError: There is no such operator.
+            CheckpointError: The operator does not exist.
         """
         values = [
             OperatorValue(name, subtask, value)
@@ -213,7 +212,7 @@ class Savepoint:
         return values
 
     def subtasks(self, chain: ChainState) -> list[SubtaskFiles]:
-        """Return the files of each subtask of operators that ran together."""
+        """Return the files of each subtask of a chain of operators."""
         return [SubtaskFiles(self._completed.store, pieces, self.allow_pickle) for pieces in chain.subtasks]
 
     # -- as a DataFrame --------------------------------------------------------------------------------------------
@@ -230,28 +229,28 @@ class Savepoint:
         """Return a Spark DataFrame that reads the state in parallel, one task per subtask.
 
         Without a state the columns are ``operator_uid``, ``operator``, ``state``, ``kind``, ``key``, ``namespace``,
-        ``map_key``, ``value`` (these four as JSON) and ``last_access_ms``. Of one state they are ``key``,
-        ``namespace``, ``map_key``, ``value`` and ``last_access_ms``, as far as the state has them, with the types of
-        Spark that the declared types correspond to.
+        ``map_key``, ``value`` (these four as JSON) and ``last_access_ms``. For one state they are ``key``,
+        ``namespace``, ``map_key``, ``value`` and ``last_access_ms``, if the state has them, with the Spark types that
+        correspond to the declared types.
 
         Args:
-            uid: Only of this operator.
-            state: Only this state of it.
-            spark: The session; by default the active one, else a new one.
-            key_type: The type of the keys, as a savepoint does not tell; by default, that of the first keys there are.
-                What has no type of Spark is JSON.
-            value_type: The type of the state where the program declared none: of a list state ``Types.LIST(...)``, of
-                a map state ``Types.MAP(...)``.
+            uid: read only this operator.
+            state: read only this state of the operator.
+            spark: the session; by default the active one, or else a new one.
+            key_type: the type of the keys, which a savepoint does not record; by default the type of the first keys.
+                Values without a Spark type become JSON.
+            value_type: the type of the state if the program declared none: ``Types.LIST(...)`` for a list state,
+                ``Types.MAP(...)`` for a map state.
 
         Raises:
-            CheckpointError: There is no such operator or state.
+            CheckpointError: The operator or state does not exist.
         """
         from flintstream.savepoint import frames  # noqa: PLC0415 - needs Spark
 
         if state is None:
             return frames.generic_frame(self, uid, spark)
         if uid is None:
-            raise ValueError(f"which operator has the state '{state}'? give its uid, too")
+            raise ValueError(f"the state '{state}' needs an operator: pass its uid as well")
         return frames.typed_frame(self, uid, state, key_type, value_type, spark)
 
 

@@ -1,4 +1,4 @@
-"""Writes the state of one subtask into a file: changed state of another savepoint, or state that is made from data."""
+"""Writers of the state of one subtask: changed state of another savepoint, or new state from data."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperatorEdit:
-    """What becomes of one operator of a savepoint."""
+    """The changes to one operator of a savepoint."""
 
     uid: str
     new_uid: str
     keyed: bool
     dropped: frozenset[str] = frozenset()
-    """States that are left out; those of windows stay."""
+    """States to leave out. Those of windows stay."""
     transforms: tuple[tuple[str, Callable[[StateEntry], Any]], ...] = ()
-    """Pairs of a state's name and what gives each of its entries a new value."""
+    """Pairs of a state's name and a function that returns the new value of an entry."""
 
 
 @dataclass(frozen=True)
 class Rewrite:
-    """Copies the state of one subtask; picklable, so that a task elsewhere can do it."""
+    """Copies the state of one subtask. Picklable, so that a remote task can run it."""
 
     files: SubtaskFiles
     edits: tuple[OperatorEdit, ...]
     renamed: Mapping[str, str]
-    """Old uid -> new uid, of all operators of the savepoint that are renamed."""
+    """Old uid -> new uid of all renamed operators of the savepoint."""
     verbatim: bool
-    """Nothing changes: one file is copied as it is."""
+    """Whether nothing changes, so that the one file is simply copied."""
     target: FileStore
     path: str
 
@@ -60,8 +60,8 @@ class Rewrite:
         """Write the file.
 
         Raises:
-            CheckpointError: A function failed, or an object would have to be unpickled.
-            CorruptCheckpointError: What is to be copied is damaged.
+            CheckpointError: A function failed, or an object needs to be unpickled.
+            CorruptCheckpointError: A source file is damaged.
         """
         uids = {edit.uid: edit.new_uid for edit in self.edits}
         kept = sorted({uids[uid] for piece in self.files.pieces for uid in piece.operators if uid in uids})
@@ -93,12 +93,12 @@ class Rewrite:
             yield change
 
     def _relabelled(self, channels: list[Any]) -> list[Any]:
-        """Name senders by their new uids."""
+        """Replace the uids of senders by their new uids."""
         return [((self.renamed.get(uid, uid), *rest), *marks) for (uid, *rest), *marks in channels]
 
 
 def transformed(change: Change, uid: str, function: Callable[[StateEntry], Any]) -> Change:
-    """Return a piece of a state with new values; entries that get None are gone."""
+    """Return a change with new values, without the entries whose new value is None."""
     table = change.table
     keys, values = [], []
     for key, old, entry in zip(change.keys, change.values, entries_of(change), strict=True):
@@ -126,7 +126,7 @@ def transformed(change: Change, uid: str, function: Callable[[StateEntry], Any])
 
 
 def _refuse_pickled(uid: str, keys: Iterable[Any]) -> None:
-    # A key that was frozen when it was written is frozen again when it is read, which takes the object itself.
+    # A key that was frozen when it was written must be frozen again after reading, which needs the object itself.
     if any(map(_has_pickled, keys)):
         raise _needs_pickle(uid, "a key")
 
@@ -138,8 +138,8 @@ def _has_pickled(key: Any) -> bool:
 
 def _needs_pickle(uid: str, what: str) -> CheckpointError:
     return CheckpointError(
-        f"operator {uid}: {what} holds pickled objects, which are read only if you allow it, as that runs code "
-        "that the savepoint names: pass allow_pickle=True if you trust it"
+        f"operator {uid}: {what} holds pickled objects, and unpickling runs code that the savepoint names: pass "
+        "allow_pickle=True if you trust the savepoint"
     )
 
 
@@ -148,7 +148,7 @@ def _needs_pickle(uid: str, what: str) -> CheckpointError:
 
 @dataclass(frozen=True)
 class NewState:
-    """A state of an operator that is to be filled with data; picklable."""
+    """A state of an operator to fill with data. Picklable."""
 
     uid: str
     table: TableInfo
@@ -161,25 +161,25 @@ class NewState:
     def of(
         cls, uid: str, descriptor: StateDescriptor, parallelism: int, max_parallelism: int, last_access_ms: int
     ) -> NewState:
-        """Describe a state as a program would see it.
+        """Describe a state as a program would declare it.
 
         Raises:
-            TypeError: ``descriptor`` is none.
+            TypeError: ``descriptor`` is not a state descriptor.
         """
         try:
             kind = kind_of(descriptor).name
         except TypeError:
-            what = f"{shorten(descriptor)} is no descriptor of a keyed state, such as ValueStateDescriptor"
+            what = f"{shorten(descriptor)} is not a descriptor of keyed state, such as ValueStateDescriptor"
             raise TypeError(what) from None
         ttl = descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled()
         table = TableInfo(descriptor.name, kind, type_text(descriptor), ttl)
         return cls(uid, table, descriptor.type_info, parallelism, max_parallelism, last_access_ms)
 
     def rows(self, item: Any) -> Iterator[tuple[int, tuple[Any, Any]]]:
-        """Return the subtask, and key and value as a table has them, of a pair or a :class:`StateEntry`.
+        """Return the subtask, and the key and value in the form of a table, for a pair or a :class:`StateEntry`.
 
         Raises:
-            CheckpointError: It is neither, or its value is not of the declared type.
+            CheckpointError: ``item`` is neither, or its value does not have the declared type.
         """
         if isinstance(item, StateEntry):
             key, value = item.key, item.value
@@ -190,7 +190,7 @@ class NewState:
             try:
                 key, value = item
             except (TypeError, ValueError):
-                raise self._refusal(f"{shorten(item)} is no pair of key and value") from None
+                raise self._refusal(f"{shorten(item)} is not a pair of key and value") from None
             last = self.last_access_ms
         value = self._converted(key, value)
         frozen = freeze_key(key)
@@ -220,11 +220,11 @@ class NewState:
         return CheckpointError(f"state '{self.table.name}' for operator {self.uid}: {what}")
 
     def output(self, store: FileStore, path: str) -> _Output:
-        """Begin the file of one subtask."""
+        """Start the file of one subtask."""
         return _Output(self, store, path)
 
     def write(self, items: Iterable[Any], store: FileStore, prefix: str) -> dict[int, StatePiece]:
-        """Write a file for each subtask that owns a key; only some entries of each are in memory."""
+        """Write a file for each subtask that owns a key. Only some entries per file are in memory."""
         with ExitStack() as stack:
             outputs: dict[int, _Output] = {}
             for item in items:
@@ -238,7 +238,7 @@ class NewState:
 
 
 class _Output:
-    """Writes entries of one state into a file, and sees that no key comes twice."""
+    """Writes entries of one state into a file, and rejects duplicate keys."""
 
     def __init__(self, state: NewState, store: FileStore, path: str) -> None:
         self.state = state
@@ -256,7 +256,7 @@ class _Output:
     def add(self, key: Any, value: Any) -> None:
         if key in self._seen:
             raise CheckpointError(
-                f"state '{self.state.table.name}' for operator {self.state.uid}: key {shorten(key)} comes twice"
+                f"state '{self.state.table.name}' for operator {self.state.uid}: duplicate key {shorten(key)}"
             )
         self._seen.add(key)
         self._keys.append(key)

@@ -1,7 +1,7 @@
-"""Reads the state of one subtask from its files, whatever backend has written them.
+"""A reader of the state of one subtask, whichever backend wrote its files.
 
-Nothing here needs more memory than the changes that a changelog has gathered since its base: they are read first, and
-laid over the base when that streams by.
+It needs only the memory for the changes of a changelog since its base: it reads these changes first, and applies them
+to the base while that streams by.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class SubtaskFiles:
     _checked: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
 
     def states(self, uid: str, chosen: Callable[[TableInfo], bool] = lambda _: True) -> Iterator[Change]:
-        """Return the current content of an operator's states, piece by piece, each entry once.
+        """Return the current content of an operator's states in pieces, each entry once.
 
         Args:
-            uid: which operator.
-            chosen: which of its states; timers are none.
+            uid: the operator's uid.
+            chosen: selects states. Timers are not states.
 
         Raises:
             CorruptCheckpointError: A file is missing or damaged.
@@ -82,7 +82,7 @@ class SubtaskFiles:
         return service.take_snapshot()
 
     def values(self, uid: str) -> dict[str, Any]:
-        """Return what an operator holds beside keyed state, by name."""
+        """Return the state of an operator other than keyed state, by name."""
         values: dict[str, Any] = {}
         for piece in self.pieces:
             if not piece.native and _may_hold(piece, uid):
@@ -92,11 +92,11 @@ class SubtaskFiles:
 
     @property
     def is_one_file(self) -> bool:
-        """Whether all of it is in one state file."""
+        """Whether all state is in one state file."""
         return len(self.pieces) == 1 and not self.pieces[0].native
 
     def copy_only_piece(self, target: BinaryIO) -> None:
-        """Copy the content of the one state file that there is."""
+        """Copy the content of the only state file."""
         (piece,) = self.pieces
         where, stream = open_bytes(self.store, piece)
         digest = hashlib.sha256()
@@ -121,7 +121,7 @@ class SubtaskFiles:
             with naming(self._where(piece)), self._open(piece) as file:
                 yield file.changes(uid, chosen)
             return
-        assert self.store is not None  # noqa: S101 - files of a backend are never within the metadata
+        assert self.store is not None  # noqa: S101 - files of a backend are never inline in the metadata
         own = files_of(piece, uid)
         with tempfile.TemporaryDirectory(prefix="flintstream-read-") as directory:
             download(self.store, own, directory)
@@ -133,7 +133,7 @@ class SubtaskFiles:
 
 @contextmanager
 def naming(where: str) -> Iterator[None]:
-    """Name the file in which something does not decode."""
+    """Add the name of the file to decoding errors."""
     try:
         yield
     except CorruptDataError as error:
@@ -147,17 +147,17 @@ def _may_hold(piece: StatePiece, uid: str) -> bool:
 
 
 class _Newer:
-    """What a changelog says of one state since its base, each key once."""
+    """The changes of one state since the base of its changelog, each key once."""
 
     def __init__(self, table: TableInfo) -> None:
         self.table = table
         self.values: dict[Any, Any] = {}
-        """What no longer depends on the base."""
+        """Values that no longer depend on the base."""
         self.deleted: set[Any] = set()
         self.appended: dict[Any, list[Any]] = {}
 
     def add(self, change: Change) -> None:
-        """Take in what changed next."""
+        """Add the next change."""
         for key in change.deleted:
             self.values.pop(key, None)
             self.appended.pop(key, None)
@@ -170,7 +170,7 @@ class _Newer:
             (self.values if known else self.appended).setdefault(key, []).extend(elements)
 
     def laid_over(self, base: Change) -> Change:
-        """Return what a piece of the base has become, without what was set since."""
+        """Apply the changes to a piece of the base, and leave out keys that were set or deleted since."""
         keys, values = [], []
         for key, value in zip(base.keys, base.values, strict=True):
             if key not in self.values and key not in self.deleted:
@@ -179,5 +179,5 @@ class _Newer:
         return Change(base.table, keys, values, [])
 
     def rest(self) -> Iterator[Change]:
-        """Return what was set since, and what was appended to nothing."""
+        """Return the values set since the base, and lists that are not in the base."""
         return pieces(self.table, chain(self.values.items(), self.appended.items()))

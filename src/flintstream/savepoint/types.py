@@ -1,4 +1,4 @@
-"""Types from the text that a savepoint has of them."""
+"""Types parsed from their text in a savepoint."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FIELD = re.compile(r"([^:<(]+): (.*)", re.DOTALL)
 
 
 def parse_type(text: str) -> TypeInformation | None:
-    """Return the type whose ``str`` is ``text``; None if there is no such type, or the text does not tell.
+    """Return the type whose ``str`` is ``text``, or None if no type has it, or it is ambiguous.
 
     >>> parse_type("ListTypeInfo<TupleTypeInfo(Integer, String)>")
     ListTypeInfo<TupleTypeInfo(Integer, String)>
@@ -83,7 +83,7 @@ def _row(parts: Sequence[str]) -> TypeInformation | None:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas that are in no brackets."""
+    """Split at commas outside brackets."""
     parts, depth, start = [], 0, 0
     for at, char in enumerate(text):
         depth += (char in "(<") - (char in ")>")

@@ -1,4 +1,4 @@
-"""Makes savepoints: from another one, with changes, or from nothing but data."""
+"""A writer of savepoints: changed copies of other savepoints, or new ones from data."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Operator:
-    """An operator of the savepoint to be."""
+    """An operator of the new savepoint."""
 
     info: OperatorInfo
     origin: str | None = None
-    """Its uid in the savepoint that it comes from."""
+    """Its uid in the original savepoint."""
     dropped: set[str] = field(default_factory=set)
     transforms: list[tuple[str, Callable[[StateEntry], Any]]] = field(default_factory=list)
     added: dict[str, tuple[NewState, Any]] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class _Operator:
 
 
 class SavepointWriter:
-    """Collects changes and writes them as a new savepoint; what they are made from stays as it is.
+    """Collects changes and writes them as a new savepoint. The original savepoint does not change.
 
-    Keys are dealt as a running job deals them, so that a job can start from the result at any parallelism.
+    Keys are assigned to subtasks as in a running job, so that a job can start from the result at any parallelism.
     """
 
     def __init__(self, source: Savepoint | None, max_parallelism: int | None) -> None:
@@ -54,60 +54,63 @@ class SavepointWriter:
 
     @classmethod
     def from_existing(cls, path: str, *, allow_pickle: bool = False) -> SavepointWriter:
-        """Start with what the savepoint or checkpoint at ``path`` holds.
+        """Start with the contents of the savepoint or checkpoint at ``path``.
 
         Args:
             path: as in :meth:`Savepoint.load`.
-            allow_pickle: as in :meth:`Savepoint.load`. Pickled values that no change looks at are copied without it.
+            allow_pickle: as in :meth:`Savepoint.load`. Pickled values that no change reads are copied without it.
 
         Raises:
-            CheckpointError: There is none.
+            CheckpointError: There is no savepoint or checkpoint at ``path``.
             CorruptCheckpointError: It is damaged.
         """
         return cls(Savepoint.load(path, allow_pickle=allow_pickle), None)
 
     @classmethod
     def new(cls, max_parallelism: int) -> SavepointWriter:
-        """Start with nothing.
+        """Start with an empty savepoint.
 
         Args:
-            max_parallelism: that of the program's operators (``set_max_parallelism``), which cannot be changed later.
+            max_parallelism: that of the program's operators (``set_max_parallelism``), which cannot change later.
+
+        Raises:
+            ValueError: ``max_parallelism`` is not from 1 to 32768.
         """
         if not 1 <= max_parallelism <= 1 << 15:
-            raise ValueError(f"the maximum parallelism must be from 1 to 32768, but is {max_parallelism}")
+            raise ValueError(f"the maximum parallelism must be from 1 to 32768, but got {max_parallelism}")
         return cls(None, max_parallelism)
 
     # -- changes ---------------------------------------------------------------------------------------------------
 
     def remove_operator(self, uid: str) -> Self:
-        """Leave out an operator with everything it holds.
+        """Leave out an operator with all its state.
 
         Raises:
-            CheckpointError: There is none of this uid.
+            CheckpointError: No operator has this uid.
         """
         self._find(uid)
         del self._operators[uid]
         return self
 
     def rename_operator(self, uid: str, new_uid: str) -> Self:
-        """Give an operator the uid that it has in the program now.
+        """Give an operator a new uid, to match the program.
 
         Raises:
-            CheckpointError: There is none of this uid, or the new one is in use.
+            CheckpointError: No operator has the uid, or the new uid is in use.
         """
         operator = self._find(uid)
         if new_uid in self._operators:
-            raise CheckpointError(f"operator '{uid}' cannot become '{new_uid}': there is one of that uid already")
+            raise CheckpointError(f"cannot rename operator '{uid}' to '{new_uid}': that uid is already in use")
         operator.info = replace(operator.info, uid=new_uid)
         operator.added = {n: (replace(state, uid=new_uid), data) for n, (state, data) in operator.added.items()}
         self._operators = {each.info.uid: each for each in self._operators.values()}
         return self
 
     def remove_state(self, uid: str, name: str) -> Self:
-        """Leave out a keyed state of an operator (that of windows stays).
+        """Leave out a keyed state of an operator. State of windows stays.
 
         Raises:
-            CheckpointError: There is no such operator or state.
+            CheckpointError: The operator or state does not exist.
         """
         operator = self._find(uid)
         if operator.added.pop(name, None) is None:
@@ -119,18 +122,18 @@ class SavepointWriter:
         """Give the entries of a keyed state new values.
 
         Args:
-            uid: the operator's.
-            name: the state's.
-            function: gets an entry and returns its new value, of a list all its elements; None removes the entry. The
-                time of the last access stays; the elements of a list that has another length get that of its youngest.
+            uid: the uid of the operator.
+            name: the name of the state.
+            function: takes an entry and returns its new value, for a list all its elements; None removes the entry. The
+                time of the last access stays. If the length of a list changes, all elements get its latest time.
 
         Raises:
-            CheckpointError: There is no such operator or state.
+            CheckpointError: The operator or state does not exist.
         """
         operator = self._find(uid)
         if name in operator.added:
             raise CheckpointError(
-                f"the state '{name}' of operator '{uid}' is new: change the data that it is made from"
+                f"the state '{name}' of operator '{uid}' is new: change the data passed to with_state instead"
             )
         self._check_state(operator, name)
         operator.transforms.append((name, function))
@@ -146,18 +149,19 @@ class SavepointWriter:
         parallelism: int | None = None,
         last_access_ms: int | None = None,
     ) -> Self:
-        """Fill a keyed state with data, in the place of what it has held.
+        """Fill a keyed state with data, in place of its former contents.
 
         Args:
-            uid: the operator's; one that does not exist yet is added.
-            descriptor: as in the program. With a time-to-live, entries are stamped.
-            data: An iterable of pairs of key and value, of a list state with a list of the elements, of a map state
-                with a dict; or of what :meth:`Savepoint.read` returns. Or a Spark DataFrame with the columns ``key``
-                and ``value``, and optionally ``map_key`` and ``last_access_ms``; it is written by parallel tasks. No
-                key may come twice. Structs become tuples, unless the declared type is a row.
-            name: of an operator that is added; by default its uid.
-            parallelism: of an operator that is added: in how many files its state is, which a job need not care about.
-            last_access_ms: The stamp (ms since the epoch), where the data has none; by default, now.
+            uid: the uid of the operator. A new operator is added for an unknown uid.
+            descriptor: as in the program. With a time-to-live, entries get a time of last access.
+            data: an iterable of pairs of key and value, where the value for a list state is a list of the elements and
+                for a map state a dict; or an iterable of entries as :meth:`Savepoint.read` returns them; or a Spark
+                DataFrame with the columns ``key`` and ``value``, and optionally ``map_key`` and ``last_access_ms``,
+                which parallel tasks write. Keys must be unique. Structs become tuples, unless the declared type is a
+                row.
+            name: the name of a new operator; by default its uid.
+            parallelism: the number of state files of a new operator. A job can start with any other parallelism.
+            last_access_ms: the time of last access (ms since the epoch) for data without one; by default, now.
 
         Raises:
             CheckpointError: The operator is not keyed.
@@ -177,7 +181,7 @@ class SavepointWriter:
         operator = self._operators.get(uid)
         if operator is None:
             known = ", ".join(f"'{uid}' ({each.info.name})" for uid, each in self._operators.items()) or "none"
-            raise CheckpointError(f"there is no operator of uid '{uid}'; there is {known}")
+            raise CheckpointError(f"the savepoint has no operator with the uid '{uid}'; it has {known}")
         return operator
 
     def _check_state(self, operator: _Operator, name: str) -> None:
@@ -192,8 +196,8 @@ class SavepointWriter:
             known = {each.info.max_parallelism for each in self._operators.values()}
             if len(known) != 1:
                 raise CheckpointError(
-                    f"operator '{uid}' is new, and those there are have different maximum parallelisms "
-                    f"({', '.join(map(str, sorted(known)))}): make a savepoint of its own with SavepointWriter.new"
+                    f"operator '{uid}' is new, but the existing operators have different maximum parallelisms "
+                    f"({', '.join(map(str, sorted(known)))}): make a separate savepoint with SavepointWriter.new"
                 )
             (most,) = known
         known_parallelism = max((each.info.parallelism for each in self._operators.values()), default=1)
@@ -204,19 +208,19 @@ class SavepointWriter:
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def write(self, path: str, *, spark: Any = None) -> str:
-        """Write the savepoint, which needs no file of the one that it is made from; returns ``path``.
+        """Write the savepoint and return ``path``. The result does not depend on files of the original.
 
         Args:
             path: a directory, on this machine or as a URI. It is created.
             spark: a Spark session whose tasks copy the existing state, one per subtask; by default this process does.
 
         Raises:
-            CheckpointError: There is a savepoint already, a function has failed, or data does not fit.
-            CorruptCheckpointError: What is to be copied is damaged.
+            CheckpointError: The path already holds a savepoint, a function failed, or data does not fit.
+            CorruptCheckpointError: A file of the original is damaged.
         """
         store = file_store(path)
         if store.exists(METADATA):
-            raise CheckpointError(f"{store.uri('')} holds a checkpoint or savepoint already")
+            raise CheckpointError(f"{store.uri('')} already holds a checkpoint or savepoint: pass another path")
         chains = self._copied(store, spark)
         chains += [
             ChainState((each.info,), ((),) * each.info.parallelism)
@@ -231,7 +235,7 @@ class SavepointWriter:
         return path
 
     def _copied(self, store: FileStore, spark: Any) -> list[ChainState]:
-        """Write the state of operators that come from another savepoint."""
+        """Write the state of the operators of the original savepoint."""
         if self._source is None:
             return []
         origins = {each.origin: each for each in self._operators.values() if each.origin is not None}
@@ -280,7 +284,7 @@ class SavepointWriter:
 
 
 def _edit(operator: _Operator) -> OperatorEdit:
-    assert operator.origin is not None  # noqa: S101 - only what exists is edited
+    assert operator.origin is not None  # noqa: S101 - only existing operators are edited
     dropped, transforms = frozenset(operator.dropped), tuple(operator.transforms)
     return OperatorEdit(operator.origin, operator.info.uid, operator.info.keyed, dropped, transforms)
 
@@ -293,7 +297,7 @@ def _with_pieces(chain: ChainState, uid: str, pieces: dict[int, StatePiece]) -> 
 
 
 def _fill(state: NewState, data: Any, store: FileStore, prefix: str) -> dict[int, StatePiece]:
-    """Write a state made from data; returns the file of each subtask that has any of it."""
+    """Write a state made from data, and return the file of each subtask that has some of it."""
     if type(data).__module__.startswith("pyspark."):
         from flintstream.savepoint import frames  # noqa: PLC0415 - needs Spark
 
