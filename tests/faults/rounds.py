@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import random
 import subprocess
@@ -31,9 +32,30 @@ MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]"}
 VICTIMS = {"local": ("worker", "daemon", "jvm", "driver", "tree"), "cluster": ("worker", "executor", "driver", "tree")}
 """``driver`` is the program's own process, ``tree`` all processes of the job at once."""
 
+SESSIONS = {
+    "own": {},
+    "foreign": {"spark.ui.enabled": "false"},
+    "speculative": {
+        "spark.ui.enabled": "false",
+        "spark.speculation": "true",
+        "spark.speculation.interval": "20ms",
+        "spark.speculation.multiplier": "1.1",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.minTaskRuntime": "20ms",
+    },
+}
+"""What the program says of Spark before it makes its environment; with ``own``, flintstream starts Spark."""
+
 PROGRAM = """
-import sys, time
+import json, sys, time
 from pathlib import Path
+foreign = json.loads(sys.argv[3])
+if foreign:
+    from pyspark.sql import SparkSession
+    builder = SparkSession.builder
+    for key, value in foreign.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
 from pyflink.common import Encoder
 from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.datastream.connectors.file_system import FileSink, RollingPolicy
@@ -66,6 +88,8 @@ class Round:
     """Victims, and the seconds between a sign of life and the kill."""
     parallelism: tuple[int, ...]
     """The parallelism of each start of the program."""
+    session: str = "own"
+    """One of :data:`SESSIONS`."""
 
     @classmethod
     def of(cls, seed: int) -> Round:
@@ -74,13 +98,17 @@ class Round:
         place = rng.choice(sorted(MASTERS))
         kills = tuple((rng.choice(VICTIMS[place]), rng.uniform(0, 1.5)) for _ in range(rng.randint(1, 3)))
         parallelism = tuple(rng.randint(1, 3) for _ in range(len(kills) + 1))
-        return cls(seed, place, rng.choice(["hashmap", "rocksdb"]), rng.random() < 0.5, kills, parallelism)
+        backend, changelog = rng.choice(["hashmap", "rocksdb"]), rng.random() < 0.5
+        session = rng.choice(sorted(SESSIONS)) if place == "cluster" else "own"
+        return cls(seed, place, backend, changelog, kills, parallelism, session)
 
     def __str__(self) -> str:
         """Return a description of the plan."""
         kills = ", ".join(f"{victim} after {seconds:.2f} s" for victim, seconds in self.kills)
         log = " with changelog" if self.changelog else ""
-        return f"seed {self.seed}: {MASTERS[self.place]}, {self.backend}{log}, parallelism {self.parallelism}: {kills}"
+        session = "" if self.session == "own" else f" with a {self.session} session"
+        where = f"{MASTERS[self.place]}{session}, {self.backend}{log}"
+        return f"seed {self.seed}: {where}, parallelism {self.parallelism}: {kills}"
 
 
 @dataclass
@@ -141,7 +169,8 @@ class Course:
 
     def _arguments(self) -> list[str]:
         """Further arguments of the program."""
-        return [str(RECORDS)]
+        foreign = SESSIONS[self.plan.session]
+        return [str(RECORDS), json.dumps({"spark.master": MASTERS[self.plan.place], **foreign} if foreign else {})]
 
     def _start(self) -> None:
         script = self.directory / "counting.py"

@@ -15,6 +15,7 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common import _by_value
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.jvm import StageChain
+from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
 from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask
@@ -61,7 +62,7 @@ class SparkEngine:
             self.context = with_own_workers(self.context)
             self.lane = take_lane()
             self.slots = slot_template(self.context, self.lane)
-        partitions = [step.partitions for step in plan.supersteps]
+        partitions = self.partitions = [step.partitions for step in plan.supersteps]
         self.chain = StageChain(
             self.context,
             [
@@ -93,11 +94,24 @@ class SparkEngine:
         context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
         try:
-            return [Item(*item) for item in self.chain.run(seeds)]
+            results = [Item(*item) for item in self.chain.run(seeds)]
         except Exception as error:
             if self.cancelled:
                 raise JobCancelledError(f"the job '{plan.job_name}' was cancelled") from error
             raise
+        return self._checked(results)
+
+    def _checked(self, results: list[Item]) -> list[Item]:
+        """Return the results of an epoch without the receipts, which show that the epoch counts."""
+        if len(self.partitions) == 1:
+            return results
+        receipts = [Receipt(*pickle.loads(item.payload)) for item in results if item.edge == RECEIPT]
+        found = difference(receipts, self.partitions)
+        if found is not None:
+            raise FlintstreamError(
+                f"Spark ran part of an epoch of '{self.plan.job_name}' again, so the epoch does not count: {found}"
+            )
+        return [item for item in results if item.edge != RECEIPT]
 
     def materialize(self, folding: Folding) -> Future[StateHandle]:
         """Fold the changelog of a subtask in a separate Spark job, which takes one slot."""

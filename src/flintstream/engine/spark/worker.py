@@ -14,13 +14,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.dependencies import enter
+from flintstream.engine.spark.receipts import RECEIPT, Receipt, new_run, total
 from flintstream.errors import expect_no_interrupt
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.state_log.log import DirectoryStateLog
 from flintstream.runtime.task.stage import JobRuntime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.protocol import StateHandle
@@ -117,27 +118,64 @@ class StageTask:
         """Yield the results of the last stage, or the input of an exchange (see :class:`StageChain`)."""
         runtime = _runtime_of(self.job_id, self.state_directory)
         if self.level == 0:
-            elements = chain.from_iterable(elements)
-        items = _shown(runtime.run_stage(self.level, partition, (Item(*element) for element in elements)))
-        return self._sorted(items) if self.following else map(tuple, items)
+            items: Iterator[Item] = map(Item._make, chain.from_iterable(elements))
+            if not self.following:  # nothing is read from another task
+                return map(tuple, _shown(runtime.run_stage(0, partition, items)))
+            return self._sorted(partition, runtime, items, set())
+        runs: set[int] = set()
+        items = _opened(elements, runs)
+        if self.following:
+            return self._sorted(partition, runtime, items, runs)
+        return self._results(partition, runtime, items, runs)
 
-    def _sorted(self, items: Iterator[Item]) -> Iterator[bytes]:
+    def _results(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[Any]:
+        yield from map(tuple, _shown(runtime.run_stage(self.level, partition, items)))
+        yield self._receipt(Receipt(self.level, partition, new_run(), 0, total(runs)), self.level + 1)
+
+    def _sorted(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[bytes]:
         """Yield each item for its partition of the next stage, in small groups if items are large."""
         following, next_level = self.following, self.level + 1
-        waiting: dict[int, list[tuple[Any, ...]]] = {}
-        size = 0
-        for item in items:
+        run = new_run()
+        waiting: dict[int, list[Any]] = {}
+        targets = size = 0
+        for item in _shown(runtime.run_stage(self.level, partition, items)):
             target = item.subtask if item.level == next_level else item.subtask % following
             waiting.setdefault(target, []).append(tuple(item))
             size += len(item.payload)
             if size >= FLUSH_BYTES:
-                yield from _packed(waiting)
+                targets |= _bits(waiting)
+                yield from _packed(waiting, run)
                 size = 0
-        yield from _packed(waiting)
+        home = partition % following
+        targets |= _bits(waiting) | 1 << home
+        receipt = Receipt(self.level, partition, run, targets, total(runs))
+        waiting.setdefault(home, []).append(self._receipt(receipt, len(runtime.plan.supersteps)))
+        yield from _packed(waiting, run)
+
+    @staticmethod
+    def _receipt(receipt: Receipt, level: int) -> tuple[Any, ...]:
+        return tuple(Item(level, 0, RECEIPT, 0, 0, 0, pickle.dumps(tuple(receipt), 5)))
 
 
-def _packed(waiting: dict[int, list[tuple[Any, ...]]]) -> Iterator[bytes]:
+def _opened(elements: Iterator[Any], runs: set[int]) -> Iterator[Item]:
+    """Yield the items in what :func:`_packed` made, and note which runs they are from."""
+    for element in elements:
+        if type(element) is int:
+            runs.add(element)
+        else:
+            yield Item(*element)
+
+
+def _bits(targets: Iterable[int]) -> int:
+    bits = 0
+    for target in targets:
+        bits |= 1 << target
+    return bits
+
+
+def _packed(waiting: dict[int, list[Any]], run: int) -> Iterator[bytes]:
     for target, items in waiting.items():
+        items.append(run)
         yield struct.pack("!q", target)
         yield pickle.dumps(items, 5)
     waiting.clear()
