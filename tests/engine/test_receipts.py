@@ -29,7 +29,7 @@ def run_epoch(partitions, sends, run_of):
 
 @given(shapes, st.randoms(use_true_random=False))
 def test_an_epoch_whose_tasks_ran_once_fits(partitions, random):
-    chosen = {}
+    chosen: dict[tuple[int, int, int], bool] = {}
 
     def sends(level, maker, target):
         return chosen.setdefault((level, maker, target), random.random() < 0.7)

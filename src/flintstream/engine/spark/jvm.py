@@ -10,7 +10,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from importlib.resources import files
@@ -175,7 +174,6 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
         SPARK_SCALA_VERSION="2.13",
         SPARK_CONNECT_MODE="0",
         JAVA_HOME=str(Path(java).resolve().parent.parent),
-        PYSPARK_PYTHON=sys.executable,
         PYTHONPATH=os.pathsep.join(_import_roots()),
     )
     command = [

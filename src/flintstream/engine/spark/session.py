@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -10,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.jvm import forget, is_alive, start_gateway
 from flintstream.engine.spark.slots import DAEMON
+from flintstream.engine.spark.submitted import GATEWAY_PORT, defaults_file, flags
 from flintstream.options.execution import MASTER, STICKY_SUBTASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark import SparkContext
+
+_log = logging.getLogger(__name__)
 
 TASK_ATTEMPTS = 4
 """As on a cluster: a task whose Python worker died is retried. Errors in user code are not retried."""
@@ -44,8 +48,9 @@ _starting = threading.Lock()
 def spark_context(configuration: Mapping[str, str]) -> SparkContext:
     """Return the active context, or start a new one; give up one whose JVM has died.
 
-    ``flintstream.master`` sets the master (default: ``spark.master``, or all local cores). Keys that start with
-    ``spark.`` are passed to Spark.
+    ``flintstream.master`` or ``spark.master`` sets the master (default: all local cores). Keys that start with
+    ``spark.`` are passed to Spark. Settings of ``spark-submit``, ``PYSPARK_SUBMIT_ARGS`` and ``spark-defaults.conf``
+    override those of the job, which override our defaults.
 
     Raises:
         MissingDependencyError: Java is not installed.
@@ -69,19 +74,47 @@ def _active_context() -> SparkContext | None:
 def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415
 
-    given = {key: value for key, value in configuration.items() if key.startswith("spark.")}
-    master = configuration.get(MASTER.key) or given.get("spark.master") or MASTER.default
-    conf = dict(DEFAULTS)
-    if master.startswith("local"):
-        conf.update(LOCAL_DEFAULTS)
-    # On a cluster, the executors' Python may not find our module until a task ships it.
-    sticky = STICKY_SUBTASKS.read(configuration)
-    if master.startswith("local") if sticky is None else sticky:
-        conf["spark.python.daemon.module"] = DAEMON
-    conf.update(given)
-    conf["spark.master"] = re.sub(r"^local\[(\d+|\*)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
-    # Workers use the driver's interpreter, regardless of PATH, so that both have the same packages.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    gateway = start_gateway(master, conf)
+    own = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+    if MASTER.key in configuration:
+        own["spark.master"] = configuration[MASTER.key]
+    gateway = None
+    if GATEWAY_PORT in os.environ:
+        gateway = start_gateway("", {})
+        outside = dict(SparkConf(_jvm=gateway.jvm).getAll())
+        if outside.get("spark.master") == MASTER.default and "spark.master" in own:
+            del outside["spark.master"]  # what spark-submit sets if it is given no master
+    else:
+        outside = {**defaults_file(), **flags()}
+        if MASTER.key in configuration and "spark.master" not in flags():
+            outside.pop("spark.master", None)  # a master chosen for this job overrides the one in a file
+    conf = resolved(own, outside, sticky=STICKY_SUBTASKS.read(configuration))
+    python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
+    os.environ["PYSPARK_PYTHON"] = python
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    gateway = gateway or start_gateway(conf["spark.master"], conf)
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
     return SparkContext(conf=spark_conf, gateway=gateway)
+
+
+def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | None = None) -> dict[str, str]:
+    """Return the settings of a new context.
+
+    Args:
+        own: Settings of the job.
+        outside: Settings from outside of the program. They win, so that an operator can run an unchanged job on another
+            cluster. The log names each setting of the job that they override.
+        sticky: Whether subtasks stay in their process; by default on a local master.
+    """
+    for key in own.keys() & outside.keys():
+        if own[key] != outside[key]:
+            _log.warning("%s=%s of the job is not used: Spark was started with %s", key, own[key], outside[key])
+    said = {**own, **outside}
+    master = said.get("spark.master") or MASTER.default
+    local = master.startswith("local")
+    conf = {**DEFAULTS, **(LOCAL_DEFAULTS if local else {})}
+    # On a cluster, the executors' Python may not find our module until a task ships it.
+    if local if sticky is None else sticky:
+        conf["spark.python.daemon.module"] = DAEMON
+    conf.update(said)
+    conf["spark.master"] = re.sub(r"^local\[(\d+|\*)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
+    return conf

@@ -1,0 +1,123 @@
+"""Where the settings of a Spark context come from, and which of them win."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flintstream.engine.spark.session import DEFAULTS, resolved
+from flintstream.engine.spark.slots import DAEMON
+from flintstream.engine.spark.submitted import defaults_file, flags
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_what_spark_was_told_goes_before_the_job_and_that_before_our_defaults(caplog):
+    own = {"spark.app.name": "job", "spark.ui.enabled": "true", "spark.executor.memory": "1g"}
+    conf = resolved(own, {"spark.app.name": "operator", "spark.executor.memory": "1g"})
+    assert conf["spark.app.name"] == "operator"
+    assert conf["spark.ui.enabled"] == "true"
+    assert conf["spark.locality.wait"] == DEFAULTS["spark.locality.wait"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "spark.app.name=job of the job is not used: Spark was started with operator"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("master", "made"),
+    [
+        (None, "local[*,4]"),
+        ("local[2]", "local[2,4]"),
+        ("local[2,1]", "local[2,1]"),
+        ("local-cluster[2,1,1024]", "local-cluster[2,1,1024]"),
+        ("spark://host:7077", "spark://host:7077"),
+        ("yarn", "yarn"),
+    ],
+)
+def test_a_local_master_runs_failed_tasks_again_as_clusters_do(master, made):
+    conf = resolved({}, {} if master is None else {"spark.master": master})
+    assert conf["spark.master"] == made
+    assert ("spark.driver.host" in conf) == made.startswith("local")
+
+
+@pytest.mark.parametrize(
+    ("master", "sticky", "expected"),
+    [("local[1]", None, DAEMON), ("local[1]", False, None), ("yarn", None, None), ("yarn", True, DAEMON)],
+)
+def test_subtasks_stay_in_their_process_on_a_local_master_unless_the_option_says_otherwise(master, sticky, expected):
+    assert resolved({"spark.master": master}, {}, sticky).get("spark.python.daemon.module") == expected
+
+
+def test_flags_of_spark_submit_are_settings():
+    arguments = (
+        "--master=yarn --name 'two words' -c spark.a=b=c --conf=spark.d= --queue q --py-files x.zip pyspark-shell"
+    )
+    assert flags({"PYSPARK_SUBMIT_ARGS": arguments}) == {
+        "spark.master": "yarn",
+        "spark.app.name": "two words",
+        "spark.a": "b=c",
+        "spark.d": "",
+        "spark.yarn.queue": "q",
+    }
+    assert flags({}) == {}
+
+
+def test_the_file_of_defaults_is_read_as_spark_reads_it(tmp_path):
+    text = "# a comment\n! another\n\nspark.master   yarn\nspark.a=b\nspark.c : d e\nspark.flag\nother x\n"
+    (tmp_path / "spark-defaults.conf").write_text(text)
+    expected = {"spark.master": "yarn", "spark.a": "b", "spark.c": "d e", "spark.flag": ""}
+    assert defaults_file({"SPARK_CONF_DIR": str(tmp_path)}) == expected
+    (tmp_path / "home" / "conf").mkdir(parents=True)
+    (tmp_path / "spark-defaults.conf").rename(tmp_path / "home" / "conf" / "spark-defaults.conf")
+    assert defaults_file({"SPARK_HOME": str(tmp_path / "home")}) == expected
+    assert defaults_file({"SPARK_CONF_DIR": str(tmp_path)}) == {}
+    assert defaults_file({}) == {}
+
+
+PROGRAM = """
+import json, sys
+from pyflink.datastream import StreamExecutionEnvironment
+env = StreamExecutionEnvironment.get_execution_environment()
+found = list(env.from_collection([1, 2]).map(lambda x: x + 1).execute_and_collect())
+from pyspark import SparkContext
+context = SparkContext._active_spark_context
+keys = ("spark.master", "spark.app.name", "spark.ui.enabled", "spark.eventLog.dir")
+print("SEEN", json.dumps([sorted(found), [context.getConf().get(key) for key in keys], context.pythonExec]))
+"""
+
+
+def run(command, tmp_path, **environment):
+    program = tmp_path / "program.py"
+    program.write_text("from flintstream.compat.pyflink import install\ninstall()\n" + PROGRAM)
+    paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "PYTHONPATH": paths, "SPARK_LOCAL_IP": "127.0.0.1", **environment}
+    done = subprocess.run(  # noqa: S603
+        [*command, str(program)], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("SEEN "))
+    found, conf, python = json.loads(line.removeprefix("SEEN "))
+    assert found == [2, 3]
+    return conf, python
+
+
+@pytest.mark.spark
+def test_settings_of_spark_submit_hold(tmp_path):
+    submit = Path(sys.executable).with_name("spark-submit")
+    flags = ["--master", "local[1]", "--name", "submitted", "--conf", "spark.ui.enabled=true"]
+    conf, used = run([str(submit), *flags, "--conf", f"spark.pyspark.python={sys.executable}"], tmp_path)
+    assert conf == ["local[1,4]", "submitted", "true", None]
+    assert used == sys.executable
+
+
+@pytest.mark.spark
+def test_settings_of_the_environment_hold(tmp_path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.app.name named\nspark.master local[7]\n")
+    arguments = "--master local[2] --conf spark.ui.enabled=true pyspark-shell"
+    conf, _ = run([sys.executable], tmp_path, SPARK_CONF_DIR=str(tmp_path), PYSPARK_SUBMIT_ARGS=arguments)
+    assert conf == ["local[2,4]", "named", "true", None]
