@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flintstream.engine.spark.session import DEFAULTS, resolved
+from flintstream.engine.spark.session import DEFAULTS, default_parallelism, resolved
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.submitted import defaults_file, flags
 
@@ -79,15 +79,36 @@ def test_the_file_of_defaults_is_read_as_spark_reads_it(tmp_path):
     assert defaults_file({}) == {}
 
 
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ({}, None),
+        ({"flintstream.master": "local"}, 1),
+        ({"spark.master": "local[3]"}, 3),
+        ({"flintstream.master": "local[5,2]"}, 5),
+        ({"spark.master": "yarn", "spark.default.parallelism": "40"}, 40),
+    ],
+)
+def test_the_default_parallelism_is_that_of_the_master(configuration, expected, monkeypatch):
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("flintstream.engine.spark.session._active_context", lambda: None)
+    assert default_parallelism(configuration) == expected
+
+
 PROGRAM = """
 import json, sys
 from pyflink.datastream import StreamExecutionEnvironment
 env = StreamExecutionEnvironment.get_execution_environment()
-found = list(env.from_collection([1, 2]).map(lambda x: x + 1).execute_and_collect())
+steps = env.from_collection([1, 2]).rebalance().map(lambda x: x + 1)
+found = list(steps.execute_and_collect())
+plan = json.loads(env.get_execution_plan()) if steps.print() else None
 from pyspark import SparkContext
 context = SparkContext._active_spark_context
 keys = ("spark.master", "spark.app.name", "spark.ui.enabled", "spark.eventLog.dir")
-print("SEEN", json.dumps([sorted(found), [context.getConf().get(key) for key in keys], context.pythonExec]))
+parallelism = max(node["parallelism"] for node in plan["nodes"])
+conf = [context.getConf().get(key) for key in keys]
+print("SEEN", json.dumps([sorted(found), conf, context.pythonExec, parallelism]))
 """
 
 
@@ -101,23 +122,25 @@ def run(command, tmp_path, **environment):
     )
     assert done.returncode == 0, done.stderr
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("SEEN "))
-    found, conf, python = json.loads(line.removeprefix("SEEN "))
+    found, conf, python, parallelism = json.loads(line.removeprefix("SEEN "))
     assert found == [2, 3]
-    return conf, python
+    return conf, python, parallelism
 
 
 @pytest.mark.spark
 def test_settings_of_spark_submit_hold(tmp_path):
     submit = Path(sys.executable).with_name("spark-submit")
-    flags = ["--master", "local[1]", "--name", "submitted", "--conf", "spark.ui.enabled=true"]
-    conf, used = run([str(submit), *flags, "--conf", f"spark.pyspark.python={sys.executable}"], tmp_path)
-    assert conf == ["local[1,4]", "submitted", "true", None]
+    flags = ["--master", "local[3]", "--name", "submitted", "--conf", "spark.ui.enabled=true"]
+    conf, used, parallelism = run([str(submit), *flags, "--conf", f"spark.pyspark.python={sys.executable}"], tmp_path)
+    assert conf == ["local[3,4]", "submitted", "true", None]
     assert used == sys.executable
+    assert parallelism == 3
 
 
 @pytest.mark.spark
 def test_settings_of_the_environment_hold(tmp_path):
     (tmp_path / "spark-defaults.conf").write_text("spark.app.name named\nspark.master local[7]\n")
     arguments = "--master local[2] --conf spark.ui.enabled=true pyspark-shell"
-    conf, _ = run([sys.executable], tmp_path, SPARK_CONF_DIR=str(tmp_path), PYSPARK_SUBMIT_ARGS=arguments)
+    conf, _, parallelism = run([sys.executable], tmp_path, SPARK_CONF_DIR=str(tmp_path), PYSPARK_SUBMIT_ARGS=arguments)
     assert conf == ["local[2,4]", "named", "true", None]
+    assert parallelism == 2

@@ -30,7 +30,7 @@ from flintstream.datastream._streams.functions import StaysInProgram, as_assigne
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.execution_mode import RuntimeExecutionMode
 from flintstream.datastream.functions import SourceFunction
-from flintstream.engine import create_engine
+from flintstream.engine import create_engine, default_parallelism
 from flintstream.graph.plan_json import execution_plan
 from flintstream.graph.stream_graph import GraphSettings
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
@@ -155,7 +155,10 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self
 
     def get_parallelism(self) -> int:
-        """Return the default parallelism: the number of processors unless set."""
+        """Return the default parallelism: the number of processors of this machine unless set.
+
+        A job that sets none uses as many subtasks as Spark has cores for it.
+        """
         given = self._configuration.get(PARALLELISM)
         return given if given > 0 else self.get_default_local_parallelism()
 
@@ -463,7 +466,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         from flintstream.datastream._program import Program  # noqa: PLC0415 - only programs that run need it
 
         settings = GraphSettings(
-            parallelism=self.get_parallelism(),
+            parallelism=self._parallelism(),
             max_parallelism=self.get_max_parallelism(),
             mode=self._configuration.get(RUNTIME_MODE),
             chaining=self.is_chaining_enabled(),
@@ -478,6 +481,16 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             self._checkpoint_settings,
             self._state_settings,
         )
+
+    def _parallelism(self) -> int:
+        """Return the parallelism of steps that set none: what is set, else what fills the cluster."""
+        given = self._configuration.get(PARALLELISM)
+        if given > 0:
+            return given
+        if _default_local_parallelism is not None:
+            return _default_local_parallelism
+        known = default_parallelism(self._configuration.get(ENGINE), self._configuration.to_dict())
+        return known or self.get_parallelism()
 
     def _graph(self) -> StreamGraph:
         return self._program().graph

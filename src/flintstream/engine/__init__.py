@@ -39,6 +39,15 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
     raise FlintstreamError(f"unknown engine '{name}': set '{ENGINE.key}' to 'spark' or 'inline'")
 
 
+def default_parallelism(name: str, configuration: Mapping[str, str]) -> int | None:
+    """Return the parallelism of a job that sets none; None means the number of processors of this machine."""
+    if name != "spark":
+        return None
+    from flintstream.engine.spark import session  # noqa: PLC0415 - pyspark is slow to import
+
+    return session.default_parallelism(configuration)
+
+
 def _is_this_python(executable: str) -> bool:
     found = shutil.which(executable)
     return found is not None and Path(found).samefile(sys.executable)

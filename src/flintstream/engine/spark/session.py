@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.jvm import forget, is_alive, start_gateway
@@ -41,6 +42,12 @@ LOCAL_DEFAULTS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": 
 """A local context only communicates within this machine."""
 
 
+EXECUTORS_SECONDS = 5.0
+"""How long to wait for the executors of a new context when their cores determine the parallelism."""
+
+LEAST_PARALLELISM = 2
+"""The default parallelism of a cluster whose executors have not registered yet."""
+
 _starting = threading.Lock()
 """Jobs that start concurrently share one context. While a context starts, it looks active but is not usable."""
 
@@ -71,29 +78,63 @@ def _active_context() -> SparkContext | None:
     return active  # type: ignore[no-any-return]
 
 
+def default_parallelism(configuration: Mapping[str, str]) -> int | None:
+    """Return how many subtasks fill the cluster, None for as many as this machine has processors.
+
+    Starts the context unless the master is local: only a cluster knows how many cores it gives.
+    """
+    active = _active_context()
+    if active is None and GATEWAY_PORT not in os.environ:
+        conf = _settings(configuration, _outside(configuration))
+        if "spark.default.parallelism" in conf:
+            return int(conf["spark.default.parallelism"])
+        local = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", conf["spark.master"])
+        if local is not None:
+            return None if local[1] == "*" else int(local[1] or 1)
+    context = spark_context(configuration)
+    until = time.monotonic() + EXECUTORS_SECONDS
+    known = context.defaultParallelism
+    while not str(context.master).startswith("local") and time.monotonic() < until:
+        time.sleep(EXECUTORS_SECONDS / 10)  # executors of a new context register one after the other
+        before, known = known, context.defaultParallelism
+        if known == before > LEAST_PARALLELISM:
+            break
+    return known
+
+
 def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415
 
-    own = {key: value for key, value in configuration.items() if key.startswith("spark.")}
-    if MASTER.key in configuration:
-        own["spark.master"] = configuration[MASTER.key]
     gateway = None
     if GATEWAY_PORT in os.environ:
         gateway = start_gateway("", {})
         outside = dict(SparkConf(_jvm=gateway.jvm).getAll())
-        if outside.get("spark.master") == MASTER.default and "spark.master" in own:
+        if outside.get("spark.master") == MASTER.default and {MASTER.key, "spark.master"} & configuration.keys():
             del outside["spark.master"]  # what spark-submit sets if it is given no master
     else:
-        outside = {**defaults_file(), **flags()}
-        if MASTER.key in configuration and "spark.master" not in flags():
-            outside.pop("spark.master", None)  # a master chosen for this job overrides the one in a file
-    conf = resolved(own, outside, sticky=STICKY_SUBTASKS.read(configuration))
+        outside = _outside(configuration)
+    conf = _settings(configuration, outside)
     python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
     os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     gateway = gateway or start_gateway(conf["spark.master"], conf)
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
     return SparkContext(conf=spark_conf, gateway=gateway)
+
+
+def _outside(configuration: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings from the environment of a program that was not given to ``spark-submit``."""
+    outside = {**defaults_file(), **flags()}
+    if MASTER.key in configuration and "spark.master" not in flags():
+        outside.pop("spark.master", None)  # a master chosen for this job overrides the one in a file
+    return outside
+
+
+def _settings(configuration: Mapping[str, str], outside: Mapping[str, str]) -> dict[str, str]:
+    own = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+    if MASTER.key in configuration:
+        own["spark.master"] = configuration[MASTER.key]
+    return resolved(own, outside, sticky=STICKY_SUBTASKS.read(configuration))
 
 
 def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | None = None) -> dict[str, str]:
