@@ -63,7 +63,7 @@ def map_class_with_argument(env):
 
 @program()
 def map_to_none_is_a_record(env):
-    """A second function follows, for a None that leaves the chain for a sink is a NullPointerException."""
+    """A second function follows, because a None that leaves the chain for a sink is a NullPointerException."""
     return env.from_collection([1, 2, 3]).map(lambda i: None if i == 2 else i).map(lambda i: (i, i is None))
 
 
@@ -131,7 +131,7 @@ def filter_class_with_open(env):
 
 @program()
 def filter_by_truth(env):
-    """What the function returns need not be a bool."""
+    """The result of the function need not be a bool."""
     return env.from_collection(["", "x", "yy"]).filter(len).map(str.upper)
 
 
@@ -207,7 +207,7 @@ class Repeat(ProcessFunction):
 
 @program()
 def process_function(env):
-    """Nothing, a list or a generator may come back. Without timestamps `timestamp()` is the smallest long."""
+    """The result may be nothing, a list or a generator. Without timestamps `timestamp()` is the smallest long."""
     return env.from_collection([1, 2, 3, 4]).process(Repeat())
 
 
@@ -248,7 +248,7 @@ def side_output_that_nobody_asks_for(env):
 
 @program()
 def side_output_with_one_tag_of_two_asked_for(env):
-    """What carries another tag is then in no stream at all."""
+    """Records with another tag are then in no stream."""
     odd = OutputTag("odd", Types.INT())
     main = env.from_collection([1, 2, 5]).process(Sorting(odd, OutputTag("big", Types.STRING())))
     readable = main.map(lambda r: (r[0].tag_id, r[1]) if isinstance(r, tuple) else r)
@@ -321,7 +321,7 @@ def execute_and_collect_limited(env):
 
 @program()
 def execute_twice(env):
-    """A second execution runs only what was added after the first one."""
+    """A second execution runs only the steps that were added after the first one."""
     numbers = env.from_collection([1, 2, 3], Types.INT()).map(lambda i: i * 2, Types.INT())
     with numbers.execute_and_collect() as results:
         first = list(results)
@@ -356,7 +356,7 @@ class Subtask(MapFunction):
 
 @program(parallelism=(1, 2), ordering="multiset")
 def partition_custom(env):
-    """The partitioner is told the parallelism of the operator behind it."""
+    """The partitioner gets the parallelism of the operator behind it."""
     words = env.from_collection(["a", "bb", "ccc", "dddd", "eeeee"], Types.STRING())
     return words.partition_custom(lambda key, count: key % count, len).map(Subtask())
 

@@ -36,7 +36,7 @@ def broadcast_comes_first_in_batch(env):
 
 
 class AtTheEnd(KeyedBroadcastProcessFunction):
-    """Keeps the elements in keyed state until the end, when all rules are there."""
+    """Keep the elements in keyed state until the end, when all rules have arrived."""
 
     def __init__(self, descriptor):
         self.descriptor = descriptor

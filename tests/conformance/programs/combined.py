@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Several features together, as programs have them: state, timers, windows, side outputs, broadcast, unions."""
+"""Several features together, as in real programs: state, timers, windows, side outputs, broadcast, unions."""
 
 from pyflink.common import Row, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
@@ -66,7 +66,7 @@ def orders(env):
 
 
 class Baskets(KeyedProcessFunction):
-    """Collects what a customer has ordered, and lets it go 10 s after the last order."""
+    """Collect the orders of a customer, and emit them 10 s after the last one."""
 
     def open(self, runtime_context: RuntimeContext):
         self.items = runtime_context.get_list_state(ListStateDescriptor("items", Types.STRING()))
@@ -196,7 +196,7 @@ def a_union_is_keyed_and_reduced(env):
 
 
 class Latest(KeyedCoProcessFunction):
-    """Emits an order with all prices of its item once time is over, whichever came first."""
+    """Emit an order with all prices of its item at the end of time, whichever came first."""
 
     def open(self, runtime_context: RuntimeContext):
         self.orders = runtime_context.get_list_state(ListStateDescriptor("orders", Types.PICKLED_BYTE_ARRAY()))
@@ -300,7 +300,7 @@ def what_is_broadcast_is_seen_by_every_subtask(env):
 
 
 class Changes(KeyedProcessFunction):
-    """Clears, overwrites and counts in every kind of state that can be empty."""
+    """Clear, overwrite and count in every kind of state that can be empty."""
 
     def open(self, runtime_context: RuntimeContext):
         self.value = runtime_context.get_state(ValueStateDescriptor("value", Types.STRING()))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""What functions are told by their contexts, and the metrics, states and strategies that they are given."""
+"""The contexts of functions, and their metrics, states and strategies."""
 
 from pyflink.common import Row, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
@@ -335,7 +335,7 @@ def exceptions_are_retried_in_order(env):
 
 
 class Patient(AsyncRetryStrategy):
-    """A strategy of the program."""
+    """A user-defined strategy."""
 
     def can_retry(self, current_attempts):
         return current_attempts <= 4

@@ -106,7 +106,7 @@ def all_windows_with_a_count_trigger(env):
 
 
 class Visits(ProcessWindowFunction):
-    """Notes in the state of the key how many sessions have ended."""
+    """Count the ended sessions in the state of the key."""
 
     def process(self, key, context, elements):
         visits = context.global_state().get_state(ValueStateDescriptor("visits", Types.INT()))
@@ -154,7 +154,7 @@ def offsets_and_days_before_1970(env):
 
 
 class Chained(KeyedProcessFunction):
-    """Registers, in a timer, timers before, at and after the present."""
+    """Register, in a timer, timers before, at and after the present."""
 
     def process_element(self, value, ctx):
         ctx.timer_service().register_event_time_timer(value[1] + 10)
@@ -173,7 +173,7 @@ def timers_that_set_and_delete_timers(env):
 
 
 class Buffer(KeyedProcessFunction):
-    """Keeps records until the watermark has passed, and gives them in the order of time."""
+    """Keep records until the watermark has passed, and emit them in the order of time."""
 
     def open(self, runtime_context):
         self.items = runtime_context.get_list_state(ListStateDescriptor("items", Types.LONG()))

@@ -125,7 +125,7 @@ def csv_files_are_written_with_header_and_other_characters(env, directory):
 
 @program(("BATCH",), directory=True)
 def files_are_merged(env, directory):
-    """The name begins with another word, and the delimiter stands after each file."""
+    """The name begins with another word, and the delimiter follows each file."""
     target = directory / "out"
     names = OutputFileConfig.builder().with_part_prefix("pre").with_part_suffix(".ext").build()
     strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(2).set_size_threshold(1000).build()

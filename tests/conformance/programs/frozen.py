@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Functions stay as they were when their step was added."""
+"""Functions keep the state they had when their step was added."""
 
 from pyflink.common import Types
 from tests.conformance.registry import program

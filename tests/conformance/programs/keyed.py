@@ -177,7 +177,7 @@ def min_and_max_replace_only_the_field(env):
 
 @program(BOTH, ordering="per_key")
 def min_by_and_max_by_keep_the_record(env):
-    """Of equal values the first one stays."""
+    """The first of equal values is kept."""
     triples = env.from_collection(
         [("a", 3, "x"), ("a", 1, "y"), ("b", 2, "z"), ("a", 1, "v"), ("a", 3, "w")],
         Types.TUPLE([Types.STRING(), Types.INT(), Types.STRING()]),
@@ -217,7 +217,7 @@ def aggregate_numbers(env):
 
 @program(ordering="per_key")
 def sum_of_floats_and_strings(env):
-    """Whatever has `+` can be summed."""
+    """Any type with `+` can be summed."""
     return [
         env.from_collection([("a", 0.5), ("a", 0.25)]).key_by(lambda t: t[0]).sum(1),
         env.from_collection([("a", "x"), ("a", "y")]).key_by(lambda t: t[0]).max(1),
@@ -546,13 +546,13 @@ class LateProcessingTimer(KeyedProcessFunction):
 
 @program(ordering="per_key")
 def pending_processing_time_timers_are_dropped(env):
-    """What is due an hour after the end of the input never fires in STREAMING."""
+    """A timer that is due an hour after the end of the input never fires in STREAMING."""
     return env.from_collection([("a", 1), ("b", 2)]).key_by(lambda t: t[0]).process(LateProcessingTimer())
 
 
 @program(("BATCH",), ordering="per_key")
 def pending_processing_time_timers_fire_in_batch(env):
-    """At the end of its key a timer fires whatever the clock says."""
+    """At the end of its key a timer fires, whatever the time."""
     return env.from_collection([("a", 1), ("b", 2)]).key_by(lambda t: t[0]).process(LateProcessingTimer())
 
 
@@ -602,7 +602,7 @@ def side_outputs_of_elements_and_timers(env):
 
 @program(parallelism=(1, 2), ordering="per_key")
 def timestamps_of_timer_output(env):
-    """What a timer emits carries the timestamp of the timer."""
+    """Records that a timer emits have the timestamp of the timer."""
 
     class Emit(KeyedProcessFunction):
         def process_element(self, value, ctx):

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Programs whose input takes its time: windows of the processing time, idle inputs, jobs that are asked and stopped.
+"""Programs with slow input: processing-time windows, idle inputs, jobs that are queried and stopped.
 
-As in `paced.py`, nothing but the clock makes these results what they are.
+As in `paced.py`, the results depend only on the clock.
 """
 
 import time
@@ -67,7 +67,7 @@ class SmallGap(SessionWindowTimeGapExtractor):
 
 @program(config=PACED)
 def windows_of_the_processing_time(env):
-    """Each record is in a window of its own; whether that of the last one ends before the input does is chance."""
+    """Each record is in a separate window; whether that of the last one ends before the input does is chance."""
     records = paced(env, [("a", 1), ("a", 2), ("a", 3)])
     keyed = records.key_by(lambda t: t[0], Types.STRING())
     fifty = Time.milliseconds(50)
@@ -88,7 +88,7 @@ class Global(ProcessWindowFunction):
 
 @program(config=PACED)
 def triggers_of_the_processing_time(env):
-    """A continuous trigger with a purge gives each record once, when its interval is over; the last one by chance."""
+    """A continuous trigger with a purge emits each record once, at the end of its interval; the last one by chance."""
     keyed = paced(env, [("a", 1), ("a", 2), ("a", 3)]).key_by(lambda t: t[0], Types.STRING())
     purging = PurgingTrigger.of(ContinuousProcessingTimeTrigger.of(Time.milliseconds(50)))
     trigger = PurgingTrigger.of(ProcessingTimeTrigger.create())
@@ -131,7 +131,7 @@ class Watermarks(KeyedProcessFunction):
 
 @program(config=PACED)
 def an_idle_input_holds_no_watermark_back(env):
-    """All that the other input reads is filtered out before its watermarks."""
+    """All records of the other input are filtered out before its watermarks."""
     idle = (
         WatermarkStrategy.for_monotonous_timestamps()
         .with_idleness(Duration.of_millis(200))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Orders that nothing promises, and that PyFlink keeps in every run all the same."""
+"""Undefined orders that PyFlink nevertheless keeps in every run."""
 
 import warnings
 

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
 """Programs with watermarks between the records: every record is followed by a pause that lets one through.
 
-The pauses are in a function; bundles of one record keep PyFlink from holding the records back. Nothing but the clock
-makes these results what they are: the pauses are long so that they can be relied on.
+The pauses are in a function; bundles of one record keep PyFlink from holding the records back. The results depend only
+on the clock: the pauses are long enough to be reliable.
 """
 
 import time
@@ -46,7 +46,7 @@ def paced(env, records, *, exchange=False):
 
 @program(config=PACED)
 def late_records_go_to_the_side_output(env):
-    """Late but allowed records fire their window again at once."""
+    """Late but allowed records fire their window again immediately."""
     late = OutputTag("late", Types.TUPLE([Types.STRING(), Types.LONG()]))
     records = [("a", 1), ("a", 12), ("a", 3), ("a", 16), ("a", 4), ("a", 30)]
     windows = paced(env, records).window(TumblingEventTimeWindows.of(Time.milliseconds(10)))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""What settings say after they have been set; each program makes objects of its own, so that no job is changed."""
+"""Settings after they have been set; each program creates separate objects, so that no job is changed."""
 
 from pyflink.common import Configuration, Duration, Time
 from pyflink.common.config_options import ConfigOption, ConfigOptions
@@ -47,7 +47,7 @@ def a_configuration_keeps_values_of_every_type(env):
 
 @program()
 def a_configuration_reads_numbers_from_text(env):
-    """What was set as text is read as whatever is asked for."""
+    """A value that was set as text is read as the requested type."""
     config = Configuration.from_dict({"number": "12", "flag": "true", "part": "1.5"})
     return collected(
         [config.get_integer("number", 0), config.get_boolean("flag", False), config.get_float("part", 0.0)]

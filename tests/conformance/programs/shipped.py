@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""What the examples shipped with PyFlink show, in programs of our own."""
+"""The topics of PyFlink's examples, in our own programs."""
 
 import json
 

@@ -52,7 +52,7 @@ class Aside(ProcessFunction):
 
 @program(BOTH, parallelism=(1, 2), ordering="multiset")
 def one_tag_on_two_operators(env):
-    """Each operator has a side output of its own under it."""
+    """Each operator has a separate side output with this tag."""
     tag = OutputTag("aside", Types.INT())
     one = env.from_collection([1, 2], Types.INT()).process(Aside(OutputTag("aside", Types.INT())), Types.INT())
     two = env.from_collection([3], Types.INT()).process(Aside(OutputTag("aside", Types.INT())), Types.INT())

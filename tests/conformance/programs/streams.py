@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Streams and sinks as objects: what they are called, what they refuse, how they are printed; and the environment."""
+"""Streams and sinks as objects: their names, their checks, their printed form; and the environment."""
 
 import json
 
@@ -19,7 +19,7 @@ from tests.conformance.registry import collected, program
 
 
 def answer(call):
-    """Return what a call gives, or that it is refused."""
+    """Return the result of a call, or that it is refused."""
     try:
         return call()
     except Exception:  # noqa: BLE001 - the words are not what is compared

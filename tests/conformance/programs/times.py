@@ -41,7 +41,7 @@ def timestamps_survive_functions_and_exchanges(env):
 
 @program()
 def timestamps_assigned_twice(env):
-    """The second assigner sees what the first one gave."""
+    """The second assigner sees the timestamps of the first one."""
     first = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
     second = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(AfterTheFormer())
     stream = env.from_collection([("a", 7), ("b", 9)], PAIR).assign_timestamps_and_watermarks(first)
@@ -79,7 +79,7 @@ def without_timestamps_timers_fire_too(env):
 
 @program(("BATCH",), ordering="per_key")
 def batch_sorts_a_key_by_time(env):
-    """Within a key, records come in the order of their timestamps."""
+    """Within a key, records arrive in the order of their timestamps."""
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(SecondField())
     records = [("a", 30), ("b", 5), ("a", 10), ("b", 1), ("a", 20)]
 

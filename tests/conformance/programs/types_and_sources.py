@@ -119,7 +119,7 @@ def booleans_and_strings(env):
 
 @program()
 def big_integers(env):
-    """They can be shown; functions that take or give them fail, and so does a collection with one that fits a long."""
+    """They can be printed; functions that use them fail, and so does a collection with one that fits a long."""
     return env.from_collection([(2**80, "a"), (-(2**70), "b")], Types.TUPLE([Types.BIG_INT(), Types.STRING()]))
 
 
@@ -162,7 +162,7 @@ def instants(env):
 
 @program()
 def instants_finer_than_milliseconds(env):
-    """What is below a millisecond is lost when they come from a collection."""
+    """Fractions of a millisecond are lost when they come from a collection."""
     return env.from_collection([Instant(2, 5_006_007)], Types.INSTANT())
 
 
@@ -256,7 +256,7 @@ def text_file(env, directory):
 
 @program(parallelism=(1, 2), ordering="multiset", directory=True)
 def text_files_in_folders(env, directory):
-    """Folders are searched through; what is hidden is left out, and what is compressed is decompressed."""
+    """Directories are read recursively; hidden files are skipped, and compressed ones are decompressed."""
     (directory / "deeper").mkdir()
     (directory / "a.txt").write_text("a1\na2\n")
     (directory / "deeper" / "b.txt").write_text("b1\r\nb2\r\n")

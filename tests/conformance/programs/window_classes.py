@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Triggers, assigners and windows of a program, around those of PyFlink or with a state of their own."""
+"""Triggers, assigners and windows of a program, around those of PyFlink or with separate state."""
 
 from pyflink.common import Time, Types, WatermarkStrategy
 from pyflink.common.serializer import TypeSerializer
@@ -105,7 +105,7 @@ def a_continuous_trigger_that_fires_at_the_end_only(env):
 
 
 class Asking(Trigger):
-    """Uses all that a context has; the timers of the processing time are deleted again."""
+    """Use all methods of a context; the processing-time timers are deleted again."""
 
     def __init__(self):
         self.count = ReducingStateDescriptor("count", lambda x, y: x + y, Types.LONG())
@@ -148,7 +148,7 @@ def a_trigger_that_uses_its_whole_context(env):
 
 
 class Through(WindowAssigner):
-    """Assigns as another one does."""
+    """Delegate to another assigner."""
 
     def __init__(self, inner):
         self.inner = inner
@@ -222,7 +222,7 @@ def a_merging_assigner_of_the_program(env):
 
 
 class Parity(Window):
-    """A window of its own kind."""
+    """A user-defined window."""
 
     def __init__(self, odd):
         super().__init__()

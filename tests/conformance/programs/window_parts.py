@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Windows, assigners and triggers of PyFlink, asked by hand."""
+"""Windows, assigners and triggers of PyFlink, called directly."""
 
 from io import BytesIO
 
@@ -117,7 +117,7 @@ class Sums:
 
 
 class Notes:
-    """What a trigger asks of its context."""
+    """The context of a trigger."""
 
     def __init__(self, watermark=0, processing_time=100):
         self.watermark = watermark
@@ -151,7 +151,7 @@ class Notes:
 
 
 def driven(trigger, window, watermark=0):
-    """Return what a trigger answers, and the timers that it sets and deletes, step by step."""
+    """Return the results of a trigger, and the timers that it sets and deletes, step by step."""
     notes = Notes(watermark)
     last = window.max_timestamp()
     steps = [
@@ -229,7 +229,7 @@ def the_next_time_to_fire_by_hand(env):
 
 
 class Moment:
-    """What an assigner asks of its context."""
+    """The context of an assigner."""
 
     def get_current_processing_time(self):
         return 1007

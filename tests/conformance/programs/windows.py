@@ -120,7 +120,7 @@ def tumbling_reduce(env):
 
 @program(BOTH, ordering="multiset")
 def tumbling_aggregate(env):
-    """Without an output type the result is what the function returns, and the key is not in it."""
+    """Without an output type the result is the return value of the function, without the key."""
     return (
         keyed(env)
         .window(TumblingEventTimeWindows.of(Time.milliseconds(5)))
@@ -207,7 +207,7 @@ def sessions_that_touch_are_merged(env):
 
 @program(ordering="per_key")
 def sessions_merged_by_a_late_bridge(env):
-    """The record between two sessions makes one of them. PyFlink loses what one of the two had reduced: not 7 but 5.
+    """The record between two sessions joins them. PyFlink loses the reduced value of one of the two: not 7 but 5.
 
     With functions in threads it is 6.
     """
@@ -219,7 +219,7 @@ def sessions_merged_by_a_late_bridge(env):
 
 @program(ordering="per_key")
 def sessions_merged_by_a_late_bridge_process(env):
-    """What is kept as a list is merged without a loss."""
+    """Contents that are kept as a list are merged without a loss."""
     records = [("a", 10, 1), ("a", 16, 2), ("a", 13, 4), ("b", 1, 8)]
     return keyed(env, records).window(EventTimeSessionWindows.with_gap(Time.milliseconds(4))).process(Bounds())
 
@@ -342,7 +342,7 @@ def global_window_never_fires(env):
 
 @program(ordering="per_key")
 def count_trigger_in_time_windows(env):
-    """The count takes the place of the end of the window: what does not reach it never fires."""
+    """The count replaces the end of the window: a window that does not reach it never fires."""
     windows = keyed(env).window(TumblingEventTimeWindows.of(Time.milliseconds(10))).trigger(CountTrigger.of(2))
     return windows.process(Bounds())
 
@@ -361,7 +361,7 @@ def purging_event_time_trigger(env):
 
 @program(ordering="per_key")
 def continuous_event_time_trigger(env):
-    """All timers below the last watermark are handed out before the first one sets another: the window ends before 8.
+    """All timers below the last watermark are collected before the first one sets another: the window ends before 8.
 
     With functions in threads it does not, and the windows fire once more.
     """
@@ -370,7 +370,7 @@ def continuous_event_time_trigger(env):
 
 
 class EveryThirdAndAtTheEnd(Trigger):
-    """Fires at every third record of a window and, with a purge, at its end."""
+    """Fire at every third record of a window and, with a purge, at its end."""
 
     def __init__(self):
         self.descriptor = ReducingStateDescriptor("third", lambda x, y: x + y, Types.LONG())
@@ -524,7 +524,7 @@ def context_of_a_process_window_function(env):
 
 @program()
 def processing_time_sessions_pending_at_the_end(env):
-    """What is due after the end of the input never fires in STREAMING."""
+    """Timers that are due after the end of the input never fire in STREAMING."""
 
     class Gap(SessionWindowTimeGapExtractor):
         def extract(self, element):

@@ -1,4 +1,4 @@
-"""Types flow from the format of a source to its stream, and from a stream to what its sink can write."""
+"""Types flow from the format of a source to its stream, and from a stream to its sink."""
 
 from typing import Any, assert_type
 

@@ -1,4 +1,4 @@
-"""Types flow through functions that are objects, whose classes say what they take and give."""
+"""Types flow through function objects, whose classes declare their input and output types."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_type

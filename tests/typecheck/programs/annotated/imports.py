@@ -1,4 +1,4 @@
-"""A name that is not there is an error, although names are loaded when they are used."""
+"""A name that does not exist is an error, although names are loaded on first use."""
 
 import flintstream.datastream
 from flintstream.datastream import Nonsense  # expect: attr-defined reportAttributeAccessIssue

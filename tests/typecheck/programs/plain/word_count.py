@@ -1,4 +1,4 @@
-"""Written as PyFlink programs are: no annotations, lambdas, one main function."""
+"""A typical PyFlink program: no annotations, lambdas, one main function."""
 
 import sys
 
