@@ -201,6 +201,6 @@ def test_decorators_of_pyflink_decorate():
         """A docstring."""
 
     assert Documented.__doc__ is not None
-    assert "What it does.\n\n.. note::" in Documented.__doc__
+    assert "A docstring.\n\n.. note::" in Documented.__doc__
     with pytest.warns(DeprecationWarning, match="deprecated since version 1.0"):
         decorators.Deprecated("1.0")(Documented)
