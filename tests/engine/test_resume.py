@@ -77,13 +77,13 @@ def test_a_damaged_newest_checkpoint_is_not_passed_over(make_env, tmp_path, resu
     older, newer = sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
     newer.write_bytes(newer.read_bytes()[:2000])
     with pytest.raises(
-        CorruptCheckpointError, match=rf"last good checkpoint is .*{older.parent.name}.* repeats output"
+        CorruptCheckpointError, match=rf"last good checkpoint is .*{older.parent.name}.* repeats committed output"
     ):
         run(make_env(1, resumed))
     assert older.exists()
     assert newer.exists()
     older.unlink()
-    with pytest.raises(CorruptCheckpointError, match=r"repeats output"):
+    with pytest.raises(CorruptCheckpointError, match=r"repeats committed output"):
         run(make_env(1, resumed))
     run(make_env(1, resumed), 3, "another job, which it does not concern")
 

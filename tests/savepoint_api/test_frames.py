@@ -174,7 +174,7 @@ def test_a_frame_that_does_not_fit_is_refused_without_traces_of_spark(spark, tmp
     with pytest.raises(CheckpointError, match=r"^state 'count' for operator remember: duplicate key 'a'$"):
         SavepointWriter.new(8).with_state("remember", COUNT, twice).write(str(tmp_path / "no"))
     writer = SavepointWriter.new(8).with_state("remember", COUNT, twice.withColumnRenamed("value", "n"))
-    with pytest.raises(CheckpointError, match="columns key, n, but needs key and value"):
+    with pytest.raises(CheckpointError, match="columns key, n, but must have key and value"):
         writer.write(str(tmp_path / "no"))
 
 
