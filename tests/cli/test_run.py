@@ -232,7 +232,7 @@ def test_a_failure_shows_the_programs_lines_and_exit_code_1(script):
     assert f'File "{path}", line 10, in <module>' in done.stderr
     assert "RuntimeError: no such time\n(run with --verbose for the whole traceback)\n" in done.stderr
     assert done.stderr.count("  File ") == 3
-    assert "is no duration" in done.stderr
+    assert "is not a duration" in done.stderr
     assert "flintstream/common/time.py" not in done.stderr
     assert "flintstream/common/time.py" in flintstream_run("--verbose", path).stderr
 

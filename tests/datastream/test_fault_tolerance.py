@@ -105,5 +105,5 @@ def test_the_fallback_brings_back_what_was_configured():
 def test_the_restart_strategy_is_the_fallback_until_it_is_set():
     config = StreamExecutionEnvironment.get_execution_environment().get_config()
     assert config.get_restart_strategy() == RestartStrategies.fall_back_restart()
-    with pytest.raises(TypeError, match="must be made by RestartStrategies"):
+    with pytest.raises(TypeError, match="must come from RestartStrategies"):
         config.set_restart_strategy("none")  # type: ignore[arg-type]

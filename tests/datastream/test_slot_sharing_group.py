@@ -74,8 +74,8 @@ def test_sizes_compare_by_their_bytes():
         (lambda: MIB(-1), ValueError, "a MemorySize in MiB must be at least 0, got -1"),
         (lambda: MIB(2**43), ValueError, "must be at most"),
         (lambda: MemorySize(1.5), TypeError, "must be a whole number (int), got 1.5"),  # type: ignore[arg-type]
-        (lambda: MemorySize.parse("5 apples"), ValueError, "'5 apples' is no memory size; write it like '4096'"),
-        (lambda: MemorySize.parse("-5"), ValueError, "'-5' is no memory size"),
+        (lambda: MemorySize.parse("5 apples"), ValueError, "'5 apples' is not a memory size: write it like '4096'"),
+        (lambda: MemorySize.parse("-5"), ValueError, "'-5' is not a memory size"),
     ],
 )
 def test_what_is_no_size_is_refused(make, error, message):

@@ -47,7 +47,7 @@ def test_a_duration_may_be_written_in_all_forms_of_flink(text, nanos):
     "text", ["", "s", "5 parsecs", "1.5 s", "-5 s", "5 s s", "1_000", "P", "PT", "\u0665 s", "5 \u017f"]
 )
 def test_other_texts_are_no_durations(text):
-    with pytest.raises(ValueError, match="is no duration; write it like '10 s'"):
+    with pytest.raises(ValueError, match="is not a duration: write it like '10 s'"):
         parse_nanos(text)
 
 
@@ -82,7 +82,7 @@ def test_a_size_may_be_written_in_all_forms_of_flink(text, size):
 
 @pytest.mark.parametrize("text", ["", "mb", "64 megs", "1.5 gb", "-1", "64 mb mb", "5 \u212a"])
 def test_other_texts_are_no_sizes(text):
-    with pytest.raises(ValueError, match="is no memory size; write it like"):
+    with pytest.raises(ValueError, match="is not a memory size: write it like"):
         parse_bytes(text)
 
 

@@ -14,12 +14,12 @@ T = TypeVar("T")
 class ConfigOption(Generic[T]):
     """A setting: its key, the type of its value and its default.
 
-    Made by :class:`ConfigOptions`, read by ``Configuration.get``.
+    Create it with :class:`ConfigOptions`, and read it with ``Configuration.get``.
 
     Attributes:
         key: the key in a configuration.
-        default: the value where none is set; None for no default.
-        value_type: what the value is: bool, int, float, str or :class:`~flintstream.common.time.Duration`.
+        default: the value if none is set; None for no default.
+        value_type: the type of the value: bool, int, float, str or :class:`~flintstream.common.time.Duration`.
     """
 
     def __init__(self, key: str, value_type: type[Any], default: T | None = None) -> None:
@@ -41,7 +41,7 @@ class ConfigOption(Generic[T]):
 
 
 class ConfigOptions:
-    """Describes a setting step by step.
+    """A builder of settings.
 
     >>> ConfigOptions.key("my.retries").int_type().default_value(3)
     Key: 'my.retries' , default: 3
@@ -49,54 +49,54 @@ class ConfigOptions:
 
     @staticmethod
     def key(key: str) -> ConfigOptions.OptionBuilder:
-        """Begin with the key."""
+        """Start with the key."""
         return ConfigOptions.OptionBuilder(key)
 
     class OptionBuilder:
-        """Knows the key; asks for the type."""
+        """The second step, which sets the type."""
 
         def __init__(self, key: str) -> None:
             self._key = key
 
         def boolean_type(self) -> ConfigOptions.TypedConfigOptionBuilder[bool]:
-            """The value is true or false."""
+            """Set the type to boolean."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, bool)
 
         def int_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
-            """The value is an integer."""
+            """Set the type to integer."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, int)
 
         def long_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
-            """The value is an integer; the same as :meth:`int_type` in Python."""
+            """Set the type to integer, the same as :meth:`int_type` in Python."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, int)
 
         def float_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
-            """The value is a floating point number."""
+            """Set the type to floating point number."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, float)
 
         def double_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
-            """The value is a floating point number; the same as :meth:`float_type` in Python."""
+            """Set the type to floating point number, the same as :meth:`float_type` in Python."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, float)
 
         def string_type(self) -> ConfigOptions.TypedConfigOptionBuilder[str]:
-            """The value is a text."""
+            """Set the type to string."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, str)
 
         def duration_type(self) -> ConfigOptions.TypedConfigOptionBuilder[Duration]:
-            """The value is a span of time such as ``10 s``; PyFlink has no such type."""
+            """Set the type to duration, such as ``10 s``. PyFlink has no such type."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, Duration)
 
     class TypedConfigOptionBuilder(Generic[T]):
-        """Knows key and type; asks for the default."""
+        """The last step, which sets the default."""
 
         def __init__(self, key: str, value_type: type[Any]) -> None:
             self._key = key
             self._value_type = value_type
 
         def default_value(self, value: T) -> ConfigOption[T]:
-            """Finish, with a default."""
+            """Return the setting, with a default."""
             return ConfigOption(self._key, self._value_type, value)
 
         def no_default_value(self) -> ConfigOption[T]:
-            """Finish, without a default."""
+            """Return the setting, without a default."""
             return ConfigOption(self._key, self._value_type)

@@ -1,7 +1,4 @@
-"""Settings by key, as Flink's configuration file has them.
-
-For example ``parallelism.default`` and ``execution.checkpointing.interval``.
-"""
+"""Settings by the keys of Flink's configuration, such as ``parallelism.default``."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ T = TypeVar("T")
 
 
 class Configuration:
-    """Keys and values. A value keeps the type it was set with and is converted when it is read as another one.
+    """A mapping of keys to values. A value keeps its type, and is converted when it is read as another type.
 
     >>> config = Configuration().set_string("parallelism.default", "4").set_boolean("pipeline.object-reuse", True)
     >>> config.get_integer("parallelism.default", 1)
@@ -35,10 +32,10 @@ class Configuration:
     """
 
     def __init__(self, other: Configuration | None = None, j_configuration: JavaView | None = None) -> None:
-        """Copy the entries of ``other``, or share those behind ``j_configuration``.
+        """Copy the entries of ``other``, or share those of ``j_configuration``.
 
         Raises:
-            TypeError: ``j_configuration`` is not what ``_j_configuration`` or ``get_j_env_configuration()`` return.
+            TypeError: ``j_configuration`` is not a result of ``_j_configuration`` or ``get_j_env_configuration()``.
         """
         self._values: dict[str, Any] = {}
         if j_configuration is not None:
@@ -54,7 +51,7 @@ class Configuration:
 
     @property
     def _j_configuration(self) -> JavaView:
-        """What programs reach to set options by the methods of Java."""
+        """A view with Java's methods, for programs that set options through these."""
         return JavaView(self)
 
     @classmethod
@@ -72,12 +69,12 @@ class Configuration:
     def get(self, option: ConfigOption[T], default: T | None = None) -> T | None: ...
 
     def get(self, option: Option[Any] | ConfigOption[Any], default: Any = None) -> Any:
-        """Return the value of ``option``, else ``default``, else the option's own default.
+        """Return the value of ``option``, or else ``default``, or else the option's own default.
 
-        The older keys of an :class:`~flintstream.options.option.Option` count, too. PyFlink has no such method.
+        The older keys of an :class:`~flintstream.options.option.Option` are also read. PyFlink has no such method.
 
         Raises:
-            ValueError: the value cannot be read as the option's type.
+            ValueError: the value does not have the option's type.
         """
         if isinstance(option, Option):
             return option.read(self._values)
@@ -86,12 +83,17 @@ class Configuration:
         return option.default if default is None else default
 
     def set(self, option: ConfigOption[Any] | Option[Any] | str, value: Any) -> Self:
-        """Set the value of an option or key; None is refused. PyFlink has no such method."""
+        """Set the value of an option or key. PyFlink has no such method.
+
+        Raises:
+            TypeError: the key is not a string.
+            ValueError: the value is None.
+        """
         key = option if isinstance(option, str) else option.key
         if not isinstance(key, str):
-            raise TypeError(f"a configuration key is a text, got {key!r}")
+            raise TypeError(f"a configuration key must be a string, got {key!r}")
         if value is None:
-            raise ValueError(f"the value of '{key}' is None; use remove_config('{key}') to unset it")
+            raise ValueError(f"the value of '{key}' is None: use remove_config('{key}') to unset it")
         self._values[key] = value
         return self
 
@@ -107,7 +109,7 @@ class Configuration:
             return _CONVERT[value_type](value)
         except (ValueError, TypeError, KeyError) as error:
             raise ValueError(
-                f"the value of '{key}', {value!r}, is not of type {value_type.__name__}: {error}"
+                f"the value of '{key}', {value!r}, does not have the type {value_type.__name__}: {error}"
             ) from None
 
     def get_string(self, key: str, default_value: str) -> str:
@@ -115,14 +117,14 @@ class Configuration:
         return self._read(key, str) if key in self._values else default_value
 
     def set_string(self, key: str, value: str) -> Self:
-        """Set a text."""
+        """Set a string."""
         return self._set_as(key, value, str)
 
     def get_integer(self, key: str, default_value: int) -> int:
         """Return the value as integer, or the default.
 
         Raises:
-            ValueError: the value is no integer.
+            ValueError: the value is not an integer.
         """
         return self._read(key, int) if key in self._values else default_value
 
@@ -146,7 +148,7 @@ class Configuration:
         """Return the value as floating point number, or the default.
 
         Raises:
-            ValueError: the value is no number.
+            ValueError: the value is not a number.
         """
         return self._read(key, float) if key in self._values else default_value
 
@@ -155,10 +157,10 @@ class Configuration:
         return self._set_as(key, value, float, int)
 
     def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
-        """Return the value, which must have been set by :meth:`set_bytearray`, or the default.
+        """Return a value set by :meth:`set_bytearray`, or the default.
 
         Raises:
-            ValueError: the value is of another type.
+            ValueError: the value has another type.
         """
         return self._read(key, bytearray) if key in self._values else default_value
 
@@ -167,18 +169,18 @@ class Configuration:
         return self._set_as(key, value, bytearray, bytes)
 
     def get_duration(self, key: str, default_value: Duration) -> Duration:
-        """Return the value as a span of time (``10 s``; a bare number is ms), or the default.
+        """Return the value as a duration (``10 s``; a bare number is ms), or the default.
 
         PyFlink has no such method.
 
         Raises:
-            ValueError: the value is no duration.
+            ValueError: the value is not a duration.
         """
         return self._read(key, Duration) if key in self._values else default_value
 
     @staticmethod
     def parse_list_value(value: str) -> list[str]:
-        """Return the items of a list setting: ``a;b``, or ``[a, b]`` as YAML writes it.
+        """Return the items of a list: ``a;b``, or ``[a, b]`` as in YAML.
 
         >>> Configuration.parse_list_value("a;b"), Configuration.parse_list_value("['a', b]")
         (['a', 'b'], ['a', 'b'])
@@ -196,11 +198,11 @@ class Configuration:
         return set(self._values)
 
     def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
-        """Put all entries, values as they were set, into ``target_dict``."""
+        """Put all entries into ``target_dict``, with the values as they were set."""
         target_dict.update(self._values)
 
     def add_all(self, other: Configuration, prefix: str | None = None) -> Self:
-        """Take over all entries of ``other``, with ``prefix`` put before each key."""
+        """Add all entries of ``other``, with ``prefix`` before each key."""
         for key, value in other._values.items():
             self._values[(prefix or "") + key] = value
         return self
@@ -210,11 +212,11 @@ class Configuration:
         return key in self._values
 
     def to_dict(self) -> dict[str, str]:
-        """Return all entries as texts."""
+        """Return all entries as strings."""
         return {key: _to_text(value) for key, value in self._values.items()}
 
     def find(self, option: Option[Any]) -> tuple[str, str] | None:
-        """Return the key under which ``option`` is set and its text, None if it is not set.
+        """Return the key under which ``option`` is set and its value as text, or None if it is not set.
 
         PyFlink has no such method.
         """
@@ -222,7 +224,7 @@ class Configuration:
         return None if key is None else (key, _to_text(self._values[key]).strip())
 
     def remove_config(self, key: str) -> bool:
-        """Unset the key; returns whether it was set."""
+        """Unset the key, and return whether it was set."""
         return self._values.pop(key, None) is not None
 
     def __eq__(self, other: object) -> bool:
@@ -256,7 +258,7 @@ def _to_bool(value: Any) -> bool:
 
 def _to_int(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise TypeError("no integer")
+        raise TypeError("not an integer")
     if isinstance(value, str) and value != value.strip():
         raise ValueError("spaces around a number")
     return int(value)
@@ -264,13 +266,13 @@ def _to_int(value: Any) -> int:
 
 def _to_float(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise TypeError("no number")
+        raise TypeError("not a number")
     return float(value)
 
 
 def _to_bytes(value: Any) -> bytearray:
     if not isinstance(value, (bytes, bytearray)):
-        raise TypeError("no bytes")
+        raise TypeError("not bytes")
     return bytearray(value)
 
 

@@ -1,4 +1,4 @@
-"""How a program runs, apart from what it computes."""
+"""Settings of the execution of a program."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["ExecutionConfig"]
 class ExecutionConfig:
     """Settings of one environment.
 
-    It is a view of a :class:`~flintstream.common.configuration.Configuration`: what a method here sets can be read
-    there under Flink's key, and the other way round. All intervals are in milliseconds. What concerns Java's
-    serializers (Kryo, Avro, generic types, closures) is remembered and has no effect.
+    This is a view of a :class:`~flintstream.common.configuration.Configuration`: a value that a method sets appears
+    there under Flink's key, and vice versa. All intervals are in milliseconds. Settings of Java serializers (Kryo,
+    Avro, generic types, closures) are stored and have no effect.
 
     >>> config = ExecutionConfig()
     >>> config.set_auto_watermark_interval(50).get_auto_watermark_interval()
@@ -32,10 +32,10 @@ class ExecutionConfig:
     """
 
     PARALLELISM_DEFAULT = execution.PARALLELISM.default
-    """Stands for: the parallelism the environment would use by itself."""
+    """The default parallelism of the environment."""
 
     PARALLELISM_UNKNOWN = -2
-    """Stands for: leave the parallelism as it is."""
+    """Leaves the parallelism unchanged."""
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         self._configuration = Configuration() if configuration is None else configuration
@@ -58,21 +58,21 @@ class ExecutionConfig:
         return self
 
     def enable_closure_cleaner(self) -> Self:
-        """Remember it; without effect: Python functions are pickled as they are."""
+        """Store the setting. It has no effect, as Python functions are pickled without changes."""
         self._configuration.set(ignored.CLOSURE_CLEANER, "RECURSIVE")
         return self
 
     def disable_closure_cleaner(self) -> Self:
-        """Take back :meth:`enable_closure_cleaner`."""
+        """Undo :meth:`enable_closure_cleaner`."""
         self._configuration.set(ignored.CLOSURE_CLEANER, "NONE")
         return self
 
     def is_closure_cleaner_enabled(self) -> bool:
-        """Return what was set; on by default."""
+        """Return the setting. By default it is on."""
         return self._configuration.get(ignored.CLOSURE_CLEANER) != "NONE"
 
     def set_auto_watermark_interval(self, interval: int) -> Self:
-        """Set how often (ms) watermark generators are asked for a watermark; 0 for never.
+        """Set the interval (ms) at which watermark generators emit watermarks; 0 for never.
 
         Raises:
             ValueError: the interval is negative.
@@ -80,26 +80,26 @@ class ExecutionConfig:
         return self._interval(execution.AUTO_WATERMARK_INTERVAL, interval)
 
     def get_auto_watermark_interval(self) -> int:
-        """Return how often (ms) watermark generators are asked; 200 by default."""
+        """Return the interval (ms) at which watermark generators emit watermarks; 200 by default."""
         return self._configuration.get(execution.AUTO_WATERMARK_INTERVAL)
 
     def set_latency_tracking_interval(self, interval: int) -> Self:
-        """Set how often (ms) latency is measured; 0 or less for never."""
+        """Set the interval (ms) of latency measurements; 0 or less for never. It has no effect."""
         return self._interval(ignored.LATENCY_INTERVAL, interval)
 
     def get_latency_tracking_interval(self) -> int:
-        """Return how often (ms) latency is measured; 0 (never) by default."""
+        """Return the interval (ms) of latency measurements; 0 (never) by default."""
         return self._configuration.get(ignored.LATENCY_INTERVAL)
 
     def get_parallelism(self) -> int:
-        """Return the parallelism of operators that set none; :data:`PARALLELISM_DEFAULT` if it is not set."""
+        """Return the default parallelism of operators; :data:`PARALLELISM_DEFAULT` if it is not set."""
         return self._configuration.get(execution.PARALLELISM)
 
     def set_parallelism(self, parallelism: int) -> Self:
-        """Set the parallelism of operators that set none of their own.
+        """Set the default parallelism of operators.
 
         Raises:
-            ValueError: it is neither positive nor :data:`PARALLELISM_DEFAULT`.
+            ValueError: the parallelism is neither positive nor :data:`PARALLELISM_DEFAULT`.
         """
         if parallelism == self.PARALLELISM_UNKNOWN:
             return self
@@ -118,7 +118,7 @@ class ExecutionConfig:
         """Set the number of key groups, which no operator's parallelism may exceed, now or after rescaling.
 
         Raises:
-            ValueError: it is not between 1 and 32768.
+            ValueError: the number is not from 1 to 32768.
         """
         limit = execution.MAX_KEY_GROUPS
         if not 1 <= max_parallelism <= limit:
@@ -127,132 +127,129 @@ class ExecutionConfig:
         return self
 
     def get_task_cancellation_interval(self) -> int:
-        """Return how long (ms) to wait between two attempts to cancel a task; 30000 by default."""
+        """Return the interval (ms) between two attempts to cancel a task; 30000 by default."""
         return self._configuration.get(ignored.CANCELLATION_INTERVAL)
 
     def set_task_cancellation_interval(self, interval: int) -> Self:
-        """Set how long (ms) to wait between two attempts to cancel a task."""
+        """Set the interval (ms) between two attempts to cancel a task. It has no effect."""
         return self._interval(ignored.CANCELLATION_INTERVAL, interval)
 
     def get_task_cancellation_timeout(self) -> int:
-        """Return after how long (ms) a task that cannot be cancelled is given up; 180000 by default, 0 for never."""
+        """Return the time (ms) to wait for a cancelled task to end; 180000 by default, 0 for no limit."""
         return self._configuration.get(ignored.CANCELLATION_TIMEOUT)
 
     def set_task_cancellation_timeout(self, timeout: int) -> Self:
-        """Set after how long (ms) a task that cannot be cancelled is given up; 0 for never."""
+        """Set the time (ms) to wait for a cancelled task to end; 0 for no limit. It has no effect."""
         return self._interval(ignored.CANCELLATION_TIMEOUT, timeout)
 
     def set_execution_mode(self, execution_mode: ExecutionMode) -> Self:
-        """Remember it; it concerned Flink's DataSet API and is gone from Flink 2.
+        """Store the setting, which was for Flink's DataSet API and no longer exists in Flink 2.
 
-        See ``set_runtime_mode`` of the environment.
+        Use ``set_runtime_mode`` of the environment instead.
         """
         self._configuration.set(ignored.EXECUTION_MODE, execution_mode.name)
         return self
 
     def get_execution_mode(self) -> ExecutionMode:
-        """Return what :meth:`set_execution_mode` set; ``PIPELINED`` by default."""
+        """Return the value of :meth:`set_execution_mode`; ``PIPELINED`` by default."""
         return ExecutionMode[self._configuration.get(ignored.EXECUTION_MODE)]
 
     def enable_force_kryo(self) -> Self:
-        """Remember it; without effect."""
+        """Store the setting. It has no effect."""
         return self._flag(ignored.FORCE_KRYO, True)
 
     def disable_force_kryo(self) -> Self:
-        """Take back :meth:`enable_force_kryo`."""
+        """Undo :meth:`enable_force_kryo`."""
         return self._flag(ignored.FORCE_KRYO, False)
 
     def is_force_kryo_enabled(self) -> bool:
-        """Return what was set; off by default."""
+        """Return the setting. By default it is off."""
         return self._configuration.get(ignored.FORCE_KRYO)
 
     def enable_generic_types(self) -> Self:
-        """Remember it; without effect."""
+        """Store the setting. It has no effect."""
         return self._flag(ignored.GENERIC_TYPES, True)
 
     def disable_generic_types(self) -> Self:
-        """Remember it; without effect."""
+        """Store the setting. It has no effect."""
         return self._flag(ignored.GENERIC_TYPES, False)
 
     def has_generic_types_disabled(self) -> bool:
-        """Return what was set; generic types are on by default."""
+        """Return whether generic types are disabled. By default they are enabled."""
         return not self._configuration.get(ignored.GENERIC_TYPES)
 
     def enable_auto_generated_uids(self) -> Self:
-        """Let operators without ``uid(...)`` have one made from their place in the program."""
+        """Derive the uids of operators without ``uid(...)`` from their position in the program."""
         return self._flag(execution.AUTO_UIDS, True)
 
     def disable_auto_generated_uids(self) -> Self:
-        """Refuse programs with operators that have no ``uid(...)``.
-
-        Without one, their state can get lost when the program changes.
-        """
+        """Refuse programs with operators without ``uid(...)``, whose state can get lost when the program changes."""
         return self._flag(execution.AUTO_UIDS, False)
 
     def has_auto_generated_uids_enabled(self) -> bool:
-        """Return what was set; on by default."""
+        """Return the setting. By default it is on."""
         return self._configuration.get(execution.AUTO_UIDS)
 
     def enable_force_avro(self) -> Self:
-        """Remember it; without effect."""
+        """Store the setting. It has no effect."""
         return self._flag(ignored.FORCE_AVRO, True)
 
     def disable_force_avro(self) -> Self:
-        """Take back :meth:`enable_force_avro`."""
+        """Undo :meth:`enable_force_avro`."""
         return self._flag(ignored.FORCE_AVRO, False)
 
     def is_force_avro_enabled(self) -> bool:
-        """Return what was set; off by default."""
+        """Return the setting. By default it is off."""
         return self._configuration.get(ignored.FORCE_AVRO)
 
     def enable_object_reuse(self) -> Self:
-        """Remember it; chained Python functions hand over the object itself in any case, as in PyFlink."""
+        """Store the setting. It has no effect, as chained Python functions always pass on the object itself."""
         return self._flag(ignored.OBJECT_REUSE, True)
 
     def disable_object_reuse(self) -> Self:
-        """Take back :meth:`enable_object_reuse`."""
+        """Undo :meth:`enable_object_reuse`."""
         return self._flag(ignored.OBJECT_REUSE, False)
 
     def is_object_reuse_enabled(self) -> bool:
-        """Return what was set; off by default."""
+        """Return the setting. By default it is off."""
         return self._configuration.get(ignored.OBJECT_REUSE)
 
     def get_global_job_parameters(self) -> dict[str, str]:
-        """Return the parameters that ``RuntimeContext.get_job_parameter`` gives to functions.
+        """Return the parameters that functions read with ``RuntimeContext.get_job_parameter``.
 
-        Those of :meth:`set_global_job_parameters`; else those of the key ``pipeline.global-job-parameters``,
-        ``name:value`` pairs with commas between them; else those of keys ``pipeline.global-job-parameters.<name>``.
+        They come from :meth:`set_global_job_parameters`; or else from the key ``pipeline.global-job-parameters``,
+        which has ``name:value`` pairs separated by commas; or else from keys ``pipeline.global-job-parameters.<name>``.
         """
         if self._global_job_parameters is not None:
             return dict(self._global_job_parameters)
         text = self._configuration.get(execution.JOB_PARAMETERS) or ""
         pairs = (entry.partition(":") for entry in text.split(",") if entry.strip())
         parameters = {key.strip(): value.strip() for key, _, value in pairs}
-        if parameters:  # as in Flink, the one form or the other
+        if parameters:  # as in Flink, one form or the other
             return parameters
         prefix = f"{execution.JOB_PARAMETERS.key}."
         given = self._configuration.to_dict()
         return {key.removeprefix(prefix): value for key, value in given.items() if key.startswith(prefix)}
 
     def set_global_job_parameters(self, global_job_parameters_dict: dict[str, Any]) -> Self:
-        """Set the parameters that functions can ask for; values become texts."""
+        """Set the parameters that functions can read. Values are converted to strings."""
         self._global_job_parameters = {key: str(value) for key, value in global_job_parameters_dict.items()}
         return self
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
-        """Return nothing: there is no Kryo."""
+        """Return an empty dict, as there is no Kryo."""
         return {}
 
     def get_registered_kryo_types(self) -> list[str]:
-        """Return nothing: there is no Kryo."""
+        """Return an empty list, as there is no Kryo."""
         return []
 
     def get_registered_pojo_types(self) -> list[str]:
-        """Return nothing: there are no POJOs."""
+        """Return an empty list, as there are no POJOs."""
         return []
 
     def is_use_snapshot_compression(self) -> bool:
-        """Return whether full checkpoints and savepoints are compressed; off by default."""
+        """Return the setting for compression of checkpoints and savepoints. By default it is off."""
         return self._configuration.get(ignored.SNAPSHOT_COMPRESSION)
 
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> Self:
@@ -260,14 +257,14 @@ class ExecutionConfig:
         return self._flag(ignored.SNAPSHOT_COMPRESSION, use_snapshot_compression)
 
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
-        """Set what happens when a job fails; the fallback brings back what was configured before.
+        """Set the restart strategy. The fallback strategy restores the previously configured one.
 
         Raises:
-            TypeError: it is no restart strategy.
+            TypeError: the argument is not a restart strategy.
         """
         if not isinstance(restart_strategy_configuration, RestartStrategyConfiguration):
             raise TypeError(
-                f"the restart strategy must be made by RestartStrategies, got {restart_strategy_configuration!r}"
+                f"the restart strategy must come from RestartStrategies, got {restart_strategy_configuration!r}"
             )
         current = {k: v for k, v in self._configuration.to_dict().items() if k.startswith(restarts.PREFIX)}
         if self._configured_restart is None:
@@ -282,7 +279,7 @@ class ExecutionConfig:
             restart_strategy_configuration.write_to(self._configuration)
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Return what happens when a job fails; the fallback where nothing was set."""
+        """Return the restart strategy, which is the fallback if none was set."""
         return RestartStrategies.from_configuration(self._configuration)
 
     def __eq__(self, other: object) -> bool:

@@ -1,7 +1,7 @@
-"""What to do when a job fails.
+"""Restart strategies as settings of a program.
 
-Each strategy stands for keys of Flink's configuration. :meth:`RestartStrategyConfiguration.write_to` and
-:meth:`RestartStrategies.from_configuration` translate between the two.
+Each strategy corresponds to keys of Flink's configuration. :meth:`RestartStrategyConfiguration.write_to` and
+:meth:`RestartStrategies.from_configuration` convert between the two.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _span(value: timedelta | int, name: str) -> timedelta:
         return value
     if type(value) is int:
         return timedelta(milliseconds=value)
-    raise TypeError(f"{name} takes milliseconds (int) or a timedelta, got {value!r}")
+    raise TypeError(f"{name} must be milliseconds (int) or a timedelta, got {value!r}")
 
 
 def _check_count(value: int, option: Option[int]) -> int:
@@ -58,18 +58,18 @@ def _text(span: timedelta) -> str:
 
 
 class RestartStrategyConfiguration(ABC):
-    """What a restart strategy is made of."""
+    """The base class of restart strategies."""
 
     @abstractmethod
     def get_description(self) -> str:
-        """Return one sentence for people."""
+        """Return a readable description."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, str]:
-        """Return the keys and values that stand for the strategy. PyFlink has no such method."""
+        """Return the strategy as keys and values. PyFlink has no such method."""
 
     def write_to(self, configuration: Configuration) -> None:
-        """Set the keys that stand for the strategy. PyFlink has no such method."""
+        """Set the keys of the strategy in a configuration. PyFlink has no such method."""
         for key, value in self.to_dict().items():
             configuration.set_string(key, value)
 
@@ -86,25 +86,25 @@ class RestartStrategyConfiguration(ABC):
 
 
 class RestartStrategies:
-    """Makes restart strategies.
+    """The restart strategies, and functions that create them.
 
     >>> RestartStrategies.fixed_delay_restart(3, 1000).get_restart_attempts()
     3
     """
 
     class NoRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The first failure ends the job."""
+        """No restart: the first failure ends the job."""
 
         def get_description(self) -> str:
-            """Return one sentence for people."""
+            """Return a readable description."""
             return "no restart"
 
         def to_dict(self) -> dict[str, str]:
-            """Return the keys and values that stand for the strategy. PyFlink has no such method."""
+            """Return the strategy as keys and values. PyFlink has no such method."""
             return {STRATEGY.key: "none"}
 
     class FixedDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The job is started again a number of times, after a pause."""
+        """A fixed number of restarts, each after the same delay."""
 
         def __init__(self, restart_attempts: int, delay_between_attempts_interval: timedelta | int) -> None:
             self._attempts = _check_count(restart_attempts, FIXED_ATTEMPTS)
@@ -112,19 +112,19 @@ class RestartStrategies:
             self._delay = _check_span(delay, FIXED_DELAY)
 
         def get_restart_attempts(self) -> int:
-            """Return how often the job is started again."""
+            """Return the number of restarts."""
             return self._attempts
 
         def get_delay_between_attempts_interval(self) -> timedelta:
-            """Return the pause before each attempt."""
+            """Return the delay before each restart."""
             return self._delay
 
         def get_description(self) -> str:
-            """Return one sentence for people."""
+            """Return a readable description."""
             return f"up to {self._attempts} restarts, each after {self._delay.total_seconds()} s"
 
         def to_dict(self) -> dict[str, str]:
-            """Return the keys and values that stand for the strategy. PyFlink has no such method."""
+            """Return the strategy as keys and values. PyFlink has no such method."""
             return {
                 STRATEGY.key: "fixed-delay",
                 FIXED_ATTEMPTS.key: str(self._attempts),
@@ -132,7 +132,7 @@ class RestartStrategies:
             }
 
     class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The job is started again unless it fails too often in a span of time."""
+        """Restarts as long as the job does not fail too often within an interval."""
 
         def __init__(
             self,
@@ -146,24 +146,24 @@ class RestartStrategies:
             self._delay = _check_span(delay, RATE_DELAY)
 
         def get_max_failure_rate(self) -> int:
-            """Return how many failures within the span are borne."""
+            """Return the number of failures to tolerate within the interval."""
             return self._rate
 
         def get_failure_interval(self) -> timedelta:
-            """Return the span of time."""
+            """Return the interval."""
             return self._interval
 
         def get_delay_between_attempts_interval(self) -> timedelta:
-            """Return the pause before each attempt."""
+            """Return the delay before each restart."""
             return self._delay
 
         def get_description(self) -> str:
-            """Return one sentence for people."""
+            """Return a readable description."""
             within, pause = self._interval.total_seconds(), self._delay.total_seconds()
             return f"restarts after {pause} s while there are at most {self._rate} failures in {within} s"
 
         def to_dict(self) -> dict[str, str]:
-            """Return the keys and values that stand for the strategy. PyFlink has no such method."""
+            """Return the strategy as keys and values. PyFlink has no such method."""
             return {
                 STRATEGY.key: "failure-rate",
                 RATE_FAILURES.key: str(self._rate),
@@ -172,7 +172,7 @@ class RestartStrategies:
             }
 
     class ExponentialDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The job is started again after pauses that grow while it keeps failing. Flink has it, PyFlink does not."""
+        """Restarts after delays that grow while the job keeps failing. Flink has this strategy, PyFlink does not."""
 
         def __init__(
             self,
@@ -183,15 +183,19 @@ class RestartStrategies:
             jitter_factor: float = JITTER.default,
             attempts_before_reset_backoff: int = BACKOFF_ATTEMPTS.default,
         ) -> None:
-            """Describe the strategy, by default with Flink's values.
+            """Create the strategy, by default with Flink's values.
 
             Args:
-                initial_backoff: the first pause, in milliseconds or as a timedelta.
-                max_backoff: the longest pause.
-                backoff_multiplier: by how much each pause is longer than the one before.
-                reset_backoff_threshold: after so long without a failure, pauses start from the first one again.
-                jitter_factor: the share of a pause by which it may be longer or shorter, at random.
-                attempts_before_reset_backoff: how many restarts there are between two such resets.
+                initial_backoff: the first delay, in milliseconds or as a timedelta.
+                max_backoff: the longest delay.
+                backoff_multiplier: the factor by which each delay exceeds the previous one.
+                reset_backoff_threshold: the time without a failure after which delays start from the first one again.
+                jitter_factor: the fraction by which a delay varies at random.
+                attempts_before_reset_backoff: the number of restarts between two such resets.
+
+            Raises:
+                TypeError: an argument has the wrong type.
+                ValueError: a value is invalid. The message names its key.
             """
             self._initial = _check_span(_span(initial_backoff, "initial_backoff"), INITIAL_BACKOFF)
             self._max = _span(max_backoff, "max_backoff")
@@ -207,36 +211,36 @@ class RestartStrategies:
             self._attempts = _check_count(attempts_before_reset_backoff, BACKOFF_ATTEMPTS)
 
         def get_initial_backoff(self) -> timedelta:
-            """Return the first pause."""
+            """Return the first delay."""
             return self._initial
 
         def get_max_backoff(self) -> timedelta:
-            """Return the longest pause."""
+            """Return the longest delay."""
             return self._max
 
         def get_backoff_multiplier(self) -> float:
-            """Return by how much each pause is longer than the one before."""
+            """Return the factor by which each delay exceeds the previous one."""
             return self._multiplier
 
         def get_reset_backoff_threshold(self) -> timedelta:
-            """Return how long without a failure it takes for pauses to start from the first one again."""
+            """Return the time without a failure after which delays start from the first one again."""
             return self._threshold
 
         def get_jitter_factor(self) -> float:
-            """Return the share of a pause by which it may be longer or shorter."""
+            """Return the fraction by which a delay varies at random."""
             return self._jitter
 
         def get_attempts_before_reset_backoff(self) -> int:
-            """Return how many restarts there are between two resets."""
+            """Return the number of restarts between two resets."""
             return self._attempts
 
         def get_description(self) -> str:
-            """Return one sentence for people."""
+            """Return a readable description."""
             first, longest = self._initial.total_seconds(), self._max.total_seconds()
             return f"restarts after {first} s, then {self._multiplier} times as long each time, up to {longest} s"
 
         def to_dict(self) -> dict[str, str]:
-            """Return the keys and values that stand for the strategy. PyFlink has no such method."""
+            """Return the strategy as keys and values. PyFlink has no such method."""
             return {
                 STRATEGY.key: "exponential-delay",
                 INITIAL_BACKOFF.key: _text(self._initial),
@@ -248,14 +252,14 @@ class RestartStrategies:
             }
 
     class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """What the configuration (``restart-strategy.type``) says."""
+        """The strategy in the configuration (``restart-strategy.type``)."""
 
         def get_description(self) -> str:
-            """Return one sentence for people."""
+            """Return a readable description."""
             return "the configured restart strategy"
 
         def to_dict(self) -> dict[str, str]:
-            """Return no keys: whatever is configured counts. PyFlink has no such method."""
+            """Return no keys, so that the configuration decides. PyFlink has no such method."""
             return {}
 
     @staticmethod
@@ -265,18 +269,18 @@ class RestartStrategies:
 
     @staticmethod
     def fall_back_restart() -> RestartStrategies.FallbackRestartStrategyConfiguration:
-        """Return the strategy that the configuration names."""
+        """Return the strategy that follows the configuration."""
         return RestartStrategies.FallbackRestartStrategyConfiguration()
 
     @staticmethod
     def fixed_delay_restart(
         restart_attempts: int, delay_between_attempts: timedelta | int
     ) -> RestartStrategies.FixedDelayRestartStrategyConfiguration:
-        """Return the strategy of a fixed number of restarts.
+        """Return a strategy with a fixed number of restarts.
 
         Args:
-            restart_attempts: how many.
-            delay_between_attempts: the pause before each, in milliseconds or as a timedelta.
+            restart_attempts: the number of restarts.
+            delay_between_attempts: the delay before each restart, in milliseconds or as a timedelta.
         """
         return RestartStrategies.FixedDelayRestartStrategyConfiguration(restart_attempts, delay_between_attempts)
 
@@ -284,21 +288,21 @@ class RestartStrategies:
     def failure_rate_restart(
         failure_rate: int, failure_interval: timedelta | int, delay_interval: timedelta | int
     ) -> RestartStrategies.FailureRateRestartStrategyConfiguration:
-        """Return the strategy that bears a number of failures within a span of time.
+        """Return a strategy that tolerates a number of failures within an interval.
 
         Args:
-            failure_rate: how many.
-            failure_interval: the span, in milliseconds or as a timedelta.
-            delay_interval: the pause before each restart, in milliseconds or as a timedelta.
+            failure_rate: the number of failures to tolerate.
+            failure_interval: the interval, in milliseconds or as a timedelta.
+            delay_interval: the delay before each restart, in milliseconds or as a timedelta.
         """
         return RestartStrategies.FailureRateRestartStrategyConfiguration(failure_rate, failure_interval, delay_interval)
 
     @staticmethod
     def from_configuration(configuration: Configuration) -> RestartStrategyConfiguration:
-        """Return the strategy that the keys name, the fallback where they name none. PyFlink has no such method.
+        """Return the strategy in a configuration, or the fallback if it has none. PyFlink has no such method.
 
         Raises:
-            ValueError: a value is no valid setting; the message names its key.
+            ValueError: a value is invalid. The message names its key.
 
         >>> from flintstream.common.configuration import Configuration
         >>> RestartStrategies.from_configuration(Configuration.from_dict({"restart-strategy.type": "fixed-delay"}))

@@ -1,4 +1,4 @@
-"""The options of checkpoints and savepoints, and of what a job starts from."""
+"""The options of checkpoints, savepoints and recovery."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INTERVAL = Option(
     "execution.checkpointing.interval",
     duration(_SHORTEST),
     None,
-    "time between checkpoints; none are taken while it is not set",
+    "time between checkpoints; without it, no checkpoints are taken",
 )
 MODE = Option(
     "execution.checkpointing.mode",
@@ -20,74 +20,74 @@ MODE = Option(
     "EXACTLY_ONCE",
     "`AT_LEAST_ONCE`: sinks do not wait for checkpoints",
 )
-TIMEOUT = Option("execution.checkpointing.timeout", duration(_SHORTEST), 10 * MINUTE, "how long a checkpoint may take")
+TIMEOUT = Option("execution.checkpointing.timeout", duration(_SHORTEST), 10 * MINUTE, "longest time for a checkpoint")
 MIN_PAUSE = Option(
     "execution.checkpointing.min-pause",
     duration(0),
     0,
-    "least time between the end of one and the start of the next",
+    "shortest time between the end of a checkpoint and the start of the next",
 )
 TOLERABLE_FAILURES = Option(
     "execution.checkpointing.tolerable-failed-checkpoints",
     count(0),
     0,
-    "how many in a row may fail before the job does",
+    "number of checkpoints in a row that may fail before the job fails",
 )
 RETENTION = Option(
     "execution.checkpointing.externalized-checkpoint-retention",
     names("NO_EXTERNALIZED_CHECKPOINTS", "RETAIN_ON_CANCELLATION", "DELETE_ON_CANCELLATION"),
     "NO_EXTERNALIZED_CHECKPOINTS",
-    "what is kept of a job that ends before its input does: `RETAIN_ON_CANCELLATION` its checkpoints, "
-    "`DELETE_ON_CANCELLATION` only those of a job that failed",
+    "which checkpoints outlive a job that ends before its input: `RETAIN_ON_CANCELLATION` those of cancelled and "
+    "failed jobs, `DELETE_ON_CANCELLATION` only those of failed jobs",
 )
 RETAINED = Option(
     "execution.checkpointing.num-retained",
     count(1),
     1,
-    "how many completed checkpoints are kept",
+    "number of completed checkpoints to keep",
     ("state.checkpoints.num-retained",),
 )
 STORAGE = Option(
     "execution.checkpointing.storage",
     TEXT,
     None,
-    "`jobmanager` (the driver's memory), `filesystem`, or `module:Class` for one of your own; `filesystem` where a "
-    "directory is set",
+    "`jobmanager` (the driver's memory), `filesystem`, or `module:Class` for a custom one; by default `filesystem` if "
+    "a directory is set",
     ("state.checkpoint-storage",),
 )
 DIRECTORY = Option(
     "execution.checkpointing.dir",
     TEXT,
     None,
-    "URI of the directory of checkpoints, which all workers must reach",
+    "URI of the directory for checkpoints, which all workers must be able to reach",
     ("state.checkpoints.dir", "state.backend.fs.checkpointdir"),
 )
 SAVEPOINT_DIRECTORY = Option(
     "execution.checkpointing.savepoint-dir",
     TEXT,
     None,
-    "where savepoints go that are asked for without a directory",
+    "default directory for savepoints",
     ("state.savepoints.dir", "savepoints.state.backend.fs.dir"),
 )
 INLINE_THRESHOLD = Option(
     "execution.checkpointing.data-inline-threshold",
     size(maximum=1 * MB),
     20 * KB,
-    "state of no more bytes is stored within the metadata",
+    "state files of at most this size are stored inline in the metadata",
     ("state.storage.fs.memory-threshold", "state.backend.fs.memory-threshold"),
 )
 MAX_STATE_SIZE = Option(
-    # Flink can set this one in code only.
+    # In Flink, this can only be set in code.
     "flintstream.checkpointing.jobmanager.max-state-size",
     size(1, MAX_INT),
     5 * MB,
-    "how much state one subtask may have in the driver's memory",
+    "largest state of a subtask in the driver's memory",
 )
 INCREMENTAL = Option(
     "execution.checkpointing.incremental",
     FLAG,
     False,
-    "whether checkpoints of RocksDB re-use the files of earlier ones",
+    "whether checkpoints of RocksDB reuse the files of earlier ones",
     ("state.backend.incremental",),
 )
 
@@ -102,15 +102,15 @@ IGNORE_UNCLAIMED = Option(
     "execution.state-recovery.ignore-unclaimed-state",
     FLAG,
     False,
-    "whether state in it may be left behind that no operator takes over",
+    "whether the job may leave behind state that matches none of its operators",
     ("execution.savepoint.ignore-unclaimed-state",),
 )
 RESUME = Option(
     "flintstream.resume",
     FLAG,
     False,
-    "whether to take the place of a job of the same name that was lost, from its newest checkpoint in the directory of "
-    "checkpoints; `--resume`",
+    "whether to continue a lost job with the same name from its newest checkpoint in the directory for checkpoints; "
+    "`--resume`",
 )
 
 OPTIONS = options_in(globals())

@@ -1,7 +1,7 @@
-"""What the command line says about the environment that a program is going to make.
+"""Defaults from the command line for the environment that a program will create.
 
-A PyFlink program calls ``StreamExecutionEnvironment.get_execution_environment()`` and knows nothing of the command that
-started it; what the program sets itself wins.
+A PyFlink program calls ``StreamExecutionEnvironment.get_execution_environment()`` and does not know the command that
+started it. Settings in the program take precedence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Defaults", "ProgressListener", "get_defaults", "reset_defaults", "se
 
 
 class ProgressListener(Protocol):
-    """Told how far a running job is."""
+    """Receives the progress of a running job."""
 
     def update(self, epochs: int, records_in: int, records_out: int, watermark_ms: int) -> None:
         """Receive totals since the job started, and the lowest watermark (ms since the epoch)."""
@@ -24,7 +24,7 @@ class ProgressListener(Protocol):
 
 @dataclass(frozen=True)
 class Defaults:
-    """Where every new environment starts from."""
+    """The defaults of every new environment."""
 
     config: Mapping[str, str] = field(default_factory=dict)
     """Flink or flintstream options by key."""
@@ -32,7 +32,7 @@ class Defaults:
     """Spark master URL; None leaves the choice to the environment."""
     parallelism: int | None = None
     py_files: Sequence[str] = ()
-    """Absolute paths of Python files, directories and archives that the tasks must be able to import from."""
+    """Absolute paths of Python files, directories and archives from which tasks import."""
     progress: ProgressListener | None = None
 
 
@@ -59,10 +59,10 @@ def set_defaults(
 
 
 def get_defaults() -> Defaults:
-    """Return what was set last."""
+    """Return the current defaults."""
     return _defaults
 
 
 def reset_defaults() -> None:
-    """Forget what was set."""
+    """Clear the defaults."""
     set_defaults({}, None, None, [])

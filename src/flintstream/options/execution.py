@@ -1,4 +1,4 @@
-"""The options that do not concern state, checkpoints or restarts."""
+"""The options for execution: all that do not concern state, checkpoints or restarts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flintstream.options.types import FLAG, TEXT, count, duration, names
 from flintstream.options.units import SECOND
 
 MAX_KEY_GROUPS = 32_768
-"""Flink's bound."""
+"""Flink's limit."""
 
 ENGINE = Option("flintstream.engine", TEXT, "spark", "`inline` runs in this process, for tests")
 MASTER = Option("flintstream.master", TEXT, "local[*]", "Spark's master; `--master`")
@@ -15,8 +15,8 @@ STATE_DIRECTORY = Option(
     "flintstream.state.dir",
     TEXT,
     None,
-    "where workers hand keyed state to one another, a temporary directory if not set; on a cluster, a directory that "
-    "all of them reach. It must be on this machine or mounted there",
+    "directory through which workers exchange keyed state; by default a temporary directory. On a cluster, all workers "
+    "must reach it. It must be on this machine or mounted there",
 )
 MAX_EPOCH = Option(
     "flintstream.epoch.max-duration", duration(0), 5 * SECOND, "an epoch of STREAMING input ends after this time"
@@ -28,7 +28,7 @@ BUFFER_TIMEOUT = Option(
     "execution.buffer-timeout.interval",
     duration(-1),
     100,
-    "an epoch ends after this time if the option is set, for low latency; `-1` for no such bound; `set_buffer_timeout`",
+    "if set, an epoch ends after this time, for low latency; `-1` for no limit; `set_buffer_timeout`",
 )
 CONTROL = Option(
     "flintstream.control",
@@ -40,30 +40,33 @@ STICKY_SUBTASKS = Option(
     "flintstream.sticky-subtasks",
     FLAG,
     None,
-    "whether a subtask runs in the same Python process epoch after epoch; if not set, on a local master: elsewhere "
-    "the executors' Python must have flintstream installed. Read when the Spark session starts",
+    "whether a subtask runs in the same Python process in every epoch; by default only on a local master. Elsewhere "
+    "it needs flintstream installed in the executors' Python. Read when the Spark session starts",
 )
 PARALLELISM = Option(
     "parallelism.default",
     count(1, also=-1),
     -1,
-    "`-1` stands for the number of processors; `--parallelism`, `set_parallelism`",
+    "`-1` means the number of processors; `--parallelism`, `set_parallelism`",
 )
 MAX_PARALLELISM = Option(
     "pipeline.max-parallelism",
     count(1, MAX_KEY_GROUPS, also=-1),
     -1,
-    "number of key groups; with `-1` it follows from the parallelism",
+    "number of key groups; `-1` derives it from the parallelism",
 )
 AUTO_UIDS = Option(
-    "pipeline.auto-generate-uids", FLAG, True, "`false`: a step without `uid()` is an error; its state may get lost"
+    "pipeline.auto-generate-uids",
+    FLAG,
+    True,
+    "`false`: an operator without `uid()` is an error, as its state may get lost",
 )
 JOB_NAME = Option("pipeline.name", TEXT, "Flink Streaming Job", "name of the job")
 AUTO_WATERMARK_INTERVAL = Option(
     "pipeline.auto-watermark-interval",
     duration(0),
     200,
-    "how often periodic watermarks are emitted; those of built-in strategies after 4,096 records at the latest",
+    "interval of periodic watermarks; built-in strategies emit one after 4,096 records at the latest",
 )
 CHAINING = Option(
     "pipeline.operator-chaining.enabled",
@@ -72,13 +75,12 @@ CHAINING = Option(
     "`false`: results are converted to their declared types between all operators",
     ("pipeline.operator-chaining",),
 )
-PYTHON_CHAINING = Option("python.operator-chaining.enabled", FLAG, True, "the same, for Python operators")
+PYTHON_CHAINING = Option("python.operator-chaining.enabled", FLAG, True, "same as above, for Python operators")
 JOB_PARAMETERS = Option(
     "pipeline.global-job-parameters",
     TEXT,
     None,
-    "`name:value` pairs, with commas between them, for functions; "
-    "or a key `pipeline.global-job-parameters.name` for each",
+    "`name:value` pairs for functions, separated by commas; or one key `pipeline.global-job-parameters.name` for each",
 )
 RUNTIME_MODE = Option(
     "execution.runtime-mode",
@@ -87,14 +89,12 @@ RUNTIME_MODE = Option(
     "`BATCH` for bounded input; `AUTOMATIC` chooses",
 )
 PYTHON_FILES = Option(
-    "python.files", TEXT, None, "files and directories for the workers to import from, with commas between them"
+    "python.files", TEXT, None, "files and directories from which workers import, separated by commas"
 )
-PYTHON_ARCHIVES = Option(
-    "python.archives", TEXT, None, "archives that are unpacked for the workers; `archive#directory`"
-)
+PYTHON_ARCHIVES = Option("python.archives", TEXT, None, "archives to unpack for the workers; `archive#directory`")
 PYTHON_REQUIREMENTS = Option(
     "python.requirements", TEXT, None, "file of packages that the workers need; `file#directory of packages`"
 )
-PYTHON_EXECUTABLE = Option("python.executable", TEXT, None, "the workers' Python, if not the driver's")
+PYTHON_EXECUTABLE = Option("python.executable", TEXT, None, "the workers' Python; by default the driver's")
 
 OPTIONS = options_in(globals())

@@ -1,4 +1,4 @@
-"""Keys of Flink that mean nothing here. The configuration of a cluster has them, so they are not misspelt."""
+"""Keys of Flink that have no effect here. Configurations of clusters contain them, so they are not misspellings."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ _FAMILIES = (
     "state.latency-track.",
     "state.size-track.",
 )
-"""Below these, no key means anything here."""
+"""Prefixes of keys without effect."""
 
 _FULL = frozenset(prefix + name for prefix, group in _KEYS.items() for name in group.split())
 
 
 def keys_of_flink() -> frozenset[str]:
-    """Return the keys of Flink that have no meaning here, except for whole families of them."""
+    """Return the keys of Flink that have no effect here, without those in whole families of keys."""
     return _FULL
 
 
 def is_of_flink(key: str) -> bool:
-    """Return whether the key is one of Flink's that have no meaning here.
+    """Return whether the key is one of Flink's keys that have no effect here.
 
     >>> is_of_flink("state.backend.rocksdb.metrics.bytes-read"), is_of_flink("state.backend.rocksdb.localdirs")
     (True, False)

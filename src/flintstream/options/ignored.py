@@ -1,4 +1,4 @@
-"""The options that are accepted and have no effect. Some of them have methods, which return what was set."""
+"""The options that are accepted and have no effect. Some of them have methods, which return the set value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNALIGNED = Option(
     "execution.checkpointing.unaligned.enabled",
     FLAG,
     False,
-    "an epoch ends everywhere at once: there are no barriers that records could hold up",
+    "all subtasks end an epoch together, so no barriers wait for records",
     ("execution.checkpointing.unaligned",),
 )
 FORCE_UNALIGNED = Option("execution.checkpointing.unaligned.forced", FLAG, False, "as above")
@@ -22,7 +22,7 @@ ALIGNED_TIMEOUT = Option(
     ("execution.checkpointing.alignment-timeout",),
 )
 MAX_CONCURRENT = Option(
-    "execution.checkpointing.max-concurrent-checkpoints", count(1), 1, "checkpoints do not overlap: epochs do not"
+    "execution.checkpointing.max-concurrent-checkpoints", count(1), 1, "checkpoints never overlap, as epochs do not"
 )
 WRITE_BUFFER = Option(
     "execution.checkpointing.write-buffer-size",
@@ -38,43 +38,43 @@ CLAIM_MODE = Option(
     "execution.state-recovery.claim-mode",
     names("NO_CLAIM", "CLAIM", "LEGACY"),
     "NO_CLAIM",
-    "what a job starts from is never deleted; `CLAIM` and `LEGACY` warn",
+    "a job never deletes the checkpoint or savepoint it starts from; `CLAIM` and `LEGACY` warn",
     ("execution.savepoint-restore-mode",),
 )
 CHANGELOG_STORAGE = Option(
     "state.changelog.storage",
     TEXT,
     "memory",
-    "the log is kept where checkpoints are",
+    "the log is in the directory for checkpoints",
     ("state.backend.changelog.storage",),
 )
 CHAIN_DIFFERENT_MAX_PARALLELISM = Option(
     "pipeline.operator-chaining.chain-operators-with-different-max-parallelism",
     FLAG,
     True,
-    "operators are chained whatever their max parallelism",
+    "operators are chained regardless of their max parallelism",
 )
 CLOSURE_CLEANER = Option(
     "pipeline.closure-cleaner-level",
     names("NONE", "TOP_LEVEL", "RECURSIVE"),
     "RECURSIVE",
-    "Python functions are pickled as they are",
+    "Python functions are pickled without changes",
 )
-OBJECT_REUSE = Option(
-    "pipeline.object-reuse", FLAG, False, "chained Python functions hand over the object itself in any case"
+OBJECT_REUSE = Option("pipeline.object-reuse", FLAG, False, "chained Python functions always pass on the object itself")
+FORCE_KRYO = Option(
+    "pipeline.force-kryo", FLAG, False, "records are Python objects, which never pass through Java serializers"
 )
-FORCE_KRYO = Option("pipeline.force-kryo", FLAG, False, "records are Python objects, which no serializer of Java sees")
 FORCE_AVRO = Option("pipeline.force-avro", FLAG, False, "as above")
 GENERIC_TYPES = Option("pipeline.generic-types", FLAG, True, "as above")
 EXECUTION_MODE = Option(
     "execution.mode",
     names("PIPELINED", "PIPELINED_FORCED", "BATCH", "BATCH_FORCED"),
     "PIPELINED",
-    "of Flink's DataSet API",
+    "only for Flink's DataSet API",
 )
-LATENCY_INTERVAL = Option("metrics.latency.interval", duration(-MAX_LONG), 0, "no markers measure latency")
+LATENCY_INTERVAL = Option("metrics.latency.interval", duration(-MAX_LONG), 0, "there are no latency markers")
 CANCELLATION_INTERVAL = Option(
-    "task.cancellation.interval", duration(0), 30 * SECOND, "the engine ends tasks by its own rules"
+    "task.cancellation.interval", duration(0), 30 * SECOND, "the engine has its own rules for ending tasks"
 )
 CANCELLATION_TIMEOUT = Option("task.cancellation.timeout", duration(0), 180 * SECOND, "as above")
 

@@ -1,4 +1,4 @@
-"""One option: its key, and all that is known of it."""
+"""The class of options: a key with its type, default and documentation."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ class Option(Generic[T]):
     key: str
     type: OptionType[T]
     default: T
-    """The value while the option is not set; None where there is none."""
+    """The value if the option is not set. None means no value."""
     doc: str
-    """What it means, in Markdown."""
+    """Its meaning, in Markdown."""
     deprecated_keys: tuple[str, ...] = ()
-    """Older spellings of the key. They count while the key itself is not set, in this order."""
+    """Older spellings of the key, in order of precedence. The key itself takes precedence over them."""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key and its older spellings, in the order in which they count."""
+        """The key and its older spellings, in order of precedence."""
         return (self.key, *self.deprecated_keys)
 
     def parse(self, value: object, key: str | None = None) -> T:
-        """Return the value that a text stands for, or an object that a program has set.
+        """Parse a text, or an object that a program has set.
 
         Args:
             value: such as ``"5 s"``, ``5000`` or ``Duration.of_seconds(5)``.
-            key: the spelling of the key that the error names; by default the newest.
+            key: the spelling of the key for the error; by default the newest.
 
         Raises:
-            ValueError: The option cannot have this value; the message names key, value and what is accepted.
+            ValueError: The value is invalid. The message has the key, the value and a description of valid values.
         """
         text = str(value)
         try:
@@ -59,23 +59,23 @@ class Option(Generic[T]):
             raise ValueError(f"'{key or self.key}' must be {self.type.accepted}, got '{text}'") from None
 
     def key_in(self, entries: Mapping[str, Any]) -> str | None:
-        """Return the spelling of the key that counts among ``entries``, None if none of them is there."""
+        """Return the spelling of the key that takes effect in ``entries``, or None if the option is not set."""
         return next((key for key in self.keys if key in entries), None)
 
     def read(self, entries: Mapping[str, Any]) -> T:
-        """Return the value that ``entries`` have for the option, its default if they have none.
+        """Return the value of the option in ``entries``, or its default if it is not set.
 
         Raises:
-            ValueError: The option cannot have this value.
+            ValueError: The value is invalid.
         """
         key = self.key_in(entries)
         return self.default if key is None else self.parse(entries[key], key)
 
     def default_text(self) -> str | None:
-        """Return the default as a configuration would have it, None where there is none."""
+        """Return the default as text, or None if there is no default."""
         return None if self.default is None else self.type.write(self.default)
 
 
 def options_in(module: Mapping[str, Any]) -> tuple[Option[Any], ...]:
-    """Return the options that a module defines, in their order; ``module`` are its globals."""
+    """Return the options in the globals of a module, in the order of their definition."""
     return tuple(value for value in module.values() if isinstance(value, Option))

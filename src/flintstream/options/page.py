@@ -31,7 +31,7 @@ def table(options: Iterable[Option[Any]]) -> str:
 
 
 def filled(page: str) -> str:
-    """Return a page with the tables as they are now, between the comments that say which one belongs there."""
+    """Return a page with the current tables inserted between the comments that mark them."""
     return _PLACE.sub(lambda place: f"{place[1]}\n{table(THEMES[place[2]])}\n\n{place[3]}", page)
 
 

@@ -1,4 +1,4 @@
-"""The options of state backends and of the changelog; those of RocksDB alone are in ``rocksdb``."""
+"""The options of state backends and of the changelog. Those only for RocksDB are in ``rocksdb``."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ BACKEND = Option(
     "state.backend.type",
     TEXT,
     "hashmap",
-    "`hashmap`, `rocksdb`, or `module:function` for one of your own; BATCH jobs use a hash map in any case",
+    "`hashmap`, `rocksdb`, or `module:function` for a custom one; BATCH jobs always use a hash map",
     ("state.backend",),
 )
 CHANGELOG = Option(
     "state.changelog.enabled",
     FLAG,
     False,
-    "whether checkpoints refer to a log of changes, instead of writing all state each time",
+    "whether checkpoints refer to a log of changes instead of writing all state each time",
     ("state.backend.changelog.enabled",),
 )
 MATERIALIZE = Option(
     "state.changelog.periodic-materialize.enabled",
     FLAG,
     True,
-    "whether that log is folded into a new base from time to time",
+    "whether to fold that log into a new base periodically",
     ("state.backend.changelog.periodic-materialize.enabled",),
 )
 MATERIALIZE_INTERVAL = Option(
     "state.changelog.periodic-materialize.interval",
     duration(1),
     10 * MINUTE,
-    "how often",
+    "interval of folding",
     ("state.backend.changelog.periodic-materialize.interval",),
 )
 MATERIALIZE_FAILURES = Option(
     "state.changelog.max-failures-allowed",
     count(0),
     3,
-    "how many times in a row that may fail before the job does",
+    "number of times in a row that folding may fail before the job fails",
     ("state.backend.changelog.max-failures-allowed",),
 )
 

@@ -1,4 +1,4 @@
-"""The table of all options: what is known of a key, and what is wrong with a configuration."""
+"""The table of all options, and checks of a configuration against it."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ THEMES: dict[str, tuple[Option[Any], ...]] = {
     "restarts": restarts.OPTIONS,
     "ignored": ignored.OPTIONS,
 }
-"""All options by the module that defines them, in the order in which the documentation shows them."""
+"""All options by module, in the order of the documentation."""
 
 OPTIONS = tuple(option for options in THEMES.values() for option in options)
 
 DOCUMENTATION = "docs/configuration.md"
 
 OURS = ("flintstream.", "state.", "execution.", "restart-strategy.", "pipeline.", "parallelism.", "python.")
-"""Below these, every key is known. Others belong to Spark, to other parts of Flink or to the program."""
+"""Prefixes for which all keys are known. Other keys belong to Spark, to other parts of Flink or to the program."""
 
 _NAMED_BY_USERS = f"{execution.JOB_PARAMETERS.key}."
-"""The name of a job parameter comes behind."""
+"""Prefix of the names of job parameters."""
 
 _LIKENESS = 0.8
-"""How much alike (0 to 1) two keys must be for one to be a guess at the other. The prefix they share counts, too."""
+"""Similarity (0 to 1) of two keys from which one is suggested for the other. A common prefix counts as similar."""
 
 _BY_KEY = {key: option for option in OPTIONS for key in option.keys}
 
 
 def option_of(key: str) -> Option[Any] | None:
-    """Return the option that has this key, or had it once.
+    """Return the option with this key or older spelling of a key.
 
     >>> option_of("state.backend").key
     'state.backend.type'
@@ -51,10 +51,10 @@ def option_of(key: str) -> Option[Any] | None:
 
 
 def check_values(entries: Mapping[str, Any]) -> None:
-    """Check the values of all options that are set, also of those that the job will not read.
+    """Check the values of all options that are set, including those that the job will not read.
 
     Raises:
-        ValueError: An option cannot have its value; the message names the key, the value and what is accepted.
+        ValueError: A value is invalid. The message has the key, the value and a description of valid values.
 
     >>> check_values({"flintstream.control": "yes"})
     Traceback (most recent call last):
@@ -65,7 +65,7 @@ def check_values(entries: Mapping[str, Any]) -> None:
 
 
 def unknown_keys(keys: Iterable[str]) -> dict[str, str | None]:
-    """Return the keys that are neither ours nor Flink's, each with the known key that it is most like, if any.
+    """Return the keys that neither flintstream nor Flink has, each with the most similar known key, if any.
 
     >>> unknown_keys(["execution.checkpointing.intervall", "state.backend.type", "my.own"])
     {'execution.checkpointing.intervall': 'execution.checkpointing.interval'}

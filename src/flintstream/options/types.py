@@ -1,4 +1,4 @@
-"""The types of options: how a value is read, how it is written, and which values are accepted."""
+"""The types of options: parsing, formatting and validation of values."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ T_co = TypeVar("T_co", covariant=True)
 
 MAX_INT = 2**31 - 1
 MAX_LONG = 2**63 - 1
-"""Flink keeps numbers as Java integers of 32 or 64 bits. What it refuses must not pass here."""
+"""The limits of Java integers of 32 and 64 bits, which Flink uses. Values outside are refused, as in Flink."""
 
 
 @dataclass(frozen=True)
 class OptionType(Generic[T_co]):
-    """What the values of an option are."""
+    """The type of an option's values."""
 
     name: str
-    """What the documentation calls it."""
+    """Its name in the documentation."""
     accepted: str
-    """Which values there are, as an error goes on after ``must be``."""
+    """A description of valid values, to follow ``must be`` in errors."""
     read: Callable[[str], T_co]
-    """Returns the value of a text without spaces around it; raises a ``ValueError`` for any other text."""
+    """Parses a text without surrounding spaces, and raises ``ValueError`` if it is invalid."""
     write: Callable[[Any], str] = str
-    """Returns the text of a value, which :attr:`read` takes back."""
+    """Returns a value as a text that :attr:`read` can parse."""
     minimum: int = -MAX_LONG
-    """The least value of a count, of a duration (ms) or of a size (bytes)."""
+    """The smallest value of a count, a duration (ms) or a size (bytes)."""
     maximum: int = MAX_LONG
 
 
@@ -57,13 +57,13 @@ def _flag(text: str) -> bool:
 
 
 TEXT = OptionType("text", "a text", str)
-"""Names, paths, and values that the code behind them checks better."""
+"""Names, paths, and values that are checked where they are used."""
 
 FLAG = OptionType("flag", "'true' or 'false'", _flag, lambda value: str(value).lower())
 
 
 def size(minimum: int = 0, maximum: int = MAX_LONG) -> OptionType[int]:
-    """Return the type of amounts of memory within bounds, all in bytes.
+    """Return the type of memory sizes within bounds, all in bytes.
 
     >>> size(maximum=1 << 20).read("1 mb"), size().write(20 << 10)
     (1048576, '20 kb')
@@ -84,9 +84,9 @@ SIZE = size()
 
 
 def duration(minimum: int) -> OptionType[int]:
-    """Return the type of spans of at least ``minimum`` ms. The value is a whole number of ms, rounded down.
+    """Return the type of durations of at least ``minimum`` ms. Values are whole numbers of ms, rounded down.
 
-    Flink has no text for less than nothing. A minimum below 0 admits it, for values that stand for something else.
+    Flink has no text for negative durations. A negative minimum allows them, for values with a special meaning.
 
     >>> duration(1).read("PT1.5S"), duration(-1).read("-1"), duration(1).write(60_000)
     (1500, -1, '1 min')
@@ -109,7 +109,7 @@ def _duration_text(millis: int) -> str:
 
 
 def count(minimum: int, maximum: int = MAX_INT, *, also: int | None = None) -> OptionType[int]:
-    """Return the type of whole numbers within bounds. ``also`` is one more value, which stands for something else.
+    """Return the type of whole numbers within bounds. ``also`` is an additional value with a special meaning.
 
     >>> count(1).read("5"), count(1, also=-1).read("-1")
     (5, -1)
@@ -127,7 +127,7 @@ def count(minimum: int, maximum: int = MAX_INT, *, also: int | None = None) -> O
 
 
 def number(which: str, accepts: Callable[[float], bool]) -> OptionType[float]:
-    """Return the type of numbers for which ``accepts`` is true; ``which`` says which these are.
+    """Return the type of numbers for which ``accepts`` is true. ``which`` describes them.
 
     >>> number("greater than 1", lambda value: value > 1).read("1.5")
     1.5
@@ -143,7 +143,7 @@ def number(which: str, accepts: Callable[[float], bool]) -> OptionType[float]:
 
 
 def names(*members: str, also: Mapping[str, str] | None = None) -> OptionType[str]:
-    """Return the type of names, which are read in any case. ``also`` has other spellings of them, in lower case.
+    """Return the type of names. Parsing ignores case. ``also`` maps other spellings, in lower case, to the names.
 
     >>> names("WARM", "COLD").read("cold"), names("none", also={"off": "none"}).read("Off")
     ('COLD', 'none')
@@ -159,7 +159,7 @@ def names(*members: str, also: Mapping[str, str] | None = None) -> OptionType[st
 
 
 def several(members: Collection[str]) -> OptionType[list[str]]:
-    """Return the type of one or several names with ``;`` between them.
+    """Return the type of one or several names separated by ``;``.
 
     >>> several(["WARM", "COLD"]).read("cold; warm")
     ['COLD', 'WARM']
@@ -169,4 +169,4 @@ def several(members: Collection[str]) -> OptionType[list[str]]:
     def read(text: str) -> list[str]:
         return [one.read(part.strip()) for part in re.split("[;,]", text) if part.strip()]
 
-    return OptionType("names", f"{one.accepted}, or several with ';' between them", read, ";".join)
+    return OptionType("names", f"{one.accepted}, or several separated by ';'", read, ";".join)

@@ -1,4 +1,4 @@
-"""Spans of time and amounts of memory as configurations write them: ``10 s``, ``64 mb``."""
+"""Durations and memory sizes in the notation of configurations: ``10 s``, ``64 mb``."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ KB = 1 << 10
 MB = 1 << 20
 
 SECOND = 1_000
-"""In milliseconds, as is :data:`MINUTE`."""
+"""In milliseconds, like :data:`MINUTE`."""
 MINUTE = 60 * SECOND
 
 MILLISECOND = 1_000_000
 """In nanoseconds."""
 _SECOND = 1_000 * MILLISECOND
 
-# Largest first; each unit is printed by its first name. Flink has all of these but "us" and "secs".
+# Largest first. The first name of each unit is used for output. Flink has all of these except "us" and "secs".
 _TIMES = {
     86_400 * _SECOND: ("d", "day", "days"),
     3_600 * _SECOND: ("h", "hour", "hours"),
     60 * _SECOND: ("min", "m", "minute", "minutes"),
     _SECOND: ("s", "sec", "secs", "second", "seconds"),
     MILLISECOND: ("ms", "milli", "millis", "millisecond", "milliseconds"),
-    1_000: ("us", "µs", "μs", "micro", "micros", "microsecond", "microseconds"),  # the micro sign, and the letter mu
+    1_000: ("us", "µs", "μs", "micro", "micros", "microsecond", "microseconds"),  # the micro sign and the letter mu
     1: ("ns", "nano", "nanos", "nanosecond", "nanoseconds"),
 }
 _SIZES = {
@@ -45,10 +45,10 @@ _ISO = re.compile(
 
 
 def parse_nanos(text: str) -> int:
-    """Return the nanoseconds of a span such as ``10 s``, ``5min`` or ``PT1M30S``; a bare number is milliseconds.
+    """Parse a duration such as ``10 s``, ``5min`` or ``PT1M30S`` into nanoseconds. A bare number is milliseconds.
 
     Raises:
-        ValueError: The text is no span of time.
+        ValueError: The text is not a duration.
 
     >>> parse_nanos("5 s") == parse_nanos("5000") == parse_nanos("PT5S") == 5 * 10**9
     True
@@ -62,7 +62,7 @@ def parse_nanos(text: str) -> int:
     iso = _ISO.fullmatch(stripped)
     if iso is not None and any(iso.groups()[1:]):
         return _nanos_of_iso(*iso.groups())
-    raise ValueError(f"{text!r} is no duration; write it like '10 s', '5 min', '250 ms' or 'PT1M30S'")
+    raise ValueError(f"{text!r} is not a duration: write it like '10 s', '5 min', '250 ms' or 'PT1M30S'")
 
 
 def _nanos_of_iso(
@@ -75,7 +75,7 @@ def _nanos_of_iso(
 
 
 def duration_text(nanos: int) -> str:
-    """Return a span in the largest unit that it is a whole number of.
+    """Return a duration as text, in the largest unit that gives a whole number.
 
     >>> duration_text(90 * 10**9), duration_text(2 * 3600 * 10**9), duration_text(0)
     ('90 s', '2 h', '0 ms')
@@ -85,10 +85,10 @@ def duration_text(nanos: int) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """Return the bytes of an amount such as ``20 kb`` or ``64mb``; a bare number is bytes.
+    """Parse a memory size such as ``20 kb`` or ``64mb`` into bytes. A bare number is bytes.
 
     Raises:
-        ValueError: The text is no amount of memory.
+        ValueError: The text is not a memory size.
 
     >>> parse_bytes("20 kb"), parse_bytes("4096")
     (20480, 4096)
@@ -96,12 +96,12 @@ def parse_bytes(text: str) -> int:
     amount = _AMOUNT.fullmatch(text.strip())
     unit = None if amount is None else _BYTES_OF.get(amount[2].lower())
     if amount is None or unit is None:
-        raise ValueError(f"{text!r} is no memory size; write it like '4096', '20 kb', '5 mb' or '1 gb'")
+        raise ValueError(f"{text!r} is not a memory size: write it like '4096', '20 kb', '5 mb' or '1 gb'")
     return int(amount[1]) * unit
 
 
 def size_text(size: int) -> str:
-    """Return a number of bytes in the largest unit that it is a whole number of.
+    """Return a number of bytes as text, in the largest unit that gives a whole number.
 
     >>> size_text(5 << 20), size_text(1500)
     ('5 mb', '1500 bytes')
