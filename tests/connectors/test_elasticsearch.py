@@ -283,7 +283,7 @@ def test_records_that_are_no_documents_are_named(server):
 
 
 def test_what_is_missing_or_cannot_be_is_named():
-    with pytest.raises(PlanError, match="needs to know where the server is"):
+    with pytest.raises(PlanError, match="needs the address of the server"):
         Elasticsearch7SinkBuilder().set_emitter(EMITTER.static_index("users")).build()
     with pytest.raises(PlanError, match="needs an emitter"):
         Elasticsearch7SinkBuilder().set_hosts("localhost:9200").build()

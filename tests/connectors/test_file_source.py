@@ -71,7 +71,7 @@ def test_wrong_arguments_are_refused():
         FileSource.for_record_stream_format("/data")  # type: ignore[arg-type]
     with pytest.raises(PlanError, match="at least one path"):
         FileSource.for_record_stream_format(TEXT)
-    with pytest.raises(PlanError, match="no charset 'klingon'"):
+    with pytest.raises(PlanError, match="unknown charset 'klingon'"):
         StreamFormat.text_line_format("klingon")
     with pytest.raises(PlanError, match="BulkFormat does not say how"):
         FileSource.for_bulk_file_format(BulkFormat(), "/data")

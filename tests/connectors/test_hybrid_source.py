@@ -116,10 +116,10 @@ def test_all_sources_but_the_last_must_have_an_end():
     hybrid = HybridSource.builder(NumberSequenceSource(0, 9)).add_source(Endless(10))
     assert hybrid.build().get_boundedness() is Boundedness.CONTINUOUS_UNBOUNDED
     with pytest.raises(
-        PlanError, match="NumberSequenceSource would never be read, because Endless before it has no end"
+        PlanError, match="NumberSequenceSource would never be read, because Endless before it is unbounded"
     ):
         hybrid.add_source(NumberSequenceSource(0, 9))
-    with pytest.raises(TypeError, match="a HybridSource consists of sources, got str"):
+    with pytest.raises(TypeError, match="a HybridSource needs sources, got str"):
         hybrid.add_source("files")  # type: ignore[arg-type]
 
 

@@ -49,8 +49,8 @@ def test_the_defaults_of_execution_are_flinks():
     ("build", "message"),
     [
         (lambda: Builder().build(), "need a URL"),
-        (lambda: Builder().with_url(""), "the URL must be a text"),
-        (lambda: Builder().with_password(ANYTHING), "the password must be a text, got one of type int"),
+        (lambda: Builder().with_url(""), "the URL must be a str"),
+        (lambda: Builder().with_password(ANYTHING), "the password must be a str, got a value of type int"),
         (lambda: Builder().with_connection_check_timeout_seconds(0), "must be at least 1"),
         (lambda: execution(size="5"), "must be a whole number"),
         (lambda: execution(interval_ms=-1), "batch interval"),
@@ -58,7 +58,7 @@ def test_the_defaults_of_execution_are_flinks():
         (lambda: JdbcSink.sink(INSERT, PAIR, ANYTHING), "JdbcConnectionOptions are needed"),
         (lambda: JdbcSink.sink(INSERT, PAIR, options("jdbc:sqlite:a.db"), ANYTHING), "JdbcExecutionOptions are needed"),
         (lambda: JdbcSink.sink(INSERT, ANYTHING, options("jdbc:sqlite:a.db")), "must be one of Types"),
-        (lambda: JdbcSink(ANYTHING), "is made by JdbcSink.sink"),
+        (lambda: JdbcSink(ANYTHING), "create a JdbcSink with JdbcSink.sink"),
     ],
 )
 def test_bad_options_are_refused(build, message):

@@ -73,7 +73,7 @@ def test_a_source_has_the_type_of_its_schema():
             "where the brokers are",
         ),
         (lambda: source().set_topics("u"), "set one of them, once"),
-        (lambda: KafkaSource.builder().set_topic_pattern("("), "no regular expression"),
+        (lambda: KafkaSource.builder().set_topic_pattern("("), "not a regular expression"),
         (lambda: source().set_bounded(KafkaOffsetsInitializer.earliest()), "reads nothing"),
         (lambda: source().set_starting_offsets(KafkaOffsetsInitializer.committed_offsets()).build(), "needs a group"),
         (lambda: source().set_property("commit.offsets.on.checkpoint", "true").build(), "no group to commit to"),
@@ -81,7 +81,7 @@ def test_a_source_has_the_type_of_its_schema():
             lambda: source().set_property("commit.offsets.on.checkpoint", "yes").build(),
             "must be true or false, got 'yes'",
         ),
-        (lambda: source().set_property("partition.discovery.interval.ms", "soon").build(), "whole number, got 'soon'"),
+        (lambda: source().set_property("partition.discovery.interval.ms", "soon").build(), "an integer, got 'soon'"),
         (lambda: source().set_property("fetch.min.bytes", "many").build(), "fetch.min.bytes"),
         (lambda: KafkaOffsetsInitializer.offsets({}), "at least one partition"),
         (lambda: KafkaSink.builder().build(), "needs a record serializer"),
@@ -115,22 +115,22 @@ def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
     [
         (
             lambda: source().set_value_only_deserializer(wrong("schema")),
-            "DeserializationSchema is needed, got 'schema'",
+            "expected a DeserializationSchema, got 'schema'",
         ),
         (lambda: source().set_deserializer(wrong(SimpleStringSchema())), "KafkaRecordDeserializationSchema is needed"),
         (
             lambda: source().set_starting_offsets(wrong("earliest")),
             "starting offsets must be a KafkaOffsetsInitializer",
         ),
-        (lambda: KafkaSource.builder().set_topics(), "takes names of topics"),
+        (lambda: KafkaSource.builder().set_topics(), "takes topic names"),
         (lambda: KafkaSource.builder().set_partitions(wrong({("t", 0)})), "takes a set of KafkaTopicPartition"),
-        (lambda: KafkaTopicPartition("", 0), "must be a text"),
+        (lambda: KafkaTopicPartition("", 0), "must be a str"),
         (lambda: KafkaOffsetsInitializer(wrong("earliest")), "made by one of its static methods"),
         (lambda: KafkaOffsetsInitializer.committed_offsets(wrong("latest")), "must be one of KafkaOffsetResetStrategy"),
         (lambda: KafkaOffsetsInitializer.offsets(wrong({"t": 1})), "given by KafkaTopicPartition"),
-        (lambda: source().set_property("a", wrong(None)), "are texts, and the value of 'a' is of type NoneType"),
+        (lambda: source().set_property("a", wrong(None)), "but the value of 'a' is of type NoneType"),
         (lambda: sink().set_delivery_guarantee(wrong("NONE")), "must be one of DeliveryGuarantee"),
-        (lambda: sink().set_transactional_id_prefix(""), "prefix must be a text"),
+        (lambda: sink().set_transactional_id_prefix(""), "prefix must be a str"),
         (lambda: sink().set_record_serializer(wrong(SimpleStringSchema())), "KafkaRecordSerializationSchema is needed"),
         (
             lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(wrong(5)),
@@ -164,7 +164,7 @@ def test_what_is_out_of_bounds_is_refused(broken):
 
 def test_a_sink_names_its_transactions_itself():
     named = sink().set_property("transactional.id", "mine")
-    with pytest.raises(PlanError, match="is the sink's own"):
+    with pytest.raises(PlanError, match="the sink sets the property"):
         named.build()
     named.set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("p")
     assert "transactional.id" not in named.build()._output.properties

@@ -54,7 +54,7 @@ def test_settings_reach_the_client():
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(PlanError, match=r"needs set_uri\(\), or also set_virtual_host\(\), set_password\(\)"):
+    with pytest.raises(PlanError, match=r"needs set_uri\(\) or, in addition, set_virtual_host\(\), set_password\(\)"):
         RMQConnectionConfig.Builder().set_host("rabbit").set_port(5672).set_user_name("ann").build()
 
 
@@ -62,8 +62,8 @@ def test_what_is_missing_is_named():
     ("wrong", "message"),
     [
         (lambda b: b.set_port(0), "the port must be at least 1"),
-        (lambda b: b.set_host(""), "the host of RabbitMQ must be a text"),
-        (lambda b: b.set_uri("http://rabbit"), "begins with amqp:// or amqps:// and names a host, not 'rabbit'"),
+        (lambda b: b.set_host(""), "the host of RabbitMQ must be a str"),
+        (lambda b: b.set_uri("http://rabbit"), "must begin with amqp:// or amqps:// and name a host, got 'rabbit'"),
         (lambda b: b.set_prefetch_count(0), "prefetched messages must be at least 1"),
         (lambda b: b.set_prefetch_count(70_000), "at most 65535"),
         (lambda b: b.set_requested_frame_max(10), "the size of a frame must be at least 4096"),

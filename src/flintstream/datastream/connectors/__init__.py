@@ -72,7 +72,7 @@ __all__ = [
     "StreamingFileSink",
 ]
 
-# What PyFlink exports here and this version does not have, and what shows how to do without.
+# PyFlink exports that this version lacks, and the examples that show a replacement.
 _MISSING = {
     "Pulsar": ("PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar", "pulsar_source.py"),
     "Cassandra": ("cassandra", "cassandra_sink.py"),
@@ -83,10 +83,10 @@ _MISSING = {
 def __getattr__(name: str) -> NoReturn:
     for connector, (names, example) in _MISSING.items():
         if name in names.split():
-            # An ImportError, because the text of an AttributeError is lost in "from ... import"
+            # An ImportError, because "from ... import" discards the text of an AttributeError
             raise ImportError(
                 f"{name}: the {connector} connector is not available in this version of flintstream; "
-                f"examples/connectors/{example} is one to begin with, on the client for Python",
+                f"examples/connectors/{example} shows how to write one with the Python client",
                 name=f"{__name__}.{name}",
             )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""When and how a file sink merges small files."""
+"""Strategies and methods for merging the small files of a file sink."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FileCompactStrategy:
-    """When small files are merged into larger ones: by number of checkpoints, by size, or both, whatever is first."""
+    """When to merge small files into larger ones: by number of checkpoints, by size, or whichever comes first."""
 
     def __init__(self, checkpoints: int = -1, size_threshold: int = -1, threads: int = 1) -> None:
         self.checkpoints = checkpoints
@@ -40,7 +40,7 @@ class FileCompactStrategy:
             self._threads = 1
 
         def enable_compaction_on_checkpoint(self, num_checkpoints_before_compaction: int) -> Self:
-            """Merge at the checkpoint of this number after the first file, counting the one that ended it.
+            """Merge at this number of checkpoints after the first file, counting the checkpoint that closed it.
 
             Raises:
                 PlanError: The number is not positive.
@@ -49,18 +49,20 @@ class FileCompactStrategy:
             return self
 
         def set_size_threshold(self, size_threshold: int) -> Self:
-            """Merge when the files of a bucket have more than this many bytes together.
+            """Merge when the files of a bucket have more than this many bytes in total.
 
             Raises:
                 PlanError: The number is negative.
             """
             if not isinstance(size_threshold, int) or size_threshold < 0:
-                raise PlanError(f"the size threshold of a FileCompactStrategy must not be negative: {size_threshold!r}")
+                raise PlanError(
+                    f"the size threshold of FileCompactStrategy must be at least 0, got {size_threshold!r}"
+                )
             self._size_threshold = size_threshold
             return self
 
         def set_num_compact_threads(self, num_compact_threads: int) -> Self:
-            """Merge the files of so many buckets at once; one by default.
+            """Merge the files of this many buckets in parallel; 1 by default.
 
             Raises:
                 PlanError: The number is not positive.
@@ -81,41 +83,41 @@ class FileCompactStrategy:
 
 def _positive(value: Any, what: str) -> int:
     if not isinstance(value, int) or value <= 0:
-        raise PlanError(f"{what} of a FileCompactStrategy must be positive, not {value!r}")
+        raise PlanError(f"{what} of a FileCompactStrategy must be positive, got {value!r}")
     return value
 
 
 class FileCompactor(ABC):
-    """How small files are merged. In PyFlink it wraps a Java object; here a user may write one (picklable)."""
+    """Merges small files. PyFlink's wraps a Java object; here you can write one. It must be picklable."""
 
     concatenates: bool = False
-    """Whether the output is the inputs one after the other."""
+    """Whether the output is the concatenation of the inputs."""
     copies: bool = False
-    """Whether what it makes of a single file is that file, which then need not be written again."""
+    """Whether merging a single file returns that file, so that it need not be rewritten."""
 
     @abstractmethod
     def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
-        """Write one file that has what several have, in their order."""
+        """Write the contents of several files, in order, to one file."""
 
     @staticmethod
     def concat_file_compactor(file_delimiter: bytes | None = None) -> FileCompactor:
-        """Write the files one after the other, with ``file_delimiter`` after each."""
+        """Concatenate the files, with ``file_delimiter`` after each."""
         return _Concatenation(file_delimiter or b"")
 
     @staticmethod
     def identical_file_compactor() -> FileCompactor:
-        """Pass on the only file; several are an error."""
+        """Keep a single file as it is; several files are an error."""
         return _Identity()
 
     @staticmethod
     def record_wise_file_compactor(reader: StreamFormat, writer_factory: BulkWriterFactory) -> FileCompactor:
-        """Read the records of all files and write them into one; for Parquet, ORC, Avro and files with headers.
+        """Read the records of all files and write them to one; for Parquet, ORC, Avro and files with headers.
 
-        PyFlink has no such method, Flink's Java API has.
+        Flink's Java API has this method; PyFlink does not.
 
         Args:
-            reader: What reads the files, such as ``ParquetColumnarRowInputFormat``.
-            writer_factory: What writes them: that of the sink.
+            reader: The format that reads the files, such as ``ParquetColumnarRowInputFormat``.
+            writer_factory: The factory of the sink.
         """
         return _RecordWise(reader, writer_factory)
 
@@ -125,7 +127,7 @@ class _Concatenation(FileCompactor):
 
     def __init__(self, delimiter: bytes) -> None:
         if not isinstance(delimiter, bytes):
-            raise TypeError(f"the delimiter of files must be bytes, not {delimiter!r}")
+            raise TypeError(f"the file delimiter must be bytes, got {delimiter!r}")
         self._delimiter = delimiter
         self.copies = not delimiter
 
@@ -141,8 +143,8 @@ class _Identity(FileCompactor):
     def compact(self, inputs: Sequence[BinaryIO], output: BinaryIO) -> None:
         if len(inputs) != 1:
             raise FlintstreamError(
-                f"FileCompactor.identical_file_compactor() can pass on one file, and there are {len(inputs)} to be "
-                "merged: use concat_file_compactor()"
+                f"FileCompactor.identical_file_compactor() cannot merge {len(inputs)} files: use "
+                "concat_file_compactor()"
             )
         shutil.copyfileobj(inputs[0], output, 1 << 20)
 
@@ -160,7 +162,7 @@ class _RecordWise(FileCompactor):
         reader = self._reader.create_reader()
         writer = self._factory.create(output)
         for stream in inputs:
-            with tempfile.NamedTemporaryFile() as file:  # readers take paths, and this may come from a store
+            with tempfile.NamedTemporaryFile() as file:  # readers need a path, and the file may be in an object store
                 shutil.copyfileobj(stream, file, 1 << 20)
                 file.flush()
                 for records in reader.read(FileSplit(file.name, file.name), Fetch(4096)):

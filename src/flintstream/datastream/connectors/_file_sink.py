@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class OutputFileConfig:
-    """How part files are called: ``<prefix>-<uuid>-<number><suffix>``.
+    """The names of part files: ``<prefix>-<uuid>-<number><suffix>``.
 
     Raises:
-        PlanError: The prefix or suffix cannot stand in a file name.
+        PlanError: The prefix or suffix is not valid in a file name.
     """
 
     def __init__(self, part_prefix: str, part_suffix: str) -> None:
@@ -39,27 +39,27 @@ class OutputFileConfig:
         return OutputFileConfig.OutputFileConfigBuilder()
 
     def get_part_prefix(self) -> str:
-        """Return what the names begin with."""
+        """Return the prefix of the names."""
         return self._names.prefix
 
     def get_part_suffix(self) -> str:
-        """Return what the names end with."""
+        """Return the suffix of the names."""
         return self._names.suffix
 
     class OutputFileConfigBuilder:
-        """Builds an :class:`OutputFileConfig`; without further calls the prefix is "part" and the suffix empty."""
+        """Builds an :class:`OutputFileConfig`. By default the prefix is "part" and the suffix is empty."""
 
         def __init__(self) -> None:
             self.part_prefix = "part"
             self.part_suffix = ""
 
         def with_part_prefix(self, prefix: str) -> Self:
-            """Set what the names begin with."""
+            """Set the prefix of the names."""
             self.part_prefix = prefix
             return self
 
         def with_part_suffix(self, suffix: str) -> Self:
-            """Set what the names end with."""
+            """Set the suffix of the names."""
             self.part_suffix = suffix
             return self
 
@@ -81,12 +81,12 @@ def _bulks(writer_factory: BulkWriterFactory) -> BulkParts:
 
 
 class FileSink(Sink, SupportsPreprocessing):
-    """Writes records into files in bucket directories, each record exactly once when checkpointing is on.
+    """Writes records to files in bucket directories, exactly once if checkpointing is on.
 
-    A part file has a hidden name until the checkpoint (without checkpointing: the epoch) that ends it counts. Built by
-    :meth:`for_row_format`; unless told otherwise, buckets are hours (``yyyy-MM-dd--HH``) and a file is closed at
-    128 MB, after a minute, or when nothing was written to it for a minute. That is looked at whenever records arrive,
-    at the end of each epoch and, while the stream rests, at the bucket check interval (60 s).
+    A part file has a hidden name until the checkpoint that closes it completes (or the epoch, without checkpointing).
+    Build a sink with :meth:`for_row_format`. By default, buckets are hours (``yyyy-MM-dd--HH``), and a file is closed
+    at 128 MB, after a minute, or after a minute without writes. The sink checks this whenever records arrive, at the
+    end of each epoch and, while the stream is idle, at the bucket check interval (60 s).
     """
 
     _check_interval = CHECK_INTERVAL_MS
@@ -121,11 +121,11 @@ class FileSink(Sink, SupportsPreprocessing):
         )
 
     def create_committer(self) -> Committer:
-        """Return what gives part files their final names."""
+        """Return the committer, which gives part files their final names."""
         return PartFileCommitter(self._base_path, self._names)
 
     class BaseBuilder:
-        """What all builders of file sinks have in common."""
+        """Base class of the builders of file sinks."""
 
         _made: type[FileSink]
 
@@ -139,44 +139,44 @@ class FileSink(Sink, SupportsPreprocessing):
             self._compaction: CompactionSettings | None = None
 
         def with_bucket_check_interval(self, interval: int) -> Self:
-            """Say how often (ms) to look for files that are too old while no records come; the default is 60,000."""
+            """Set how often (ms) to look for files that are too old while the stream is idle; 60,000 by default."""
             if interval <= 0:
-                raise PlanError(f"the bucket check interval must be positive, not {interval}")
+                raise PlanError(f"the bucket check interval must be positive, got {interval}")
             self._check_interval = interval
             return self
 
         def with_bucket_assigner(self, bucket_assigner: BucketAssigner) -> Self:
-            """Say which directory a record goes to."""
+            """Set the assigner, which chooses the directory of each record."""
             if not isinstance(bucket_assigner, BucketAssigner):
                 raise TypeError(f"with_bucket_assigner needs a BucketAssigner, not {bucket_assigner!r}")
             self._assigner = bucket_assigner
             return self
 
         def with_output_file_config(self, output_file_config: OutputFileConfig) -> Self:
-            """Say how part files are called."""
+            """Set the names of part files."""
             if not isinstance(output_file_config, OutputFileConfig):
                 raise TypeError(f"with_output_file_config needs an OutputFileConfig, not {output_file_config!r}")
             self._names = PartNames(output_file_config.get_part_prefix(), output_file_config.get_part_suffix())
             return self
 
         def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Self:
-            """Say when a file is closed."""
+            """Set when a file is closed."""
             if not isinstance(rolling_policy, RollingPolicy):
                 raise TypeError(f"with_rolling_policy needs a RollingPolicy, not {rolling_policy!r}")
             self._policy = rolling_policy
             return self
 
         def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Self:
-            """Merge small files into larger ones, whose names begin with ``compacted-``, before anybody sees them.
+            """Merge small files, before they become visible, into larger ones whose names begin with ``compacted-``.
 
-            Each subtask merges the files of a bucket that it has written itself; all records are still there once.
+            Each subtask merges its own files of a bucket. Each record still appears exactly once.
 
             Args:
                 strategy: When to merge.
-                compactor: How to.
+                compactor: How to merge.
 
             Raises:
-                PlanError: Files of the format cannot be written one after the other.
+                PlanError: The compactor concatenates, but concatenated files of this format are not valid.
             """
             if not isinstance(strategy, FileCompactStrategy):
                 raise TypeError(f"enable_compact needs a FileCompactStrategy, not {strategy!r}")
@@ -184,7 +184,7 @@ class FileSink(Sink, SupportsPreprocessing):
                 raise TypeError(f"enable_compact needs a FileCompactor, not {compactor!r}")
             if compactor.concatenates and not self._format.can_be_concatenated:
                 raise PlanError(
-                    "files of this format cannot be written one after the other: "
+                    "files of this format cannot be concatenated: "
                     "use FileCompactor.record_wise_file_compactor(reader, writer_factory)"
                 )
             self._compaction = CompactionSettings(
@@ -193,7 +193,7 @@ class FileSink(Sink, SupportsPreprocessing):
             return self
 
         def disable_compact(self) -> Self:
-            """Do not merge files, as by default; what a checkpoint still holds to be merged is committed as it is."""
+            """Do not merge files, as by default. Files that a checkpoint holds for a merge are committed unmerged."""
             self._compaction = None
             return self
 
@@ -211,10 +211,10 @@ class FileSink(Sink, SupportsPreprocessing):
         """Builds a sink that writes batches of records."""
 
         def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Self:
-            """Accept the one policy there is for such formats.
+            """Accept the only policy that works with bulk formats.
 
             Raises:
-                PlanError: It is another one.
+                PlanError: The policy is a different one.
             """
             if not isinstance(rolling_policy, OnCheckpointRollingPolicy):
                 raise PlanError("a bulk format needs the rolling policy RollingPolicy.on_checkpoint_rolling_policy()")
@@ -222,12 +222,12 @@ class FileSink(Sink, SupportsPreprocessing):
 
     @staticmethod
     def for_row_format(base_path: str, encoder: Encoder) -> FileSink.RowFormatBuilder:
-        """Begin to build a sink that encodes record by record.
+        """Return a builder of a sink that encodes record by record.
 
         Args:
-            base_path: The directory to write to, with or without ``file://``, or the URI of an object store or another
-                file system that fsspec reaches; it is made when needed.
-            encoder: Such as ``Encoder.simple_string_encoder()``: one line for each record.
+            base_path: The directory to write to, with or without ``file://``, or a URI of an object store or another
+                file system that fsspec supports. It is created if needed.
+            encoder: The encoder, such as ``Encoder.simple_string_encoder()`` for one line per record.
 
         Raises:
             PlanError: There is no such file system.
@@ -238,11 +238,11 @@ class FileSink(Sink, SupportsPreprocessing):
 
     @staticmethod
     def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory) -> FileSink.BulkFormatBuilder:
-        """Begin to build a sink whose files can only be read as a whole; each ends at the next checkpoint.
+        """Return a builder of a sink whose files are written as a whole; each ends at the next checkpoint.
 
         Args:
             base_path: As for :meth:`for_row_format`.
-            writer_factory: Makes the writer of each file.
+            writer_factory: Creates the writer of each file.
 
         Raises:
             PlanError: There is no such file system.
@@ -267,10 +267,10 @@ class StreamingFileSink(FileSink):
         super().__init__(base_path, file_format, assigner, policy, names)
 
     class BaseBuilder(FileSink.BaseBuilder):
-        """What both builders have in common."""
+        """Base class of both builders."""
 
         def with_rolling_policy(self, policy: RollingPolicy) -> Self:
-            """Say when a file is closed."""
+            """Set when a file is closed."""
             return super().with_rolling_policy(policy)
 
     class DefaultRowFormatBuilder(BaseBuilder, FileSink.RowFormatBuilder):
@@ -281,7 +281,7 @@ class StreamingFileSink(FileSink):
 
     @staticmethod
     def for_row_format(base_path: str, encoder: Encoder) -> StreamingFileSink.DefaultRowFormatBuilder:
-        """Begin to build a sink that encodes record by record, as :meth:`FileSink.for_row_format` does."""
+        """Return a builder of a sink that encodes record by record, like :meth:`FileSink.for_row_format`."""
         policy = RollingPolicy.default_rolling_policy()
         return StreamingFileSink.DefaultRowFormatBuilder(base_path, _rows(encoder), policy)
 
@@ -289,7 +289,7 @@ class StreamingFileSink(FileSink):
     def for_bulk_format(
         base_path: str, writer_factory: BulkWriterFactory
     ) -> StreamingFileSink.DefaultBulkFormatBuilder:
-        """Begin to build a sink of files that end at checkpoints, as :meth:`FileSink.for_bulk_format` does."""
+        """Return a builder of a sink of files that end at checkpoints, like :meth:`FileSink.for_bulk_format`."""
         policy = RollingPolicy.on_checkpoint_rolling_policy()
         return StreamingFileSink.DefaultBulkFormatBuilder(base_path, _bulks(writer_factory), policy)
 

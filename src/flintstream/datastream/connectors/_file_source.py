@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 class FileEnumeratorProvider:
-    """How the files under the source's paths are cut into splits."""
+    """Decides how to cut the files under the source's paths into splits."""
 
     def __init__(self, *, splittable: bool) -> None:
         self.splittable = splittable
 
     @staticmethod
     def default_splittable_file_enumerator() -> FileEnumeratorProvider:
-        """Cut large files into several splits where the format allows it. Hidden files ('.' and '_') are left out."""
+        """Cut large files into several splits if the format allows it. Hidden files ('.' and '_') are skipped."""
         return FileEnumeratorProvider(splittable=True)
 
     @staticmethod
     def default_non_splittable_file_enumerator() -> FileEnumeratorProvider:
-        """Make every file one split. Hidden files ('.' and '_') are left out."""
+        """Read every file as one split. Hidden files ('.' and '_') are skipped."""
         return FileEnumeratorProvider(splittable=False)
 
 
 class FileSplitAssignerProvider:
-    """Which subtask reads which split. There is one way: Spark places the tasks."""
+    """Assigns splits to subtasks. There is only one way, because Spark places the tasks."""
 
     @staticmethod
     def locality_aware_split_assigner() -> FileSplitAssignerProvider:
@@ -57,14 +57,14 @@ class FileSplitAssignerProvider:
 
 
 class StreamFormat(Generic[T_co]):
-    """Reads records from a file one by one; made by :meth:`text_line_format` or one of ``datastream.formats``."""
+    """Reads the records of a file one by one. See :meth:`text_line_format` and ``datastream.formats``."""
 
     splittable: bool = False
-    """Whether several subtasks may read parts of one (uncompressed) file."""
+    """Whether several subtasks may read parts of an uncompressed file."""
 
     def create_reader(self) -> SourceReader:
-        """Return a reader of :class:`~flintstream.connectors.files.text.FileSplit`; called in the tasks."""
-        raise PlanError(f"{type(self).__name__} does not say how to read a file: its create_reader is missing")
+        """Return a reader of file splits; called in the tasks."""
+        raise PlanError(f"{type(self).__name__} cannot read files: it does not override create_reader()")
 
     @property
     def produced_type(self) -> TypeInformation[T_co] | None:
@@ -76,7 +76,7 @@ class StreamFormat(Generic[T_co]):
         r"""Read lines of text as ``Types.STRING()``, without their line ends (``\n``, ``\r\n`` or ``\r``).
 
         Raises:
-            PlanError: There is no such charset.
+            PlanError: The charset is unknown.
         """
         return _TextLines(charset_name)
 
@@ -86,11 +86,11 @@ class StreamFormat(Generic[T_co]):
     ) -> RecordFormat[T]:
         """Read a record from each line, such as JSON lines with a ``JsonRowDeserializationSchema``.
 
-        PyFlink has no such method. Lines for which the schema returns None are passed over.
+        PyFlink has no such method. Lines for which the schema returns None are skipped.
 
         Raises:
-            TypeError: It is no ``DeserializationSchema``.
-            PlanError: There is no such charset.
+            TypeError: ``schema`` is not a ``DeserializationSchema``.
+            PlanError: The charset is unknown.
         """
         return _MessageLines(deserialization_schema, charset_name)
 
@@ -99,20 +99,21 @@ def _can_split(charset: str) -> bool:
     try:
         return is_line_safe(charset)
     except (LookupError, TypeError, UnicodeError):
-        raise PlanError(f"there is no charset {charset!r}") from None
+        raise PlanError(f"unknown charset {charset!r}") from None
 
 
 class RecordFormat(StreamFormat[T_co]):
-    """A format whose records can be bad one by one."""
+    """A format in which single records can be malformed."""
 
     bad_records: BadRecords = BadRecords.FAIL
 
     def with_bad_records(self, what: BadRecords) -> Self:
-        """Return the format that does something else than to fail with records that cannot be read.
+        """Return this format with a different handling of malformed records than failing the job.
 
         Args:
-            what: With ``BadRecords.KEEP`` there are :class:`~flintstream.connectors.files.bad_records.BadRecord` among
-                the records, and the stream has no type; :class:`DivertBadRecords` brings them to a side output.
+            what: With ``BadRecords.KEEP`` the stream also contains
+                :class:`~flintstream.connectors.files.bad_records.BadRecord` objects and has no type.
+                :class:`DivertBadRecords` moves them to a side output.
         """
         if not isinstance(what, BadRecords):
             raise TypeError(f"with_bad_records needs one of BadRecords, not {what!r}")
@@ -122,21 +123,21 @@ class RecordFormat(StreamFormat[T_co]):
 
 
 class DivertBadRecords(ProcessFunction):
-    """Brings bad records that a source has kept to a side output, and passes on all others.
+    """Moves bad records that a source has kept to a side output, and forwards all others.
 
     >>> from flintstream.common import Types
     >>> from flintstream.datastream import OutputTag
     >>> divert = DivertBadRecords(OutputTag("bad", Types.STRING()))
 
-    ``env.from_source(...).process(divert, output_type=Types.ROW([...]))`` then has the bad ones as texts that name
-    file, line and reason: ``stream.get_side_output(tag)``.
+    After ``stream = env.from_source(...).process(divert, output_type=Types.ROW([...]))``, the side output
+    ``stream.get_side_output(tag)`` has the bad records as texts with file, line and reason.
     """
 
     def __init__(self, tag: OutputTag) -> None:
         self._tag = tag
 
     def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterator[Any]:  # noqa: ARG002
-        """Tell bad records from others."""
+        """Send bad records to the side output and forward others."""
         yield (self._tag, str(value)) if isinstance(value, BadRecord) else value
 
 
@@ -170,14 +171,14 @@ class _TextLines(StreamFormat[str]):
 
 
 class BulkFormat(StreamFormat[T_co]):
-    """Reads whole batches of records, such as ORC or Parquet. Made by a class of ``datastream.formats``."""
+    """Reads records in batches, such as ORC or Parquet. Classes of ``datastream.formats`` create it."""
 
 
 class FileSource(Source[T_co]):
-    """Reads the files under one or several paths, directories recursively.
+    """Reads the files under one or more paths, recursively.
 
-    Files and directories whose names begin with '.' or '_' are left out, compressed files (.gz, .gzip, .bz2, .xz,
-    .deflate, .zst) are decompressed. Built by :meth:`for_record_stream_format`.
+    It skips files and directories whose names begin with '.' or '_', and decompresses compressed files (.gz, .gzip,
+    .bz2, .xz, .deflate, .zst). Build a source with :meth:`for_record_stream_format`.
     """
 
     def __init__(
@@ -191,14 +192,14 @@ class FileSource(Source[T_co]):
 
     @staticmethod
     def for_record_stream_format(stream_format: StreamFormat[T], *paths: str) -> FileSourceBuilder[T]:
-        """Begin to build a source that reads record by record.
+        """Return a builder of a source that reads record by record.
 
         Args:
-            stream_format: Such as ``StreamFormat.text_line_format()``.
-            *paths: Files or directories, with or without ``file://``; relative ones start from where the program runs.
+            stream_format: The format, such as ``StreamFormat.text_line_format()``.
+            *paths: Files or directories, with or without ``file://``, relative to the working directory.
 
         Raises:
-            PlanError: A path is of a file system that there is not, or there is no path.
+            PlanError: There is no path, or the file system of a path is unknown.
             MissingDependencyError: The client of a file system is not installed.
             TypeError: An argument is of a wrong type.
         """
@@ -206,17 +207,17 @@ class FileSource(Source[T_co]):
 
     @staticmethod
     def for_bulk_file_format(bulk_format: BulkFormat[T], *paths: str) -> FileSourceBuilder[T]:
-        """Begin to build a source that reads batches of records; else like :meth:`for_record_stream_format`."""
+        """Return a builder of a source that reads records in batches; else like :meth:`for_record_stream_format`."""
         return FileSourceBuilder(bulk_format, *paths)
 
     @property
     def produced_type(self) -> TypeInformation[T_co] | None:
-        """The type of the records; None if there may be bad ones among them."""
+        """The type of the records; None if there may be bad records among them."""
         keeps = getattr(self._format, "bad_records", None) is BadRecords.KEEP
         return None if keeps else self._format.produced_type
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return the enumerator of the files that are there now or, when monitoring, of all that will ever be."""
+        """Return an enumerator of the files that exist now or, when monitoring, of future ones as well."""
         if self._interval_ms is not None:
             return FileMonitor(self._paths, parallelism, self._interval_ms, splittable=self._splittable)
         return StaticEnumerator(plan_splits(list(list_files(self._paths)), parallelism, splittable=self._splittable))
@@ -233,7 +234,7 @@ class FileSourceBuilder(Generic[T_co]):
         if not isinstance(file_format, StreamFormat):
             raise TypeError(f"a FileSource needs a StreamFormat or BulkFormat, not {file_format!r}")
         if type(file_format).create_reader is StreamFormat.create_reader:
-            file_format.create_reader()  # says that it is not available
+            file_format.create_reader()  # raises an error if reading is not available
         if not paths:
             raise PlanError("a FileSource needs at least one path")
         self._format = file_format
@@ -242,31 +243,31 @@ class FileSourceBuilder(Generic[T_co]):
         self._interval_ms: int | None = None
 
     def monitor_continuously(self, discovery_interval: Duration) -> Self:
-        """Make the source unbounded: look for new files again and again, with this pause in between.
+        """Make the source unbounded: look for new files at this interval.
 
         Raises:
             PlanError: The interval is not positive.
         """
         interval_ms = Duration.of(discovery_interval).to_millis()
         if interval_ms <= 0:
-            raise PlanError(f"the discovery interval of a FileSource must be positive, not {discovery_interval}")
+            raise PlanError(f"the discovery interval of a FileSource must be positive, got {discovery_interval}")
         self._interval_ms = interval_ms
         return self
 
     def process_static_file_set(self) -> Self:
-        """Make the source bounded: read the files that are there when the job starts. That is the default."""
+        """Make the source bounded, which is the default: read the files that exist when the job starts."""
         self._interval_ms = None
         return self
 
     def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> Self:
-        """Say how files are cut into splits."""
+        """Set how files are cut into splits."""
         if not isinstance(file_enumerator, FileEnumeratorProvider):
             raise TypeError(f"set_file_enumerator needs a FileEnumeratorProvider, not {file_enumerator!r}")
         self._enumerator = file_enumerator
         return self
 
     def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> Self:
-        """Say which subtask reads which split."""
+        """Set which subtask reads which split."""
         if not isinstance(split_assigner, FileSplitAssignerProvider):
             raise TypeError(f"set_split_assigner needs a FileSplitAssignerProvider, not {split_assigner!r}")
         return self
@@ -282,7 +283,7 @@ class FileSourceBuilder(Generic[T_co]):
                 raise FileNotFoundError(f"the input path {path} does not exist")
             if is_hidden(path):
                 warnings.warn(
-                    f"nothing is read from {path}: names that begin with '.' or '_' are left out", stacklevel=2
+                    f"nothing is read from {path}: names that begin with '.' or '_' are skipped", stacklevel=2
                 )
         splittable = self._format.splittable and self._enumerator.splittable
         return FileSource(self._format, self._paths, splittable=splittable, interval_ms=self._interval_ms)

@@ -1,4 +1,4 @@
-"""Partitions and offsets, as users name them."""
+"""Partitions and offsets in the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KafkaTopicPartition:
-    """A partition of a topic; equal ones are interchangeable.
+    """A partition of a topic, compared by value.
 
     >>> KafkaTopicPartition("orders", 3) in {KafkaTopicPartition("orders", 3)}
     True
@@ -25,7 +25,7 @@ class KafkaTopicPartition:
 
     def __init__(self, topic: str, partition: int) -> None:
         if not isinstance(topic, str) or not topic:
-            raise TypeError(f"the topic of a KafkaTopicPartition must be a text, not {topic!r}")
+            raise TypeError(f"the topic of a KafkaTopicPartition must be a str, got {topic!r}")
         self._topic = topic
         self._partition = check_integer(partition, "the number of a partition", minimum=0)
 
@@ -43,35 +43,35 @@ class KafkaTopicPartition:
 
 
 class KafkaOffsetResetStrategy(enum.Enum):
-    """Where to begin in a partition that has no such offset."""
+    """Where to start in a partition for which the requested offset does not exist."""
 
     LATEST = 0
-    """At its end."""
+    """At the end."""
     EARLIEST = 1
-    """At its beginning."""
+    """At the beginning."""
     NONE = 2
-    """Nowhere: the job fails."""
+    """Do not start: the job fails."""
 
 
 class KafkaOffsetsInitializer(metaclass=Wrapper):
-    """Says where a source begins in each partition, or where it ends."""
+    """Defines where a source starts or stops in each partition."""
 
     def __init__(self, offsets: Offsets) -> None:
-        """Take what one of the static methods made; use those."""
+        """Take the offsets; programs call one of the static methods instead."""
         if not isinstance(offsets, Offsets):
-            raise TypeError("a KafkaOffsetsInitializer is made by one of its static methods, such as earliest()")
+            raise TypeError("create a KafkaOffsetsInitializer with one of its static methods, such as earliest()")
         self._offsets = offsets
 
     @staticmethod
     def committed_offsets(
         offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.NONE,
     ) -> KafkaOffsetsInitializer:
-        """Use the offsets that the group has committed; the strategy is for partitions without one."""
+        """Use the offsets that the group has committed. The strategy applies to partitions without one."""
         return KafkaOffsetsInitializer(Offsets("committed", reset=_reset(offset_reset_strategy)))
 
     @staticmethod
     def timestamp(timestamp: int) -> KafkaOffsetsInitializer:
-        """Use the first record whose timestamp (ms since the epoch) is not lower; the end where there is none.
+        """Use the first record with this or a later timestamp (ms since the epoch), or the end if there is none.
 
         Raises:
             ValueError: ``timestamp`` is negative.
@@ -86,7 +86,7 @@ class KafkaOffsetsInitializer(metaclass=Wrapper):
 
     @staticmethod
     def latest() -> KafkaOffsetsInitializer:
-        """Use the end of each partition at the time when it is found."""
+        """Use the end of each partition at the time of its discovery."""
         return KafkaOffsetsInitializer(Offsets("latest", reset="latest"))
 
     @staticmethod
@@ -94,17 +94,17 @@ class KafkaOffsetsInitializer(metaclass=Wrapper):
         offsets: Mapping[KafkaTopicPartition, int],
         offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.EARLIEST,
     ) -> KafkaOffsetsInitializer:
-        """Use these offsets; for other partitions what the group has committed, else what the strategy says.
+        """Use these offsets; for other partitions the group's committed offsets or, without one, the strategy.
 
         Raises:
             ValueError: An offset is negative.
         """
         if not offsets:
-            raise PlanError("KafkaOffsetsInitializer.offsets() needs an offset of at least one partition")
+            raise PlanError("KafkaOffsetsInitializer.offsets() needs the offset of at least one partition")
         given = []
         for partition, offset in offsets.items():
             if not isinstance(partition, KafkaTopicPartition):
-                raise TypeError(f"offsets are given by KafkaTopicPartition, not by {partition!r}")
+                raise TypeError(f"the keys of offsets must be KafkaTopicPartition, got {partition!r}")
             check_integer(offset, f"the offset of {partition}", minimum=0, maximum=MAX_LONG)
             given.append((partition._pair(), offset))  # noqa: SLF001 - the same module
         return KafkaOffsetsInitializer(Offsets("offsets", given=tuple(given), reset=_reset(offset_reset_strategy)))
@@ -115,10 +115,10 @@ def _reset(strategy: KafkaOffsetResetStrategy) -> str:
 
 
 def offsets_of(initializer: object, what: str) -> Offsets:
-    """Return what an initializer says.
+    """Return the offsets of an initializer.
 
     Raises:
-        TypeError: It is none.
+        TypeError: ``initializer`` is not a KafkaOffsetsInitializer.
     """
     if not isinstance(initializer, KafkaOffsetsInitializer):
         raise TypeError(f"{what} must be a KafkaOffsetsInitializer, got {initializer!r}")

@@ -1,4 +1,4 @@
-"""Source and sink of older releases."""
+"""Kafka source and sink of older PyFlink releases."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OLD_DISCOVERY = "flink.partition-discovery.interval-millis"
 
 
 class FlinkKafkaConsumerBase(KafkaSource):
-    """What consumers have in common."""
+    """Base class of consumers."""
 
     def _change(self, **changes: Any) -> Self:
         self._input = replace(self._input, **changes)
@@ -52,34 +52,34 @@ class FlinkKafkaConsumerBase(KafkaSource):
         return self._change(start=initializer._offsets)  # noqa: SLF001 - of this package
 
     def set_commit_offsets_on_checkpoints(self, commit_on_checkpoints: bool) -> Self:
-        """Say whether the group is told the offsets of completed checkpoints; it is by default, if there is a group."""
+        """Set whether to commit the offsets of completed checkpoints to the group, if there is one; true by default."""
         check_bool(commit_on_checkpoints, "commit_on_checkpoints")
         return self._change(commits_offsets=commit_on_checkpoints and GROUP in self._input.properties)
 
     def set_start_from_earliest(self) -> Self:
-        """Begin at the earliest offsets."""
+        """Start at the earliest offsets."""
         return self._begin(KafkaOffsetsInitializer.earliest())
 
     def set_start_from_latest(self) -> Self:
-        """Begin at the latest offsets."""
+        """Start at the latest offsets."""
         return self._begin(KafkaOffsetsInitializer.latest())
 
     def set_start_from_timestamp(self, startup_offsets_timestamp: int) -> Self:
-        """Begin at the first records that are not older than a timestamp (ms since the epoch)."""
+        """Start at the first records with this or a later timestamp (ms since the epoch)."""
         check_integer(startup_offsets_timestamp, "the timestamp (ms)", minimum=0, maximum=MAX_LONG)
         return self._begin(KafkaOffsetsInitializer.timestamp(startup_offsets_timestamp))
 
     def set_start_from_group_offsets(self) -> Self:
-        """Begin at the group's offsets, which is the default; where there are none, as ``auto.offset.reset`` says."""
+        """Start at the group's offsets, which is the default. Without any, ``auto.offset.reset`` applies."""
         return self._change(start=_group_offsets(self._input.properties))
 
     def set_start_from_specific_offsets(self, specific_startup_offsets: Mapping[KafkaTopicPartition, int]) -> Self:
-        """Begin at these offsets; in other partitions as :meth:`set_start_from_group_offsets` (Java has this)."""
+        """Start at these offsets; in other partitions like :meth:`set_start_from_group_offsets` (Java only)."""
         reset = KafkaOffsetResetStrategy[_reset_of(self._input.properties).upper()]
         return self._begin(KafkaOffsetsInitializer.offsets(specific_startup_offsets, reset))
 
     def disable_filter_restored_partitions_with_subscribed_topics(self) -> Self:
-        """Also read partitions of a checkpoint that are not subscribed to any more."""
+        """Also read partitions of a checkpoint that the source no longer subscribes to."""
         return self._change(drops_foreign=False)
 
     def get_produced_type(self) -> TypeInformation | None:
@@ -90,10 +90,10 @@ class FlinkKafkaConsumerBase(KafkaSource):
 class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
     """The source of releases before 1.16, for ``add_source``; use :class:`KafkaSource`.
 
-    Begins at the group's offsets. Without a group, and where there are none, it begins at the latest ones, or where the
-    property ``auto.offset.reset`` says. A job without checkpoints commits its offsets every five seconds, and when it
-    ends; ``auto.commit.interval.ms`` sets another time, and ``enable.auto.commit`` can be false. A schema may say, by
-    ``is_end_of_stream``, that nothing follows.
+    It starts at the group's offsets. Without a group or its offsets, it starts at the latest ones, or as the property
+    ``auto.offset.reset`` says. A job without checkpoints commits its offsets every five seconds and when it ends. Set
+    ``auto.commit.interval.ms`` for a different interval, or ``enable.auto.commit`` to false to turn this off. The
+    schema's ``is_end_of_stream`` can end the stream.
     """
 
     def __init__(
@@ -102,9 +102,9 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
         warn_removed("FlinkKafkaConsumer", "KafkaSource")
         names = (topics,) if isinstance(topics, str) else tuple(topics)
         if not names or not all(isinstance(name, str) and name for name in names):
-            raise TypeError(f"topics must be names of topics, got {topics!r}")
+            raise TypeError(f"topics must be a topic name or a list of them, got {topics!r}")
         if not isinstance(deserialization_schema, DeserializationSchema):
-            raise TypeError(f"a DeserializationSchema is needed, got {deserialization_schema!r}")
+            raise TypeError(f"expected a DeserializationSchema, got {deserialization_schema!r}")
         own = checked_properties(properties)
         check_servers(own, "FlinkKafkaConsumer")
         check_consumer(own)
@@ -125,12 +125,12 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
 
 
 def _group_offsets(properties: Mapping[str, str]) -> Offsets:
-    """Return where a group has come to; without a group, where ``auto.offset.reset`` says."""
+    """Return the committed offsets of a group; without a group, those of ``auto.offset.reset``."""
     reset = _reset_of(properties)
     if GROUP in properties:
         return Offsets("committed", reset=reset)
     if reset == "none":
-        raise PlanError(f"a FlinkKafkaConsumer without the property '{GROUP}' needs another '{RESET}' than none")
+        raise PlanError(f"a FlinkKafkaConsumer without the property '{GROUP}' must not set '{RESET}' to none")
     return Offsets(reset, reset=reset)
 
 
@@ -142,31 +142,31 @@ def _reset_of(properties: Mapping[str, str]) -> str:
 
 
 class Semantic(enum.Enum):
-    """How often a :class:`FlinkKafkaProducer` may deliver a record when the job fails and goes on."""
+    """How often a :class:`FlinkKafkaProducer` may deliver a record when the job fails and restarts."""
 
     EXACTLY_ONCE = 0
-    """Once, in transactions."""
+    """Exactly once, with transactions."""
     AT_LEAST_ONCE = 1
-    """Nothing is lost, records may be repeated."""
+    """No record is lost, but records may be repeated."""
     NONE = 2
     """Records may be lost or repeated."""
 
 
 class FlinkKafkaProducerBase(KafkaSink):
-    """What producers have in common."""
+    """Base class of producers."""
 
     def set_log_failures_only(self, log_failures_only: bool) -> Self:
-        """Say whether a record that cannot be delivered is only logged, and no failure of the job."""
+        """Set whether to only log a record that cannot be delivered instead of failing the job."""
         with_output(self, only_logs=check_bool(log_failures_only, "log_failures_only"))
         return self
 
     def set_flush_on_checkpoint(self, flush_on_checkpoint: bool) -> Self:
-        """Say whether a checkpoint waits until its records are delivered; without that they may be lost."""
+        """Set whether a checkpoint waits until its records are delivered. Otherwise they may be lost."""
         with_output(self, flushes=check_bool(flush_on_checkpoint, "flush_on_checkpoint"))
         return self
 
     def set_write_timestamp_to_kafka(self, write_timestamp_to_kafka: bool) -> Self:
-        """Say whether records keep their timestamps in Kafka; by default they get the time when they are written."""
+        """Set whether records keep their timestamps in Kafka. By default they get the time of writing."""
         with_output(self, writes_timestamps=check_bool(write_timestamp_to_kafka, "write_timestamp_to_kafka"))
         return self
 
@@ -174,7 +174,7 @@ class FlinkKafkaProducerBase(KafkaSink):
 class FlinkKafkaProducer(FlinkKafkaProducerBase):
     """The sink of releases before 1.16, for ``add_sink``; use :class:`KafkaSink`.
 
-    ``kafka_producer_pool_size`` has no effect: transactions begin and end when a checkpoint is complete.
+    ``kafka_producer_pool_size`` has no effect: transactions start and end when a checkpoint is complete.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class FlinkKafkaProducer(FlinkKafkaProducerBase):
         check_integer(kafka_producer_pool_size, "the size of the pool of producers", minimum=1)
         check_member(semantic, Semantic, "the semantic")
         if not isinstance(topic, str) or not topic:
-            raise TypeError(f"the topic must be a text, got {topic!r}")
+            raise TypeError(f"the topic must be a str, got {topic!r}")
         own = checked_properties(producer_config)
         check_servers(own, "FlinkKafkaProducer")
         output = KafkaOutput(
@@ -202,5 +202,5 @@ class FlinkKafkaProducer(FlinkKafkaProducerBase):
         super().__init__(checked_output(output))
 
     def ignore_failures_after_transaction_timeout(self) -> Self:
-        """Do nothing: no transaction stays open between checkpoints, so none times out."""
+        """Do nothing: no transaction stays open between checkpoints, so none can time out."""
         return self

@@ -1,4 +1,4 @@
-"""The sink into Kafka's topics."""
+"""The Kafka sink."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 TRANSACTIONAL_ID = "transactional.id"
 MOST_OF_A_NAME = 200
-"""Characters of a prefix; brokers take 255 or so for a name."""
+"""Maximum length of a prefix; brokers accept names of about 255 characters."""
 
 
 class KafkaTopicSelector(ABC):
-    """Finds the topic for each record."""
+    """Selects the topic of each record."""
 
     @abstractmethod
     def apply(self, data: Any) -> str:
@@ -40,7 +40,7 @@ class KafkaTopicSelector(ABC):
 
 
 class KafkaRecordSerializationSchema(SerializationSchema[T_contra]):
-    """Says what a record is in Kafka: topic, key, value, partition.
+    """Defines a record's topic, key, value and partition in Kafka.
 
     >>> from flintstream.common.serialization import SimpleStringSchema
     >>> schema = (
@@ -54,9 +54,9 @@ class KafkaRecordSerializationSchema(SerializationSchema[T_contra]):
     """
 
     def __init__(self, serializer: RecordSerializer) -> None:
-        """Take what the builder made; use :meth:`builder`."""
+        """Take the serializer; programs call :meth:`builder` instead."""
         if not isinstance(serializer, RecordSerializer):
-            raise TypeError("a KafkaRecordSerializationSchema is made by KafkaRecordSerializationSchema.builder()")
+            raise TypeError("create a KafkaRecordSerializationSchema with KafkaRecordSerializationSchema.builder()")
         self._serializer = serializer
 
     @staticmethod
@@ -70,7 +70,7 @@ class KafkaRecordSerializationSchema(SerializationSchema[T_contra]):
 
 
 class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
-    """Builds a :class:`KafkaRecordSerializationSchema`: a topic or its selector, and the value's schema, are needed."""
+    """Builds a :class:`KafkaRecordSerializationSchema`. It needs a topic or selector, and a schema for the value."""
 
     def __init__(self) -> None:
         self._topic: str | None = None
@@ -82,7 +82,7 @@ class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
     def set_topic(self, topic: str) -> Self:
         """Write all records to one topic."""
         if not isinstance(topic, str) or not topic:
-            raise TypeError(f"the topic must be a text, got {topic!r}")
+            raise TypeError(f"the topic must be a str, got {topic!r}")
         self._topic, self._selector = topic, None
         return self
 
@@ -98,21 +98,21 @@ class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
         return self
 
     def set_key_serialization_schema(self, key_serialization_schema: SerializationSchema) -> Self:
-        """Make the key of each record with a schema; by default records have none."""
+        """Serialize the key of each record with a schema; by default records have no key."""
         self._key = _checked_schema(key_serialization_schema)
         return self
 
     def set_value_serialization_schema(
         self, value_serialization_schema: SerializationSchema[T]
     ) -> KafkaRecordSerializationSchemaBuilder[T]:
-        """Make the value of each record with a schema."""
+        """Serialize the value of each record with a schema."""
         self._value = _checked_schema(value_serialization_schema)
         return cast("KafkaRecordSerializationSchemaBuilder[T]", self)
 
     def set_partitioner(self, partitioner: Callable[..., int]) -> Self:
-        """Choose partitions with a function of record, key, value, topic and its partitions' numbers (not in PyFlink).
+        """Choose partitions with a function of record, key, value, topic and partition numbers (not in PyFlink).
 
-        By default records of one key go to one partition, which is the one that Kafka's Java client chooses.
+        By default all records with the same key go to the partition that Kafka's Java client would choose.
         """
         if not callable(partitioner):
             raise TypeError(f"the partitioner must be a function, got {partitioner!r}")
@@ -135,15 +135,15 @@ class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
 
 
 class KafkaSink(Sink[T_contra], SupportsPreprocessing):
-    """Writes records into topics.
+    """Writes records to topics.
 
-    With ``EXACTLY_ONCE`` they are visible, to consumers that read committed records, when a checkpoint contains them.
+    With ``EXACTLY_ONCE``, consumers that read only committed records see them once a checkpoint contains them.
     """
 
     def __init__(self, output: KafkaOutput) -> None:
-        """Take what the builder made; use :meth:`builder`."""
+        """Take the settings; programs call :meth:`builder` instead."""
         if not isinstance(output, KafkaOutput):
-            raise TypeError("a KafkaSink is made by KafkaSink.builder()")
+            raise TypeError("create a KafkaSink with KafkaSink.builder()")
         self._output = output
 
     @staticmethod
@@ -160,12 +160,12 @@ class KafkaSink(Sink[T_contra], SupportsPreprocessing):
         return self._output.create_writer(context)
 
     def create_committer(self) -> Committer | None:
-        """Return what writes transactions, for ``EXACTLY_ONCE``."""
+        """Return the committer, which writes transactions, for ``EXACTLY_ONCE``."""
         return KafkaCommitter(self._output.properties) if self._output.exactly_once else None
 
 
 class KafkaSinkBuilder(Generic[T_contra]):
-    """Builds a :class:`KafkaSink`. Servers and a record serializer are needed; nothing is guaranteed by default."""
+    """Builds a :class:`KafkaSink`. It needs servers and a record serializer. There is no guarantee by default."""
 
     def __init__(self) -> None:
         self._properties: dict[str, str] = {}
@@ -174,30 +174,30 @@ class KafkaSinkBuilder(Generic[T_contra]):
         self._serializer: RecordSerializer | None = None
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> Self:
-        """Say where the brokers are: ``host:port``, several with commas between."""
+        """Set the addresses of the brokers: ``host:port``, separated by commas."""
         return self.set_property(SERVERS, bootstrap_servers)
 
     def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> Self:
-        """Say how often records may appear when the job fails and goes on."""
+        """Set how often records may appear when the job fails and restarts."""
         self._guarantee = check_member(delivery_guarantee, DeliveryGuarantee, "the delivery guarantee")
         return self
 
     def set_transactional_id_prefix(self, transactional_id_prefix: str) -> Self:
-        """Name the transactions of ``EXACTLY_ONCE``. No two sinks of a Kafka cluster may share a prefix.
+        """Set the name prefix of ``EXACTLY_ONCE`` transactions. Two sinks of a Kafka cluster must not share a prefix.
 
-        Keep it when the job is started again, from a checkpoint or savepoint: by it is known what is written already.
+        Keep it when you restart the job from a checkpoint or savepoint: the sink uses it to find what it has written.
         """
         if not isinstance(transactional_id_prefix, str) or not transactional_id_prefix:
-            raise TypeError(f"the prefix must be a text, got {transactional_id_prefix!r}")
+            raise TypeError(f"the prefix must be a str, got {transactional_id_prefix!r}")
         if len(transactional_id_prefix) > MOST_OF_A_NAME:
             raise ValueError(f"the prefix must have at most {MOST_OF_A_NAME} characters: {transactional_id_prefix!r}")
         self._prefix = transactional_id_prefix
         return self
 
     def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema[T]) -> KafkaSinkBuilder[T]:
-        """Say what a record is in Kafka."""
+        """Set the topic, key, value and partition of records."""
         if not isinstance(record_serializer, KafkaRecordSerializationSchema):
-            raise TypeError(f"a KafkaRecordSerializationSchema is needed, got {record_serializer!r}")
+            raise TypeError(f"expected a KafkaRecordSerializationSchema, got {record_serializer!r}")
         self._serializer = record_serializer._serializer  # noqa: SLF001 - the same module
         return cast("KafkaSinkBuilder[T]", self)
 
@@ -207,7 +207,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
         return self
 
     def set_kafka_producer_config(self, props: Mapping[str, str]) -> Self:
-        """Set several properties (the Java builder has this)."""
+        """Set several properties (as in the Java builder)."""
         self._properties.update(checked_properties(props))
         return self
 
@@ -215,7 +215,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
         """Return the sink.
 
         Raises:
-            PlanError: Something is missing, or a property is wrong.
+            PlanError: A required setting is missing, or a property is invalid.
             MissingDependencyError: confluent-kafka is not installed.
         """
         if self._serializer is None:
@@ -224,7 +224,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
         exactly_once = self._guarantee is DeliveryGuarantee.EXACTLY_ONCE
         if exactly_once and not self._prefix:
             raise PlanError(
-                "EXACTLY_ONCE needs a name for the transactions, which no other sink of the Kafka cluster has: "
+                "EXACTLY_ONCE needs a transaction name that no other sink of the Kafka cluster uses: "
                 "set_transactional_id_prefix()"
             )
         output = KafkaOutput(
@@ -238,20 +238,20 @@ class KafkaSinkBuilder(Generic[T_contra]):
 
 
 def checked_output(output: KafkaOutput) -> KafkaOutput:
-    """Refuse properties that no producer takes."""
+    """Return ``output``; raise an error for properties that a producer does not accept."""
     if TRANSACTIONAL_ID in output.properties and not output.exactly_once:
-        raise PlanError(f"the property '{TRANSACTIONAL_ID}' is the sink's own: use set_transactional_id_prefix()")
+        raise PlanError(f"the sink sets the property '{TRANSACTIONAL_ID}' itself: use set_transactional_id_prefix()")
     own = {key: value for key, value in output.properties.items() if key != TRANSACTIONAL_ID}
     check_producer({**own, TRANSACTIONAL_ID: "checked"} if output.exactly_once else own)
     return replace(output, properties=own)
 
 
 def with_output(sink: KafkaSink, **changes: Any) -> None:
-    """Change what a sink writes."""
+    """Change the settings of a sink."""
     sink._output = replace(sink._output, **changes)  # noqa: SLF001 - the same module
 
 
 def _checked_schema(schema: object) -> SerializationSchema:
     if not isinstance(schema, SerializationSchema):
-        raise TypeError(f"a SerializationSchema is needed, got {schema!r}")
+        raise TypeError(f"expected a SerializationSchema, got {schema!r}")
     return schema

@@ -1,4 +1,4 @@
-"""The source of Kafka's topics."""
+"""The Kafka source."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ AUTO_COMMIT_MS = 5_000
 DISCOVERY = "partition.discovery.interval.ms"
 CLIENT_PREFIX = "client.id.prefix"
 DISCOVERY_MS = 300_000
-"""How often to look for new partitions unless a property says otherwise, as in PyFlink."""
+"""Default interval for discovering new partitions, as in PyFlink."""
 
 
 class KafkaRecordDeserializationSchema(DeserializationSchema[T_co], ABC):
-    """Turns whole records of Kafka - topic, partition, offset, timestamp, key, value, headers - into records.
+    """Decodes whole Kafka records: topic, partition, offset, timestamp, key, value and headers.
 
-    PyFlink knows it by :meth:`value_only` alone; here a user may write one.
+    PyFlink offers only :meth:`value_only`; here you can write your own.
 
     >>> from flintstream.connectors.kafka.records import KafkaRecord
     >>> class KeyAndOffset(KafkaRecordDeserializationSchema):
@@ -55,11 +55,11 @@ class KafkaRecordDeserializationSchema(DeserializationSchema[T_co], ABC):
 
     @abstractmethod
     def deserialize(self, record: Any) -> T_co | None:
-        """Return the record that a :class:`KafkaRecord` stands for; None to skip it."""
+        """Return the record for a :class:`KafkaRecord`; None to skip it."""
 
     @staticmethod
     def value_only(deserialization_schema: DeserializationSchema[T]) -> KafkaRecordDeserializationSchema[T]:
-        """Return the schema that reads the values alone."""
+        """Return a schema that decodes only the values."""
         return _ValueOnly(deserialization_schema)
 
 
@@ -75,7 +75,7 @@ class _ValueOnly(KafkaRecordDeserializationSchema[T_co]):
 
 
 class KafkaSource(Source[T_co]):
-    """Reads topics. Records have the timestamps that Kafka keeps; positions are part of checkpoints.
+    """Reads topics. Records carry their Kafka timestamps. Checkpoints contain the positions.
 
     >>> from flintstream.common.serialization import SimpleStringSchema
     >>> source = (
@@ -92,9 +92,9 @@ class KafkaSource(Source[T_co]):
     watermarks_per_split = True
 
     def __init__(self, source: KafkaInput, boundedness: Boundedness) -> None:
-        """Take what the builder made; use :meth:`builder`."""
+        """Take the settings; programs call :meth:`builder` instead."""
         if not isinstance(source, KafkaInput):
-            raise TypeError("a KafkaSource is made by KafkaSource.builder()")
+            raise TypeError("create a KafkaSource with KafkaSource.builder()")
         self._input = source
         self.boundedness = boundedness
 
@@ -109,7 +109,7 @@ class KafkaSource(Source[T_co]):
         return self._input.deserializer.produced_type
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
-        """Return what finds the partitions."""
+        """Return the enumerator, which discovers partitions."""
         return KafkaEnumerator(self._input)
 
     def create_reader(self) -> SourceReader:
@@ -118,9 +118,9 @@ class KafkaSource(Source[T_co]):
 
 
 class KafkaSourceBuilder(Generic[T_co]):
-    """Builds a :class:`KafkaSource`. Servers, what to read and a deserializer are needed; all else has a default.
+    """Builds a :class:`KafkaSource`. It needs servers, topics or partitions, and a deserializer.
 
-    By default a source begins at the earliest offsets, never ends, and looks for new partitions every five minutes.
+    By default a source starts at the earliest offsets, never ends, and looks for new partitions every five minutes.
     """
 
     def __init__(self) -> None:
@@ -132,30 +132,30 @@ class KafkaSourceBuilder(Generic[T_co]):
         self._deserializer: Deserializer | None = None
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> Self:
-        """Say where the brokers are: ``host:port``, several with commas between."""
+        """Set the addresses of the brokers: ``host:port``, separated by commas."""
         return self.set_property(SERVERS, bootstrap_servers)
 
     def set_group_id(self, group_id: str) -> Self:
-        """Name the group under which offsets are committed. Partitions are dealt by the job, never by the group."""
+        """Set the group under which offsets are committed. The job assigns partitions, never the group."""
         return self.set_property(GROUP, group_id)
 
     def set_topics(self, *topics: str) -> Self:
         """Read all partitions of these topics."""
         names = tuple(name for each in topics for name in ([each] if isinstance(each, str) else each))
         if not names or not all(isinstance(name, str) and name for name in names):
-            raise TypeError(f"set_topics() takes names of topics, got {topics!r}")
+            raise TypeError(f"set_topics() takes topic names, got {topics!r}")
         return self._subscribe(Subscription(topics=names))
 
     def set_topic_pattern(self, topic_pattern: str) -> Self:
-        """Read all partitions of the topics whose whole name matches a regular expression, also of later ones.
+        """Read all partitions of the topics, existing and future, whose whole name matches a regular expression.
 
         Raises:
-            PlanError: It is no regular expression.
+            PlanError: ``topic_pattern`` is not a regular expression.
         """
         try:
             re.compile(topic_pattern)
         except (re.error, TypeError) as error:
-            raise PlanError(f"the topic pattern {topic_pattern!r} is no regular expression: {error}") from None
+            raise PlanError(f"the topic pattern {topic_pattern!r} is not a regular expression: {error}") from None
         return self._subscribe(Subscription(pattern=topic_pattern))
 
     def set_partitions(self, partitions: set[KafkaTopicPartition]) -> Self:
@@ -166,49 +166,47 @@ class KafkaSourceBuilder(Generic[T_co]):
 
     def _subscribe(self, subscription: Subscription) -> Self:
         if self._subscription is not None:
-            raise PlanError(
-                "a KafkaSource reads either topics, or a topic pattern, or partitions: set one of them, once"
-            )
+            raise PlanError("a KafkaSource reads topics, a topic pattern, or partitions: set exactly one of them, once")
         self._subscription = subscription
         return self
 
     def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> Self:
-        """Say where to begin. A job that starts from a checkpoint goes on from there instead."""
+        """Set where to start. A job that starts from a checkpoint continues from its positions instead."""
         offsets_of(starting_offsets_initializer, "the starting offsets")
         self._start = starting_offsets_initializer
         return self
 
     def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
-        """End at these offsets, yet run as a stream without an end."""
+        """Stop at these offsets, but treat the source as unbounded."""
         return self._end(stopping_offsets_initializer, Boundedness.CONTINUOUS_UNBOUNDED)
 
     def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
-        """End at these offsets; the source can be read in BATCH mode, and no new partitions are looked for."""
+        """Stop at these offsets, without discovering new partitions. BATCH mode can read the source."""
         return self._end(stopping_offsets_initializer, Boundedness.BOUNDED)
 
     def _end(self, initializer: KafkaOffsetsInitializer, boundedness: Boundedness) -> Self:
         self._stop = offsets_of(initializer, "the stopping offsets")
         if self._stop.kind == "earliest":
-            raise PlanError("a source that ends at the earliest offsets reads nothing")
+            raise PlanError("a source that stops at the earliest offsets reads nothing")
         self._boundedness = boundedness
         return self
 
     def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema[T]) -> KafkaSourceBuilder[T]:
-        """Read values with a schema; messages without a value (tombstones) are skipped."""
+        """Decode values with a schema. Messages without a value (tombstones) are skipped."""
         self._deserializer = ValueDeserializer(_checked_schema(deserialization_schema))
         return cast("KafkaSourceBuilder[T]", self)
 
     def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema[T]) -> KafkaSourceBuilder[T]:
-        """Read whole records with a schema (PyFlink has this for dynamic sources only)."""
+        """Decode whole records with a schema (in PyFlink only for dynamic sources)."""
         if isinstance(deserializer, _ValueOnly):
             return self.set_value_only_deserializer(deserializer.schema)
         if not isinstance(deserializer, KafkaRecordDeserializationSchema):
-            raise TypeError(f"a KafkaRecordDeserializationSchema is needed, got {deserializer!r}")
+            raise TypeError(f"expected a KafkaRecordDeserializationSchema, got {deserializer!r}")
         self._deserializer = RecordDeserializer(deserializer)
         return cast("KafkaSourceBuilder[T]", self)
 
     def set_client_id_prefix(self, prefix: str) -> Self:
-        """Name the clients, as brokers see them: ``<prefix>-<subtask>``."""
+        """Set the client IDs that brokers see: ``<prefix>-<subtask>``."""
         return self.set_property(CLIENT_PREFIX, prefix)
 
     def set_property(self, key: str, value: str) -> Self:
@@ -225,7 +223,7 @@ class KafkaSourceBuilder(Generic[T_co]):
         """Return the source.
 
         Raises:
-            PlanError: Something is missing, or a property is wrong.
+            PlanError: A required setting is missing, or a property is invalid.
             MissingDependencyError: confluent-kafka is not installed.
         """
         if self._subscription is None:
@@ -239,7 +237,7 @@ class KafkaSourceBuilder(Generic[T_co]):
         start = self._start._offsets  # noqa: SLF001 - of this package
         grouped = GROUP in properties
         if not grouped and "committed" in {start.kind, self._stop.kind if self._stop is not None else ""}:
-            raise PlanError("a KafkaSource needs a group to begin or end at its committed offsets: set_group_id()")
+            raise PlanError("a KafkaSource needs a group to start or stop at its committed offsets: set_group_id()")
         commits = flag(properties, COMMIT, default=grouped)
         for key in (COMMIT, AUTO_COMMIT):
             if not grouped and flag(properties, key, default=False):
@@ -262,39 +260,39 @@ class KafkaSourceBuilder(Generic[T_co]):
 
 def _checked_schema(schema: object) -> DeserializationSchema:
     if not isinstance(schema, DeserializationSchema):
-        raise TypeError(f"a DeserializationSchema is needed, got {schema!r}")
+        raise TypeError(f"expected a DeserializationSchema, got {schema!r}")
     return schema
 
 
 def checked_properties(properties: Mapping[str, Any]) -> dict[str, str]:
-    """Return properties as texts; true and false as Java writes them.
+    """Return properties as strings, with booleans in Java's notation.
 
     >>> checked_properties({"a": True, "b": 5})
     {'a': 'true', 'b': '5'}
 
     Raises:
-        TypeError: A key is no text, or a value none, nor a number or truth value.
+        TypeError: A key is not a str, or a value is not a str, number or bool.
     """
     found = {}
     for key, value in properties.items():
         if not isinstance(key, str) or not isinstance(value, (str, int, float)):
             kind = type(value).__name__  # the value may be a password
-            raise TypeError(f"properties of Kafka are texts, and the value of {key!r} is of type {kind}")
+            raise TypeError(f"Kafka properties must be of type str, but the value of {key!r} is of type {kind}")
         found[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return found
 
 
 def check_servers(properties: Mapping[str, str], what: str) -> None:
-    """Refuse properties without servers."""
+    """Raise an error if the properties name no servers."""
     if not properties.get(SERVERS) and "test.mock.num.brokers" not in properties:
-        raise PlanError(f"a {what} needs to know where the brokers are: set_bootstrap_servers('host:9092')")
+        raise PlanError(f"a {what} needs the addresses of the brokers: set_bootstrap_servers('host:9092')")
 
 
 def flag(properties: Mapping[str, str], key: str, *, default: bool) -> bool:
-    """Return a truth value.
+    """Return a boolean property.
 
     Raises:
-        PlanError: It is none.
+        PlanError: The value is invalid.
     """
     text = properties.get(key, str(default)).lower()
     if text not in {"true", "false"}:
@@ -303,23 +301,23 @@ def flag(properties: Mapping[str, str], key: str, *, default: bool) -> bool:
 
 
 def auto_commit_ms(properties: Mapping[str, str], *, default: bool) -> int | None:
-    """Return how often the group is told how far a job without checkpoints has come; None for never."""
+    """Return how often (ms) a job without checkpoints commits its offsets to the group; None for never."""
     wished = flag(properties, AUTO_COMMIT, default=default)
     return number(properties, AUTO_COMMIT_INTERVAL, AUTO_COMMIT_MS) if wished and GROUP in properties else None
 
 
 def interval_ms(properties: Mapping[str, str], key: str, default: int) -> int:
-    """Return how often to look for something new; -1 for once, which Flink takes 0 for, too."""
+    """Return a discovery interval (ms); -1 for a single discovery, for which Flink also accepts 0."""
     return number(properties, key, default) or -1
 
 
 def number(properties: Mapping[str, str], key: str, default: int) -> int:
-    """Return a whole number.
+    """Return an integer property.
 
     Raises:
-        PlanError: It is none.
+        PlanError: The value is invalid.
     """
     try:
         return int(properties.get(key, default))
     except ValueError:
-        raise PlanError(f"the property '{key}' must be a whole number, got {properties[key]!r}") from None
+        raise PlanError(f"the property '{key}' must be an integer, got {properties[key]!r}") from None

@@ -1,4 +1,4 @@
-"""What all sources and sinks have in common; mirrors ``pyflink.datastream.connectors.base``."""
+"""Base classes of sources and sinks; mirrors ``pyflink.datastream.connectors.base``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "Supports
 
 
 class DeliveryGuarantee(enum.Enum):
-    """How often a sink may deliver a record when the job fails and goes on."""
+    """How often a sink may deliver a record when the job fails and restarts."""
 
     EXACTLY_ONCE = 0
-    """Once: nothing is lost and nothing is repeated."""
+    """No record is lost or repeated."""
     AT_LEAST_ONCE = 1
-    """Nothing is lost, records may be repeated."""
+    """No record is lost, but records may be repeated."""
     NONE = 2
     """Records may be lost or repeated."""
 
@@ -35,8 +35,8 @@ class StreamTransformer(ABC):
 
 
 class SupportsPreprocessing(ABC):
-    """A sink that wants its stream changed first."""
+    """A sink that transforms its input stream."""
 
     @abstractmethod
     def get_transformer(self) -> StreamTransformer | None:
-        """Return what changes the stream, or None."""
+        """Return the transformer, or None."""

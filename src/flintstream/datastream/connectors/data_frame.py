@@ -1,4 +1,4 @@
-"""A sink whose output Spark reads as a DataFrame, also while it grows."""
+"""A sink whose output Spark can read as a DataFrame, even while it grows."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["DataFrameSink"]
 
 
 class DataFrameSink(FileSink):
-    """Writes rows or tuples into Parquet files of a directory, each record exactly once when checkpointing is on.
+    """Writes rows or tuples to Parquet files in a directory, exactly once if checkpointing is on.
 
-    Files appear with the checkpoint that they are part of; those that Spark must not see yet have hidden names. Other
-    programs read the directory with ``spark.read`` or ``spark.readStream``, this one also with the methods below.
+    Files become visible with the checkpoint that contains them; until then they have hidden names, which Spark ignores.
+    Read the directory with ``spark.read`` or ``spark.readStream``, or, in this program, with the methods below.
     """
 
     def __init__(self, directory: str, schema: Any) -> None:
-        """Take the directory and what the columns are.
+        """Take the directory and the columns.
 
         Args:
-            directory: As for :class:`FileSink`, reached by all workers and by Spark.
-            schema: The type of the records (rows or tuples), a ``StructType`` of Spark, or a text such as
-                ``"name string, n int"`` when Spark runs already.
+            directory: As for :class:`FileSink`. All workers and Spark must reach it.
+            schema: The type of the records (rows or tuples), a Spark ``StructType`` or, if Spark is already running, a
+                str such as ``"name string, n int"``.
 
         Raises:
-            PlanError: A field has a type that Spark has no counterpart of.
+            PlanError: Spark has no counterpart for the type of a field.
             MissingDependencyError: pyarrow is not installed.
         """
         from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs PySpark
@@ -48,17 +48,17 @@ class DataFrameSink(FileSink):
         )
 
     def read(self, spark: Any = None) -> Any:
-        """Return the DataFrame of what was committed until now.
+        """Return a DataFrame of the records committed so far.
 
         Args:
-            spark: The session; by default the active one, else a new one.
+            spark: The session. By default the active session, or a new one if there is none.
         """
         from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
 
         return data_frames.read(self._directory, self._schema, spark)
 
     def read_stream(self, spark: Any = None) -> Any:
-        """Return the streaming DataFrame of what was and will be committed.
+        """Return a streaming DataFrame of all records, those committed so far and later ones.
 
         Args:
             spark: As for :meth:`read`.

@@ -1,4 +1,4 @@
-"""A source of streams whose topics and clusters may change; mirrors ``pyflink.datastream.connectors.dynamic_kafka``."""
+"""Streams whose topics and clusters may change; mirrors ``pyflink.datastream.connectors.dynamic_kafka``."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ STREAM_FAILURES = "stream-metadata-discovery-failure-threshold"
 
 
 class KafkaMetadataService(MetadataService):
-    """Says which topics of which clusters a stream consists of: write one in Python (PyFlink's wraps a Java object).
+    """Maps streams to topics and clusters. Write it in Python (PyFlink's wraps a Java object).
 
     >>> class Fixed(KafkaMetadataService):
     ...     def get_all_streams(self):
@@ -80,11 +80,11 @@ class KafkaMetadataService(MetadataService):
 
 
 class SingleClusterTopicMetadataService(KafkaMetadataService):
-    """Takes each topic of one cluster for a stream."""
+    """Treats each topic of one cluster as a stream."""
 
     def __init__(self, kafka_cluster_id: str, properties: Mapping[str, str]) -> None:
         if not isinstance(kafka_cluster_id, str) or not kafka_cluster_id:
-            raise TypeError(f"the id of the cluster must be a text, got {kafka_cluster_id!r}")
+            raise TypeError(f"the cluster ID must be a str, got {kafka_cluster_id!r}")
         self._cluster = kafka_cluster_id
         self._properties = checked_properties(properties)
         check_servers(self._properties, "SingleClusterTopicMetadataService")
@@ -93,10 +93,10 @@ class SingleClusterTopicMetadataService(KafkaMetadataService):
         return KafkaStream(topic, {self._cluster: ClusterMetadata(frozenset({topic}), self._properties)})
 
     def get_all_streams(self) -> Collection[KafkaStream]:
-        """Ask the cluster for its topics; those of Kafka itself are left out.
+        """Ask the cluster for its topics, without Kafka's internal ones.
 
         Raises:
-            KafkaConnectorError: There is no answer.
+            KafkaConnectorError: The cluster does not respond.
         """
         client = consumer(self._properties)
         try:
@@ -106,47 +106,47 @@ class SingleClusterTopicMetadataService(KafkaMetadataService):
         return [self._stream(topic) for topic in topics if not topic.startswith("__")]
 
     def describe_streams(self, stream_ids: Collection[str]) -> Mapping[str, KafkaStream]:
-        """Return the topics of these names; whether there are such is found out when they are read."""
+        """Return the topics with these names. Missing topics are detected when they are read."""
         return {topic: self._stream(topic) for topic in stream_ids}
 
 
 class KafkaStreamSubscriber(ABC):
-    """Chooses streams. PyFlink's wraps a Java object; write one in Python here."""
+    """Selects streams. PyFlink's wraps a Java object; here you write it in Python."""
 
     @abstractmethod
     def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
-        """Return the streams that are to be read now."""
+        """Return the streams to read now."""
 
 
 class KafkaStreamSetSubscriber(KafkaStreamSubscriber):
-    """Reads streams of given ids."""
+    """Reads the streams with the given IDs."""
 
     def __init__(self, stream_ids: set[str]) -> None:
         if isinstance(stream_ids, str) or not stream_ids or not all(isinstance(each, str) for each in stream_ids):
-            raise TypeError(f"ids of streams are a set of texts, got {stream_ids!r}")
+            raise TypeError(f"stream IDs must be a set of str, got {stream_ids!r}")
         self._ids = frozenset(stream_ids)
 
     def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
-        """Return the streams of these ids."""
+        """Return the streams with these IDs."""
         return kafka_metadata_service.describe_streams(self._ids).values()
 
 
 class StreamPatternSubscriber(KafkaStreamSubscriber):
-    """Reads the streams in whose ids a regular expression is found, also later ones."""
+    """Reads the streams, existing and future, whose IDs contain a match of a regular expression."""
 
     def __init__(self, stream_pattern: str) -> None:
         try:
             self._pattern = re.compile(stream_pattern)
         except (re.error, TypeError) as error:
-            raise PlanError(f"the stream pattern {stream_pattern!r} is no regular expression: {error}") from None
+            raise PlanError(f"the stream pattern {stream_pattern!r} is not a regular expression: {error}") from None
 
     def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
-        """Return the streams that match."""
+        """Return the matching streams."""
         return [each for each in kafka_metadata_service.get_all_streams() if self._pattern.search(each.stream_id)]
 
 
 class DynamicKafkaSource(Source[T_co]):
-    """Reads streams, each of topics in one cluster or several; new ones and those that are gone are looked for.
+    """Reads streams of topics in one or more clusters, and discovers added and removed topics and clusters.
 
     >>> from flintstream.common.serialization import SimpleStringSchema
     >>> service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": "127.0.0.1:9092"})
@@ -157,9 +157,9 @@ class DynamicKafkaSource(Source[T_co]):
     watermarks_per_split = True
 
     def __init__(self, source: DynamicInput, boundedness: Boundedness) -> None:
-        """Take what the builder made; use :meth:`builder`."""
+        """Take the settings; programs call :meth:`builder` instead."""
         if not isinstance(source, DynamicInput):
-            raise TypeError("a DynamicKafkaSource is made by DynamicKafkaSource.builder()")
+            raise TypeError("create a DynamicKafkaSource with DynamicKafkaSource.builder()")
         self._input = source
         self.boundedness = boundedness
 
@@ -174,7 +174,7 @@ class DynamicKafkaSource(Source[T_co]):
         return self._input.template.deserializer.produced_type
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return what finds clusters, topics and partitions."""
+        """Return the enumerator, which discovers clusters, topics and partitions."""
         return DynamicEnumerator(self._input, parallelism)
 
     def create_reader(self) -> SourceReader:
@@ -183,13 +183,13 @@ class DynamicKafkaSource(Source[T_co]):
 
 
 class DynamicKafkaSourceBuilder(Generic[T_co]):
-    """Builds a :class:`DynamicKafkaSource`. Streams, a metadata service and a deserializer are needed.
+    """Builds a :class:`DynamicKafkaSource`. It needs streams, a metadata service and a deserializer.
 
-    The service is asked once, unless the property ``stream-metadata-discovery-interval-ms`` says how often.
+    The source asks the service once, unless the property ``stream-metadata-discovery-interval-ms`` is set.
     """
 
     def __init__(self) -> None:
-        self._plain = KafkaSourceBuilder()  # knows deserializers
+        self._plain = KafkaSourceBuilder()  # handles the deserializers
         self._properties: dict[str, str] = {}
         self._subscriber: KafkaStreamSubscriber | None = None
         self._service: KafkaMetadataService | None = None
@@ -201,43 +201,43 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
         return self.set_kafka_stream_subscriber(KafkaStreamSetSubscriber(stream_ids))
 
     def set_stream_pattern(self, stream_pattern: str) -> Self:
-        """Read all streams in whose id a regular expression is found."""
+        """Read all streams whose IDs contain a match of a regular expression."""
         return self.set_kafka_stream_subscriber(StreamPatternSubscriber(stream_pattern))
 
     def set_kafka_stream_subscriber(self, kafka_stream_subscriber: KafkaStreamSubscriber) -> Self:
-        """Read what a subscriber chooses."""
+        """Read the streams that a subscriber selects."""
         if not isinstance(kafka_stream_subscriber, KafkaStreamSubscriber):
-            raise TypeError(f"a KafkaStreamSubscriber is needed, got {kafka_stream_subscriber!r}")
+            raise TypeError(f"expected a KafkaStreamSubscriber, got {kafka_stream_subscriber!r}")
         self._subscriber = kafka_stream_subscriber
         return self
 
     def set_kafka_metadata_service(self, kafka_metadata_service: KafkaMetadataService) -> Self:
-        """Ask this service which topics and clusters a stream consists of; it is pickled with the source."""
+        """Set the service that maps streams to topics and clusters. It is pickled with the source."""
         if not isinstance(kafka_metadata_service, KafkaMetadataService):
-            raise TypeError(f"a KafkaMetadataService is needed, got {kafka_metadata_service!r}")
+            raise TypeError(f"expected a KafkaMetadataService, got {kafka_metadata_service!r}")
         self._service = kafka_metadata_service
         return self
 
     def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema[T]) -> DynamicKafkaSourceBuilder[T]:
-        """Read whole records with a schema."""
+        """Decode whole records with a schema."""
         self._plain.set_deserializer(deserializer)
         return cast("DynamicKafkaSourceBuilder[T]", self)
 
     def set_value_only_deserializer(
         self, deserialization_schema: DeserializationSchema[T]
     ) -> DynamicKafkaSourceBuilder[T]:
-        """Read values with a schema; messages without a value are skipped."""
+        """Decode values with a schema. Messages without a value are skipped."""
         self._plain.set_value_only_deserializer(deserialization_schema)
         return cast("DynamicKafkaSourceBuilder[T]", self)
 
     def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> Self:
-        """Say where to begin in each cluster."""
+        """Set where to start in each cluster."""
         offsets_of(starting_offsets_initializer, "the starting offsets")
         self._start = starting_offsets_initializer
         return self
 
     def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
-        """End at these offsets; nothing new is looked for."""
+        """Stop at these offsets, without discovering new partitions."""
         self._stop = offsets_of(stopping_offsets_initializer, "the stopping offsets")
         return self
 
@@ -252,24 +252,24 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
         return self
 
     def set_group_id(self, group_id: str) -> Self:
-        """Name the group under which offsets are committed, in all clusters."""
+        """Set the group under which offsets are committed in all clusters."""
         return self.set_property(GROUP, group_id)
 
     def set_client_id_prefix(self, prefix: str) -> Self:
-        """Name the clients, as brokers see them."""
+        """Set the prefix of the client IDs that brokers see."""
         return self.set_property(CLIENT_PREFIX, prefix)
 
     def build(self) -> DynamicKafkaSource[T_co]:
         """Return the source.
 
         Raises:
-            PlanError: Something is missing, or a property is wrong.
+            PlanError: A required setting is missing, or a property is invalid.
             MissingDependencyError: confluent-kafka is not installed.
         """
         if self._subscriber is None:
             raise PlanError("a DynamicKafkaSource needs streams: set_stream_ids() or set_stream_pattern()")
         if self._service is None:
-            raise PlanError("a DynamicKafkaSource needs to ask somebody about them: set_kafka_metadata_service()")
+            raise PlanError("a DynamicKafkaSource needs a metadata service: set_kafka_metadata_service()")
         deserializer = self._plain._deserializer  # noqa: SLF001 - of this package
         if deserializer is None:
             raise PlanError("a DynamicKafkaSource needs a deserializer: set_value_only_deserializer(schema)")

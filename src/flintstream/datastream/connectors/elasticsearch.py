@@ -1,4 +1,4 @@
-"""The sink of Elasticsearch; mirrors ``pyflink.datastream.connectors.elasticsearch``.
+"""The Elasticsearch sink; mirrors ``pyflink.datastream.connectors.elasticsearch``.
 
 It needs the extra ``elasticsearch``.
 """
@@ -28,49 +28,48 @@ __all__ = [
 
 
 class FlushBackoffType(enum.Enum):
-    """How to wait before a request that failed is made again."""
+    """How long to wait before retrying a failed request."""
 
     CONSTANT = 0
-    """Always as long."""
+    """The same delay every time."""
     EXPONENTIAL = 1
-    """Twice as long every time."""
+    """Double the delay every time."""
     NONE = 2
-    """It is not made again."""
+    """Do not retry."""
 
 
 class ElasticsearchEmitter:
-    """Makes documents of records, which are dicts, or Rows with names."""
+    """Turns records, which must be dicts or Rows with field names, into documents."""
 
     def __init__(self, emitter: Emitter) -> None:
-        """Take what a static method made; use those."""
+        """Take the emitter; programs call one of the static methods instead."""
         self._emitter = emitter
 
     @staticmethod
     def static_index(index: str, key_field: str | None = None, doc_type: str | None = None) -> ElasticsearchEmitter:
-        """Write all documents into one index; the id is in the field ``key_field``, or made by the server."""
+        """Write all documents to one index. The ID is in the field ``key_field``, or the server generates it."""
         return ElasticsearchEmitter(Emitter(_text(index, "the index"), key_field, doc_type))
 
     @staticmethod
     def dynamic_index(
         index_field: str, key_field: str | None = None, doc_type: str | None = None
     ) -> ElasticsearchEmitter:
-        """Write each document into the index that its field ``index_field`` names."""
+        """Write each document to the index that its field ``index_field`` names."""
         return ElasticsearchEmitter(Emitter(_text(index_field, "the index field"), key_field, doc_type, dynamic=True))
 
 
 class ElasticsearchSink(Sink):
-    """Writes documents, for ``sink_to``: those of an epoch are written when it ends, so nothing is lost.
+    """Writes documents, for ``sink_to``, at least once: all documents of an epoch are written before it ends.
 
-    Written again after a failure, a document with an id replaces itself, so that it is there once; one without is
-    there twice.
+    A document that is written again after a failure replaces itself if it has an ID, and is duplicated if it has none.
     """
 
     waits_for_checkpoint = False
 
     def __init__(self, output: ElasticsearchOutput) -> None:
-        """Take what a builder made; use :class:`Elasticsearch7SinkBuilder`."""
+        """Take the settings; programs use :class:`Elasticsearch7SinkBuilder` instead."""
         if not isinstance(output, ElasticsearchOutput):
-            raise TypeError("an ElasticsearchSink is made by Elasticsearch7SinkBuilder()")
+            raise TypeError("create an ElasticsearchSink with Elasticsearch7SinkBuilder()")
         self._output = output
 
     def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
@@ -79,7 +78,7 @@ class ElasticsearchSink(Sink):
 
 
 class ElasticsearchSinkBuilderBase:
-    """Builds an :class:`ElasticsearchSink`. Hosts and an emitter are needed."""
+    """Builds an :class:`ElasticsearchSink`. It needs hosts and an emitter."""
 
     _default_type: str | None = None
 
@@ -91,28 +90,28 @@ class ElasticsearchSinkBuilderBase:
         return self
 
     def get_http_host_class(self) -> NoReturn:
-        """Not possible here: it is a class of Java.
+        """Raise an error: the class exists only in Java.
 
         Raises:
             UnsupportedByDesignError: Always.
         """
-        raise UnsupportedByDesignError("get_http_host_class() returns a class of Java; give set_hosts() texts")
+        raise UnsupportedByDesignError("get_http_host_class() returns a Java class: pass str to set_hosts() instead")
 
     def set_emitter(self, emitter: ElasticsearchEmitter) -> Self:
-        """Say what becomes of a record."""
+        """Set the emitter, which turns records into documents."""
         if not isinstance(emitter, ElasticsearchEmitter):
-            raise TypeError(f"an ElasticsearchEmitter is needed, got {emitter!r}")
+            raise TypeError(f"expected an ElasticsearchEmitter, got {emitter!r}")
         return self._change(emitter=emitter._emitter)  # noqa: SLF001 - the same module
 
     def set_hosts(self, hosts: str | list[str]) -> Self:
-        """Say where nodes are; the next one is asked if one is away.
+        """Set the addresses of the nodes. If one does not respond, the next one is used.
 
         Args:
-            hosts: each as ``host:port``, ``https://host:port`` or ``https://user:password@host:port``. The port is 9200
-                if there is none. A user of :meth:`set_connection_username` comes before that of a host.
+            hosts: each as ``host:port``, ``https://host:port`` or ``https://user:password@host:port``. The default port
+                is 9200. The user of :meth:`set_connection_username` takes precedence over that of a host.
 
         Raises:
-            PlanError: There is no host, or one of them is not as above.
+            PlanError: There is no host, or one of them is malformed.
         """
         several = [hosts] if isinstance(hosts, str) else list(hosts)
         if not several:
@@ -120,36 +119,36 @@ class ElasticsearchSinkBuilderBase:
         return self._change(hosts=tuple(Host.parse(_text(host, "a host")) for host in several))
 
     def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> Self:
-        """Take note: at the end of each epoch all is written, whatever is asked for.
+        """Check the guarantee. All documents are written at the end of each epoch, whatever it is.
 
         Raises:
-            PlanError: Exactly once is asked for, which there is not; ids make it as good as that.
+            PlanError: The guarantee is ``EXACTLY_ONCE``. Use ``AT_LEAST_ONCE`` and document IDs for the same effect.
         """
         if check_member(delivery_guarantee, DeliveryGuarantee, "the guarantee") is DeliveryGuarantee.EXACTLY_ONCE:
             raise PlanError(
-                "Elasticsearch has no transactions, so there is no EXACTLY_ONCE: use AT_LEAST_ONCE and a key_field, by "
-                "which a document that is written again replaces itself"
+                "Elasticsearch has no transactions, so there is no EXACTLY_ONCE: use AT_LEAST_ONCE and a key_field, so "
+                "that a document that is written again replaces itself"
             )
         return self
 
     def set_bulk_flush_max_actions(self, num_max_actions: int) -> Self:
-        """Set the most documents of a request, 1,000 by default; -1 for any number."""
+        """Set the maximum number of documents in a request, 1,000 by default; -1 for no limit."""
         return self._change(most_actions=check_integer(num_max_actions, "the number of actions", minimum=-1))
 
     def set_bulk_flush_max_size_mb(self, max_size_mb: int) -> Self:
-        """Set the most MB of a request; -1, the default, for any."""
+        """Set the maximum size of a request (MB); -1, the default, for no limit."""
         size = check_integer(max_size_mb, "the size in MB", minimum=-1)
         return self._change(most_bytes=size * 2**20 if size > 0 else -1)
 
     def set_bulk_flush_interval(self, interval_millis: int) -> Self:
-        """Have no effect: documents are written when an epoch ends, which is after a second at the latest."""
+        """Do nothing: documents are written at the end of an epoch, which lasts a second at most."""
         check_integer(interval_millis, "the interval in ms", minimum=-1)
         return self
 
     def set_bulk_flush_backoff_strategy(
         self, flush_backoff_type: FlushBackoffType, max_retries: int, delay_millis: int
     ) -> Self:
-        """Say how often, and after how many ms, to ask again a server that has too much to do or is away."""
+        """Set how often, and after which delay (ms), to retry if the server is overloaded or unavailable."""
         kind = check_member(flush_backoff_type, FlushBackoffType, "the backoff")
         retries = check_integer(max_retries, "the number of retries", minimum=0)
         delay = check_integer(delay_millis, "the delay in ms", minimum=0)
@@ -158,40 +157,40 @@ class ElasticsearchSinkBuilderBase:
         return self._change(retries=retries, delay_ms=delay, exponential=kind is FlushBackoffType.EXPONENTIAL)
 
     def set_connection_username(self, username: str) -> Self:
-        """Say who connects."""
+        """Set the user."""
         return self._change(user=_text(username, "the user"))
 
     def set_connection_password(self, password: str) -> Self:
-        """Say by which password."""
+        """Set the password."""
         return self._change(password=_text(password, "the password"))
 
     def set_connection_path_prefix(self, prefix: str) -> Self:
-        """Set what comes first in the path of each request."""
+        """Set the prefix of the path of each request."""
         return self._change(prefix=_text(prefix, "the prefix"))
 
     def set_connection_request_timeout(self, timeout: int) -> Self:
-        """Have no effect: there is no pool of connections to wait for."""
+        """Do nothing: there is no connection pool to wait for."""
         check_integer(timeout, "the timeout in ms", minimum=-1)
         return self
 
     def set_connection_timeout(self, timeout: int) -> Self:
-        """Set how long (ms) connecting may take, 0 for any time."""
+        """Set how long (ms) connecting may take; 0 for no limit."""
         return self._change(connect_ms=check_integer(timeout, "the timeout in ms", minimum=0))
 
     def set_socket_timeout(self, timeout: int) -> Self:
-        """Set how long (ms) an answer may take, 0 for any time."""
+        """Set how long (ms) a response may take; 0 for no limit."""
         return self._change(socket_ms=check_integer(timeout, "the timeout in ms", minimum=0))
 
     def build(self) -> ElasticsearchSink:
         """Return the sink.
 
         Raises:
-            PlanError: Something is missing.
+            PlanError: A required setting is missing.
             MissingDependencyError: The package urllib3 is not installed.
         """
         library()
         if not self._output.hosts:
-            raise PlanError("an ElasticsearchSink needs to know where the server is: set_hosts('host:9200')")
+            raise PlanError("an ElasticsearchSink needs the address of the server: set_hosts('host:9200')")
         if not self._output.emitter.index:
             raise PlanError(
                 "an ElasticsearchSink needs an emitter: set_emitter(ElasticsearchEmitter.static_index(...))"
@@ -200,7 +199,7 @@ class ElasticsearchSinkBuilderBase:
 
 
 class Elasticsearch6SinkBuilder(ElasticsearchSinkBuilderBase):
-    """Builds a sink for Elasticsearch 6, whose documents have a type: ``_doc`` unless the emitter says otherwise."""
+    """Builds a sink for Elasticsearch 6, whose documents have a type: ``_doc`` unless the emitter sets one."""
 
     _default_type = "_doc"
 
@@ -215,5 +214,5 @@ class Elasticsearch7SinkBuilder(ElasticsearchSinkBuilderBase):
 
 def _text(value: str, what: str) -> str:
     if not isinstance(value, str) or not value:
-        raise TypeError(f"{what} of Elasticsearch must be a text, got {value!r}")
+        raise TypeError(f"{what} of Elasticsearch must be a str, got {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""One source after the other; mirrors ``pyflink.datastream.connectors.hybrid_source``."""
+"""Several sources in sequence; mirrors ``pyflink.datastream.connectors.hybrid_source``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["HybridSource", "HybridSourceBuilder"]
 
 
 class HybridSource(HybridInput):
-    """Reads bounded sources one after the other, and then a last one, which may have no end.
+    """Reads bounded sources in sequence, and then a last one, which may be unbounded.
 
-    The next source begins when all splits of the one before have been read by all subtasks. Which one is being read is
-    part of checkpoints, as is how far.
+    A source starts when all subtasks have read all splits of the source before it. Checkpoints contain the current
+    source and its position.
 
     >>> from flintstream.datastream.connectors.number_seq import NumberSequenceSource
     >>> history, later = NumberSequenceSource(1, 3), NumberSequenceSource(4, 9)
@@ -30,12 +30,12 @@ class HybridSource(HybridInput):
 
     @staticmethod
     def builder(first_source: Source) -> HybridSourceBuilder:
-        """Return a builder that begins with ``first_source``."""
+        """Return a builder that starts with ``first_source``."""
         return HybridSourceBuilder(first_source)
 
     @property
     def produced_type(self) -> TypeInformation | None:
-        """The type of the records, if the sources agree about it."""
+        """The type of the records, if all sources have the same."""
         types = [getattr(source, "produced_type", None) for source in self.sources]
         return types[0] if all(each == types[0] for each in types) else None
 
@@ -48,19 +48,19 @@ class HybridSourceBuilder:
         self.add_source(first_source)
 
     def add_source(self, source: Source) -> Self:
-        """Read ``source`` after those that are there.
+        """Read ``source`` after the sources added so far.
 
         Raises:
-            TypeError: It is no source.
-            PlanError: The source before it has no end.
+            TypeError: ``source`` is not a source.
+            PlanError: The source before it is unbounded.
         """
         if not isinstance(source, Source):
-            raise TypeError(f"a HybridSource consists of sources, got {type(source).__name__}")
+            raise TypeError(f"a HybridSource needs sources, got {type(source).__name__}")
         if self._sources and self._sources[-1].get_boundedness() is not Boundedness.BOUNDED:
             before = type(self._sources[-1]).__name__
             raise PlanError(
-                f"{type(source).__name__} would never be read, because {before} before it has no end: all sources of a "
-                "HybridSource but the last must be bounded"
+                f"{type(source).__name__} would never be read, because {before} before it is unbounded: all sources of "
+                "a HybridSource except the last must be bounded"
             )
         self._sources.append(source)
         return self

@@ -1,6 +1,6 @@
-"""The sink into databases; mirrors ``pyflink.datastream.connectors.jdbc``.
+"""The sink for databases; mirrors ``pyflink.datastream.connectors.jdbc``.
 
-SQLite needs nothing more; PostgreSQL the extra ``postgresql``, MySQL and MariaDB ``mysql``, others ``jdbc``.
+SQLite needs no extra, PostgreSQL needs ``postgresql``, MySQL and MariaDB need ``mysql``, others need ``jdbc``.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ __all__ = ["JdbcConnectionOptions", "JdbcExecutionOptions", "JdbcSink"]
 
 
 class JdbcSink(Sink, SinkFunction):
-    """Executes a statement for each record, in batches; made by :meth:`sink`, for ``add_sink``.
+    """Executes a statement for each record, in batches. Create it with :meth:`sink` and pass it to ``add_sink``.
 
-    At least once: records are in the database before a checkpoint counts on them, and those that came after it are
-    written again when the job goes back to it. With a statement that may be repeated, an upsert, that is as good as
-    once.
+    The guarantee is at least once: records are in the database before a checkpoint completes, and later records are
+    written again if the job restarts from it. With a repeatable statement, an upsert, the effect is exactly once.
     """
 
     def __init__(self, output: JdbcOutput) -> None:
-        """Take what :meth:`sink` made."""
+        """Take the settings; programs call :meth:`sink` instead."""
         if not isinstance(output, JdbcOutput):
-            raise TypeError("a JdbcSink is made by JdbcSink.sink()")
+            raise TypeError("create a JdbcSink with JdbcSink.sink()")
         self._output = output
 
     @staticmethod
@@ -59,19 +58,19 @@ class JdbcSink(Sink, SinkFunction):
 
         Args:
             sql: an insert, upsert, update or delete, with a ``?`` for each value.
-            type_info: of the records: a row or tuple, whose fields are the values in order, or a single value.
-            jdbc_connection_options: where the database is.
-            jdbc_execution_options: how large batches are, and how often they are tried again.
+            type_info: the type of the records: a row or tuple, whose fields are the values in order, or a single value.
+            jdbc_connection_options: the address of the database.
+            jdbc_execution_options: the size of batches, and the number of retries.
 
         Raises:
-            PlanError: The statement does not go with the type, or a type has no counterpart in the database.
+            PlanError: The statement does not match the type, or a type has no counterpart in the database.
             MissingDependencyError: The driver of the database is not installed.
         """
         if not isinstance(jdbc_connection_options, JdbcConnectionOptions):
-            raise TypeError(f"JdbcConnectionOptions are needed, got {jdbc_connection_options!r}")
+            raise TypeError(f"expected JdbcConnectionOptions, got {jdbc_connection_options!r}")
         execution = JdbcExecutionOptions.defaults() if jdbc_execution_options is None else jdbc_execution_options
         if not isinstance(execution, JdbcExecutionOptions):
-            raise TypeError(f"JdbcExecutionOptions are needed, got {execution!r}")
+            raise TypeError(f"expected JdbcExecutionOptions, got {execution!r}")
         database = jdbc_connection_options._database  # noqa: SLF001 - the same module
         database.check()
         return JdbcSink(
@@ -91,12 +90,12 @@ class JdbcSink(Sink, SinkFunction):
 
 
 class JdbcConnectionOptions:
-    """Where a database is, and who connects; built by :class:`JdbcConnectionOptionsBuilder`. Shows no password."""
+    """Address of and credentials for a database, from :class:`JdbcConnectionOptionsBuilder`. Hides the password."""
 
     def __init__(
         self, database: Database, url: str, driver_name: str | None, user_name: str | None, password: str | None
     ) -> None:
-        """Take what the builder made."""
+        """Take the settings from the builder."""
         self._database = database
         self._url = url
         self._driver_name = driver_name
@@ -107,11 +106,11 @@ class JdbcConnectionOptions:
         return f"JdbcConnectionOptions(url={without_secrets(self._url)!r}, user_name={self._user_name!r})"
 
     def get_db_url(self) -> str:
-        """Return the URL as it was given."""
+        """Return the URL as given."""
         return self._url
 
     def get_driver_name(self) -> str | None:
-        """Return the name of Java's driver, which has no effect; None if none was given."""
+        """Return the name of the Java driver, which has no effect; None if none was given."""
         return self._driver_name
 
     def get_user_name(self) -> str | None:
@@ -123,7 +122,7 @@ class JdbcConnectionOptions:
         return self._password
 
     class JdbcConnectionOptionsBuilder:
-        """Builds :class:`JdbcConnectionOptions`; a URL is needed."""
+        """Builds :class:`JdbcConnectionOptions`. It needs a URL."""
 
         def __init__(self) -> None:
             self._url: str | None = None
@@ -133,29 +132,29 @@ class JdbcConnectionOptions:
             self._timeout = 60
 
         def with_url(self, url: str) -> Self:
-            """Say where the database is: a URL of JDBC, or of SQLAlchemy."""
+            """Set the JDBC or SQLAlchemy URL of the database."""
             self._url = _text(url, "the URL")
             return self
 
         def with_driver_name(self, driver_name: str) -> Self:
-            """Name the driver in Java: the URL alone decides which one in Python is used, so this has no effect."""
+            """Set the name of the Java driver. It has no effect, because the URL alone selects the Python driver."""
             self._driver_name = _text(driver_name, "the name of the driver")
             return self
 
         def with_user_name(self, user_name: str) -> Self:
-            """Say who connects."""
+            """Set the user."""
             self._user_name = _text(user_name, "the user's name")
             return self
 
         def with_password(self, password: str) -> Self:
             """Set the password."""
             if not isinstance(password, str):
-                raise TypeError(f"the password must be a text, got one of type {type(password).__name__}")
+                raise TypeError(f"the password must be a str, got a value of type {type(password).__name__}")
             self._password = password
             return self
 
         def with_connection_check_timeout_seconds(self, connection_check_timeout_seconds: int) -> Self:
-            """Say how long (s) to wait for a connection, and at most between tries; 60 by default (Java has this)."""
+            """Set how long (s) to wait for a connection, and at most between retries; 60 by default (Java only)."""
             self._timeout = check_integer(connection_check_timeout_seconds, "the connection timeout (s)", minimum=1)
             return self
 
@@ -163,7 +162,7 @@ class JdbcConnectionOptions:
             """Return the options.
 
             Raises:
-                PlanError: There is no URL, or it is not known, or a part of it is wrong.
+                PlanError: The URL is missing, unknown, or partly invalid.
             """
             if self._url is None:
                 raise PlanError("JdbcConnectionOptions need a URL: with_url('jdbc:...')")
@@ -172,24 +171,24 @@ class JdbcConnectionOptions:
 
 
 class JdbcExecutionOptions(Settings):
-    """How large batches are, and how often they are tried again."""
+    """The size of batches, and the number of retries."""
 
     def __init__(self, batch_interval_ms: int = 0, batch_size: int = 5000, max_retries: int = 3) -> None:
-        """Take what the builder made."""
+        """Take the settings from the builder."""
         self._batch_interval_ms = batch_interval_ms
         self._batch_size = batch_size
         self._max_retries = max_retries
 
     def get_batch_interval_ms(self) -> int:
-        """Return after how many milliseconds a batch is written; 0, the default, if time does not matter."""
+        """Return the age (ms) at which a batch is written; 0, the default, for no limit."""
         return self._batch_interval_ms
 
     def get_batch_size(self) -> int:
-        """Return after how many records a batch is written, by default 5000; 0 or less for any number."""
+        """Return the number of records at which a batch is written, 5000 by default; 0 or less for no limit."""
         return self._batch_size
 
     def get_max_retries(self) -> int:
-        """Return how often a batch that failed is tried again, by default 3 times."""
+        """Return how often a failed batch is retried, 3 times by default."""
         return self._max_retries
 
     @staticmethod
@@ -209,19 +208,19 @@ class JdbcExecutionOptions(Settings):
             self._built: dict[str, int] = {}
 
         def with_batch_size(self, size: int) -> Self:
-            """Set after how many records a batch is written; 0 or less for no bound, as in Flink."""
+            """Set the number of records at which a batch is written; 0 or less for no limit, as in Flink."""
             self._built["batch_size"] = check_integer(size, "the batch size", minimum=-MAX_INT)
             return self
 
         def with_batch_interval_ms(self, interval_ms: int) -> Self:
-            """Set after how many milliseconds a batch is written; 0 for any time."""
+            """Set the age (ms) at which a batch is written; 0 for no limit."""
             self._built["batch_interval_ms"] = check_integer(
                 interval_ms, "the batch interval (ms)", minimum=0, maximum=MAX_LONG
             )
             return self
 
         def with_max_retries(self, max_retries: int) -> Self:
-            """Set how often a batch that failed is tried again."""
+            """Set how often a failed batch is retried."""
             self._built["max_retries"] = check_integer(max_retries, "the number of retries", minimum=0)
             return self
 
@@ -232,5 +231,5 @@ class JdbcExecutionOptions(Settings):
 
 def _text(value: str, what: str) -> str:
     if not isinstance(value, str) or not value:
-        raise TypeError(f"{what} must be a text, got {value!r}")
+        raise TypeError(f"{what} must be a str, got {value!r}")
     return value

@@ -20,7 +20,7 @@ __all__ = ["NumberSequenceSource"]
 
 @dataclass
 class NumberSplit(SourceSplit):
-    """The numbers from ``next`` to ``last``, both included."""
+    """The numbers from ``next`` to ``last``, inclusive."""
 
     next: int
     last: int
@@ -38,9 +38,9 @@ class NumberReader(SourceReader):
 
 
 class NumberSequenceSource(Source[int]):
-    """The numbers from ``start`` to ``end``, both included, spread over the subtasks.
+    """Emits the numbers from ``start`` to ``end``, inclusive, distributed to the subtasks.
 
-    Each subtask emits its share in order; with parallelism 1 that is the whole sequence. The type of the stream is
+    Each subtask emits its share in order. With parallelism 1 that is the whole sequence. The stream has the type
     ``Types.LONG()``.
 
     >>> from flintstream.connectors.source import Fetch
@@ -57,9 +57,9 @@ class NumberSequenceSource(Source[int]):
         bounds: dict[str, object] = {"start": start, "end": end}
         for name, value in bounds.items():
             if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} of a NumberSequenceSource must be an int, not {value!r}")
+                raise TypeError(f"{name} of a NumberSequenceSource must be an int, got {value!r}")
             if not -(2**63) <= value < 2**63:
-                raise PlanError(f"{name} of a NumberSequenceSource must be a 64-bit number, not {value}")
+                raise PlanError(f"{name} of a NumberSequenceSource must be a 64-bit number, got {value}")
         if start > end:
             raise PlanError(f"a NumberSequenceSource must not end ({end}) before it starts ({start})")
         self._start = start
@@ -71,7 +71,7 @@ class NumberSequenceSource(Source[int]):
         return Types.LONG()
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return the enumerator of one split per subtask, fewer if there are fewer numbers."""
+        """Return an enumerator of one split per subtask, or fewer if there are fewer numbers."""
         share, more = divmod(self._end - self._start + 1, parallelism)
         splits: list[NumberSplit] = []
         first = self._start

@@ -1,4 +1,4 @@
-"""Source and sink of RabbitMQ's queues; mirrors ``pyflink.datastream.connectors.rabbitmq``. Needs ``rabbitmq``."""
+"""RabbitMQ source and sink; mirrors ``pyflink.datastream.connectors.rabbitmq``. Needs the extra ``rabbitmq``."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["RMQConnectionConfig", "RMQSink", "RMQSource"]
 
 MOST_PREFETCHED = 65_535
-"""The protocol has 16 bits for it."""
+"""Limit of the protocol, which has 16 bits for it."""
 
 
 class RMQConnectionConfig:
-    """Where RabbitMQ is, and how to connect. What is not set is None.
+    """Address of RabbitMQ and connection settings. Settings that are not set are None.
 
     >>> builder = RMQConnectionConfig.Builder().set_host("localhost").set_port(5672).set_virtual_host("/")
     >>> config = builder.set_user_name("guest").set_password("guest").build()
@@ -39,7 +39,7 @@ class RMQConnectionConfig:
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        """Take what the builder made; use :class:`RMQConnectionConfig.Builder`."""
+        """Take the settings; programs use :class:`RMQConnectionConfig.Builder` instead."""
         self._values = dict(values)
 
     def get_host(self) -> str | None:
@@ -67,15 +67,15 @@ class RMQConnectionConfig:
         return self._values.get("uri")
 
     def get_network_recovery_interval(self) -> int | None:
-        """Return how long (ms) to wait before connecting again."""
+        """Return how long (ms) to wait before reconnecting."""
         return self._values.get("recovery_interval")
 
     def is_automatic_recovery(self) -> bool | None:
-        """Return whether a lost connection comes up again."""
+        """Return whether to reconnect after a lost connection."""
         return self._values.get("recovers")
 
     def is_topology_recovery(self) -> bool | None:
-        """Return what was set; queues are declared whenever a connection comes up."""
+        """Return the setting. It has no effect: queues are declared with every new connection."""
         return self._values.get("topology_recovery")
 
     def get_connection_timeout(self) -> int | None:
@@ -83,19 +83,19 @@ class RMQConnectionConfig:
         return self._values.get("connection_timeout")
 
     def get_requested_channel_max(self) -> int | None:
-        """Return the most channels of a connection."""
+        """Return the maximum number of channels of a connection."""
         return self._values.get("channel_max")
 
     def get_requested_frame_max(self) -> int | None:
-        """Return the most bytes of a frame."""
+        """Return the maximum size of a frame (bytes)."""
         return self._values.get("frame_max")
 
     def get_requested_heartbeat(self) -> int | None:
-        """Return the seconds between heartbeats."""
+        """Return the interval between heartbeats (s)."""
         return self._values.get("heartbeat")
 
     def get_prefetch_count(self) -> int | None:
-        """Return how many messages may be unacknowledged (the Java class has this)."""
+        """Return how many messages may be unacknowledged (as in the Java class)."""
         return self._values.get("prefetch")
 
     def __repr__(self) -> str:
@@ -105,9 +105,9 @@ class RMQConnectionConfig:
         return RabbitServer(**{key: value for key, value in self._values.items() if key != "topology_recovery"})
 
     class Builder:
-        """Builds a :class:`RMQConnectionConfig`. Either a URI is needed, or host, port, virtual host, user, password.
+        """Builds a :class:`RMQConnectionConfig`. It needs a URI, or host, port, virtual host, user and password.
 
-        A connection that is lost comes up again after 5 s, unless something else is set.
+        By default it reconnects 5 s after a connection is lost.
         """
 
         def __init__(self) -> None:
@@ -118,7 +118,7 @@ class RMQConnectionConfig:
 
         def _set_text(self, key: str, value: str, what: str) -> Self:
             if not isinstance(value, str) or not value:
-                raise TypeError(f"{what} of RabbitMQ must be a text, got {value!r}")
+                raise TypeError(f"{what} of RabbitMQ must be a str, got {value!r}")
             self._values[key] = value
             return self
 
@@ -127,74 +127,74 @@ class RMQConnectionConfig:
             return self
 
         def set_port(self, port: int) -> Self:
-            """Say on which port the server listens; 5672 is usual."""
+            """Set the port of the server, usually 5672."""
             return self._set_number("port", port, "the port", 1, 65_535)
 
         def set_host(self, host: str) -> Self:
-            """Say on which host the server is."""
+            """Set the host of the server."""
             return self._set_text("host", host, "the host")
 
         def set_virtual_host(self, vhost: str) -> Self:
-            """Say in which virtual host the queues are; ``/`` is usual."""
+            """Set the virtual host of the queues, usually ``/``."""
             return self._set_text("virtual_host", vhost, "the virtual host")
 
         def set_user_name(self, user_name: str) -> Self:
-            """Say who connects."""
+            """Set the user."""
             return self._set_text("user", user_name, "the user")
 
         def set_password(self, password: str) -> Self:
-            """Say by which password."""
+            """Set the password."""
             return self._set_text("password", password, "the password")
 
         def set_uri(self, uri: str) -> Self:
-            """Say all that by ``amqp://user:password@host:port/virtual-host``; ``amqps`` encrypts.
+            """Set all of these as ``amqp://user:password@host:port/virtual-host``; ``amqps`` encrypts.
 
             Raises:
-                PlanError: It is no such URI.
+                PlanError: The URI is malformed.
             """
             parts = urlsplit(uri)
             if parts.scheme not in {"amqp", "amqps"} or not parts.hostname:
                 raise PlanError(
-                    f"a URI of RabbitMQ begins with amqp:// or amqps:// and names a host, not {parts.netloc!r}"
+                    f"a RabbitMQ URI must begin with amqp:// or amqps:// and name a host, got {parts.netloc!r}"
                 )
             return self._set_text("uri", uri, "the URI")
 
         def set_topology_recovery_enabled(self, topology_recovery_enabled: bool) -> Self:
-            """Have no effect: queues are declared whenever a connection comes up."""
+            """Do nothing: queues are declared with every new connection."""
             self._values["topology_recovery"] = check_bool(topology_recovery_enabled, "topology_recovery_enabled")
             return self
 
         def set_requested_heartbeat(self, requested_heartbeat: int) -> Self:
-            """Set the seconds between heartbeats, 0 for none; by default the server says how many."""
+            """Set the interval between heartbeats (s), 0 for none; by default the server decides."""
             return self._set_number("heartbeat", requested_heartbeat, "the heartbeat (s)", 0, 65_535)
 
         def set_requested_frame_max(self, requested_frame_max: int) -> Self:
-            """Set the most bytes of a frame, from 4,096 to 131,072; 0 for no limit of this side."""
+            """Set the maximum size of a frame (bytes), from 4,096 to 131,072; 0 for no limit by the client."""
             if requested_frame_max:
                 return self._set_number("frame_max", requested_frame_max, "the size of a frame", 4_096, 131_072)
             return self._set_number("frame_max", requested_frame_max, "the size of a frame")
 
         def set_requested_channel_max(self, requested_channel_max: int) -> Self:
-            """Set the most channels, 0 for no limit of this side; one is needed."""
+            """Set the maximum number of channels, 0 for no limit by the client; the connector needs one."""
             return self._set_number("channel_max", requested_channel_max, "the number of channels", 0, 65_535)
 
         def set_network_recovery_interval(self, network_recovery_interval: int) -> Self:
-            """Set how long (ms) to wait before a lost connection comes up again."""
+            """Set how long (ms) to wait before reconnecting."""
             return self._set_number("recovery_interval", network_recovery_interval, "the recovery interval (ms)")
 
         def set_connection_timeout(self, connection_timeout: int) -> Self:
-            """Set how long (ms) connecting may take, 0 for any time."""
+            """Set how long (ms) connecting may take; 0 for no limit."""
             return self._set_number("connection_timeout", connection_timeout, "the connection timeout (ms)")
 
         def set_automatic_recovery(self, automatic_recovery: bool) -> Self:
-            """Say whether a lost connection comes up again, which it does by default; else the job fails."""
+            """Set whether to reconnect after a lost connection, which is the default, or fail the job."""
             self._values["recovers"] = check_bool(automatic_recovery, "automatic_recovery")
             return self
 
         def set_prefetch_count(self, prefetch_count: int) -> Self:
             """Set how many messages may be unacknowledged, at most 65,535.
 
-            With checkpoints no more than that are read between two of them. Without this there is no such limit.
+            With checkpointing, this is also the limit of messages between two checkpoints. By default there is none.
             """
             return self._set_number("prefetch", prefetch_count, "the number of prefetched messages", 1, MOST_PREFETCHED)
 
@@ -202,35 +202,34 @@ class RMQConnectionConfig:
             """Return the configuration.
 
             Raises:
-                PlanError: Something is missing.
+                PlanError: A required setting is missing.
             """
             if "uri" not in self._values:
                 needed = {"host": "set_host", "port": "set_port", "virtual_host": "set_virtual_host"}
                 needed |= {"user": "set_user_name", "password": "set_password"}
                 missing = [f"{method}()" for key, method in needed.items() if key not in self._values]
                 if missing:
-                    raise PlanError(f"a connection to RabbitMQ needs set_uri(), or also {', '.join(missing)}")
+                    raise PlanError(f"a connection to RabbitMQ needs set_uri() or, in addition, {', '.join(missing)}")
             return RMQConnectionConfig(self._values)
 
 
 def _checked(config: object, queue_name: object) -> RabbitServer:
     if not isinstance(config, RMQConnectionConfig):
-        raise TypeError(f"a RMQConnectionConfig is needed, got {config!r}")
+        raise TypeError(f"expected an RMQConnectionConfig, got {config!r}")
     if not isinstance(queue_name, str) or not queue_name:
-        raise TypeError(f"the name of the queue must be a text, got {queue_name!r}")
+        raise TypeError(f"the name of the queue must be a str, got {queue_name!r}")
     library()
     return config._server()  # noqa: SLF001 - the same module
 
 
 class RMQSource(Source[T_co]):
-    """Reads a queue, for ``add_source`` or ``from_source``. Messages are acknowledged when a checkpoint contains them.
+    """Reads a queue, for ``add_source`` or ``from_source``. It acknowledges messages once a checkpoint contains them.
 
-    With checkpoints nothing is lost; with correlation ids that are unique, which the producer has to set, nothing is
-    read twice either, at any parallelism. Without checkpoints messages are acknowledged when they are read, and those
-    on the way are lost when the job fails. The order of the queue is kept where one subtask reads.
+    With checkpoints, no message is lost. If the producer also sets unique correlation IDs, no message is read twice, at
+    any parallelism. Without checkpoints, messages are acknowledged when they are read, and those in flight are lost if
+    the job fails. A single subtask preserves the order of the queue.
 
-    Override :meth:`setup_queue` for a queue that is declared in another way. A schema may say, by
-    ``is_end_of_stream``, that nothing follows.
+    Override :meth:`setup_queue` to declare the queue differently. The schema's ``is_end_of_stream`` can end the stream.
     """
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
@@ -242,7 +241,7 @@ class RMQSource(Source[T_co]):
         use_correlation_id: bool,
         deserialization_schema: DeserializationSchema[T_co],
     ) -> None:
-        """Say what to read.
+        """Take the connection, the queue and the schema.
 
         Raises:
             MissingDependencyError: pika is not installed.
@@ -251,7 +250,7 @@ class RMQSource(Source[T_co]):
         self._queue = queue_name
         self._with_ids = check_bool(use_correlation_id, "use_correlation_id")
         if not isinstance(deserialization_schema, DeserializationSchema):
-            raise TypeError(f"a DeserializationSchema is needed, got {deserialization_schema!r}")
+            raise TypeError(f"expected a DeserializationSchema, got {deserialization_schema!r}")
         self._schema = deserialization_schema
 
     @property
@@ -260,7 +259,7 @@ class RMQSource(Source[T_co]):
         return self._schema.get_produced_type()
 
     def setup_queue(self, channel: Any) -> None:
-        """Declare the queue, with a channel of pika; by default a durable one, which stays if it is there already."""
+        """Declare the queue on a pika channel: by default a durable one, unless it exists."""
         channel.queue_declare(self._queue, durable=True)
 
     def _input(self) -> RabbitInput:
@@ -276,20 +275,19 @@ class RMQSource(Source[T_co]):
         )
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return what receives messages."""
+        """Return the enumerator, which receives messages."""
         return RabbitEnumerator(self._input(), parallelism)
 
     def create_reader(self) -> SourceReader:
-        """Return what deserializes them."""
+        """Return a reader, which decodes messages."""
         return RabbitReader(self._input())
 
 
 class RMQSink(Sink[T_contra]):
-    """Writes into a queue, for ``add_sink`` or ``sink_to``: at least once, if there are checkpoints.
+    """Writes to a queue, for ``add_sink`` or ``sink_to``, at least once if checkpointing is on.
 
-    Messages are persistent, and an epoch ends only when the server has confirmed all of them. Override
-    :meth:`properties` to give them a correlation id, say, and :meth:`setup_queue` for a queue that is declared in
-    another way.
+    Messages are persistent, and an epoch ends only after the server has confirmed all of them. Override
+    :meth:`properties` to set, for example, a correlation ID, and :meth:`setup_queue` to declare the queue differently.
     """
 
     waits_for_checkpoint = False
@@ -300,7 +298,7 @@ class RMQSink(Sink[T_contra]):
         queue_name: str,
         serialization_schema: SerializationSchema[T_contra],
     ) -> None:
-        """Say where to write.
+        """Take the connection, the queue and the schema.
 
         Raises:
             MissingDependencyError: pika is not installed.
@@ -308,15 +306,15 @@ class RMQSink(Sink[T_contra]):
         self._server = _checked(connection_config, queue_name)
         self._queue = queue_name
         if not isinstance(serialization_schema, SerializationSchema):
-            raise TypeError(f"a SerializationSchema is needed, got {serialization_schema!r}")
+            raise TypeError(f"expected a SerializationSchema, got {serialization_schema!r}")
         self._schema = serialization_schema
 
     def properties(self, value: T_contra) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return properties for the message of a record, as ``pika.BasicProperties`` takes them; by default none."""
+        """Return the message properties of a record, as arguments of ``pika.BasicProperties``; none by default."""
         return {}
 
     def setup_queue(self, channel: Any) -> None:
-        """Declare the queue, with a channel of pika; by default a durable one, which stays if it is there already."""
+        """Declare the queue on a pika channel: by default a durable one, unless it exists."""
         channel.queue_declare(self._queue, durable=True)
 
     def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
