@@ -73,7 +73,7 @@ def test_wrong_arguments_are_refused():
         FileSource.for_record_stream_format(TEXT)
     with pytest.raises(PlanError, match="unknown charset 'klingon'"):
         StreamFormat.text_line_format("klingon")
-    with pytest.raises(PlanError, match="BulkFormat does not say how"):
+    with pytest.raises(PlanError, match="BulkFormat cannot read files"):
         FileSource.for_bulk_file_format(BulkFormat(), "/data")
     with pytest.raises(PlanError, match="must be positive"):
         FileSource.for_record_stream_format(TEXT, "/data").monitor_continuously(Duration.of_millis(0))

@@ -70,9 +70,9 @@ def test_a_source_has_the_type_of_its_schema():
         (lambda: KafkaSource.builder().set_topics("t").build(), "needs a deserializer"),
         (
             lambda: KafkaSource.builder().set_topics("t").set_value_only_deserializer(ByteArraySchema()).build(),
-            "where the brokers are",
+            "the addresses of the brokers",
         ),
-        (lambda: source().set_topics("u"), "set one of them, once"),
+        (lambda: source().set_topics("u"), "set exactly one of them, once"),
         (lambda: KafkaSource.builder().set_topic_pattern("("), "not a regular expression"),
         (lambda: source().set_bounded(KafkaOffsetsInitializer.earliest()), "reads nothing"),
         (lambda: source().set_starting_offsets(KafkaOffsetsInitializer.committed_offsets()).build(), "needs a group"),
@@ -85,10 +85,10 @@ def test_a_source_has_the_type_of_its_schema():
         (lambda: source().set_property("fetch.min.bytes", "many").build(), "fetch.min.bytes"),
         (lambda: KafkaOffsetsInitializer.offsets({}), "at least one partition"),
         (lambda: KafkaSink.builder().build(), "needs a record serializer"),
-        (lambda: sink().set_property("bootstrap.servers", "").build(), "where the brokers are"),
+        (lambda: sink().set_property("bootstrap.servers", "").build(), "the addresses of the brokers"),
         (
             lambda: sink().set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).build(),
-            r"which no other sink of the Kafka cluster has: set_transactional_id_prefix\(\)",
+            r"that no other sink of the Kafka cluster uses: set_transactional_id_prefix\(\)",
         ),
         (lambda: sink().set_property("compression.type", "zip").build(), "zip"),
         (
@@ -117,7 +117,7 @@ def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
             lambda: source().set_value_only_deserializer(wrong("schema")),
             "expected a DeserializationSchema, got 'schema'",
         ),
-        (lambda: source().set_deserializer(wrong(SimpleStringSchema())), "KafkaRecordDeserializationSchema is needed"),
+        (lambda: source().set_deserializer(wrong(SimpleStringSchema())), "expected a KafkaRecordDeserializationSchema"),
         (
             lambda: source().set_starting_offsets(wrong("earliest")),
             "starting offsets must be a KafkaOffsetsInitializer",
@@ -125,13 +125,13 @@ def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
         (lambda: KafkaSource.builder().set_topics(), "takes topic names"),
         (lambda: KafkaSource.builder().set_partitions(wrong({("t", 0)})), "takes a set of KafkaTopicPartition"),
         (lambda: KafkaTopicPartition("", 0), "must be a str"),
-        (lambda: KafkaOffsetsInitializer(wrong("earliest")), "made by one of its static methods"),
+        (lambda: KafkaOffsetsInitializer(wrong("earliest")), "with one of its static methods"),
         (lambda: KafkaOffsetsInitializer.committed_offsets(wrong("latest")), "must be one of KafkaOffsetResetStrategy"),
-        (lambda: KafkaOffsetsInitializer.offsets(wrong({"t": 1})), "given by KafkaTopicPartition"),
+        (lambda: KafkaOffsetsInitializer.offsets(wrong({"t": 1})), "keys of offsets must be KafkaTopicPartition"),
         (lambda: source().set_property("a", wrong(None)), "but the value of 'a' is of type NoneType"),
         (lambda: sink().set_delivery_guarantee(wrong("NONE")), "must be one of DeliveryGuarantee"),
         (lambda: sink().set_transactional_id_prefix(""), "prefix must be a str"),
-        (lambda: sink().set_record_serializer(wrong(SimpleStringSchema())), "KafkaRecordSerializationSchema is needed"),
+        (lambda: sink().set_record_serializer(wrong(SimpleStringSchema())), "expected a KafkaRecordSerializationSchema"),
         (
             lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(wrong(5)),
             "KafkaTopicSelector or a function",
@@ -139,7 +139,7 @@ def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
         (lambda: KafkaRecordSerializationSchema.builder().set_partitioner(wrong(5)), "must be a function"),
         (
             lambda: KafkaRecordSerializationSchema.builder().set_key_serialization_schema(wrong(5)),
-            "SerializationSchema is",
+            "expected a SerializationSchema",
         ),
     ],
 )

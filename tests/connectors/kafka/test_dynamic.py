@@ -158,5 +158,5 @@ def test_what_is_missing_or_wrong_is_named():
         SingleClusterTopicMetadataService("one", {})
     with pytest.raises(PlanError, match="is not a regular expression"):
         StreamPatternSubscriber("(")
-    with pytest.raises(TypeError, match="a set of texts"):
+    with pytest.raises(TypeError, match="a set of str"):
         KafkaStreamSetSubscriber("orders")  # type: ignore[arg-type]
