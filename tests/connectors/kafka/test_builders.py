@@ -131,7 +131,7 @@ def test_what_cannot_work_is_refused_when_it_is_built(broken, message):
         (lambda: source().set_property("a", wrong(None)), "but the value of 'a' is of type NoneType"),
         (lambda: sink().set_delivery_guarantee(wrong("NONE")), "must be one of DeliveryGuarantee"),
         (lambda: sink().set_transactional_id_prefix(""), "prefix must be a str"),
-        (lambda: sink().set_record_serializer(wrong(SimpleStringSchema())), "expected a KafkaRecordSerializationSchema"),
+        (lambda: sink().set_record_serializer(wrong(SimpleStringSchema())), "KafkaRecordSerializationSchema, got"),
         (
             lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(wrong(5)),
             "KafkaTopicSelector or a function",

@@ -55,9 +55,7 @@ class FileCompactStrategy:
                 PlanError: The number is negative.
             """
             if not isinstance(size_threshold, int) or size_threshold < 0:
-                raise PlanError(
-                    f"the size threshold of FileCompactStrategy must be at least 0, got {size_threshold!r}"
-                )
+                raise PlanError(f"the size threshold of FileCompactStrategy must be at least 0, got {size_threshold!r}")
             self._size_threshold = size_threshold
             return self
 
