@@ -264,7 +264,7 @@ def test_the_count_trigger_forgets_its_count():
 
 
 def test_a_count_must_be_positive():
-    with pytest.raises(ValueError, match="1 or more, but got 0"):
+    with pytest.raises(ValueError, match="at least 1, but got 0"):
         CountTrigger(0)
 
 

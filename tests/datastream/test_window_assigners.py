@@ -212,7 +212,7 @@ def test_processing_time_windows_go_by_the_clock():
 
 @pytest.mark.parametrize("assigner", [TumblingEventTimeWindows(10, 0), SlidingEventTimeWindows(10, 5, 0)])
 def test_event_time_windows_refuse_a_record_without_timestamp(assigner):
-    with pytest.raises(ValueError, match=r"'a record' has none; call data_stream.assign_timestamps_and_watermarks"):
+    with pytest.raises(ValueError, match=r"'a record' has none: call data_stream.assign_timestamps_and_watermarks"):
         assign(assigner, MIN, element="a record")
 
 
@@ -229,8 +229,8 @@ def test_event_time_windows_refuse_a_record_without_timestamp(assigner):
         (lambda: SlidingProcessingTimeWindows(-1, 5, 0), "size > 0"),
         (lambda: EventTimeSessionWindows(0), "0 < size"),
         (lambda: ProcessingTimeSessionWindows(-1), "0 < size"),
-        (lambda: CountTumblingWindowAssigner(0), "1 or more"),
-        (lambda: CountSlidingWindowAssigner(1, 0), "1 or more"),
+        (lambda: CountTumblingWindowAssigner(0), "at least 1"),
+        (lambda: CountSlidingWindowAssigner(1, 0), "at least 1"),
     ],
 )
 def test_impossible_sizes_are_refused(make, message):

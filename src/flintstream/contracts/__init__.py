@@ -1,4 +1,4 @@
-"""What a program implements or is handed: functions, state, windows, timers and output tags.
+"""The interfaces of user programs: functions, state, windows, timers and output tags.
 
-Nothing here knows a plan or an engine. ``flintstream.datastream`` exports the names.
+This package knows nothing of plans or engines. ``flintstream.datastream`` exports the names.
 """

@@ -14,14 +14,14 @@ __all__ = ["OutputTag"]
 
 
 class OutputTag(Generic[T]):
-    """Names a side output of records of type ``T``.
+    """The name of a side output of records of type ``T``.
 
     A function emits ``(tag, value)``; ``DataStream.get_side_output(tag)`` reads it.
 
-    Tags of the same id are the same side output.
+    Tags with the same id refer to the same side output.
 
     Raises:
-        ValueError: The id is empty or no string.
+        ValueError: The id is empty or not a string.
     """
 
     def __init__(self, tag_id: str, type_info: TypeInformation[T] | list[TypeInformation] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What tells the time and sets timers (PyFlink's ``pyflink.datastream.timerservice`` and ``time_domain``)."""
+"""Clocks and timers (PyFlink's ``pyflink.datastream.timerservice`` and ``time_domain``)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ __all__ = ["TimeDomain", "TimerService"]
 
 
 class TimeDomain(enum.Enum):
-    """Whether a timer is about event time or processing time."""
+    """The kind of time of a timer: event time or processing time."""
 
     EVENT_TIME = 0
     PROCESSING_TIME = 1
 
 
 class TimerService(ABC):
-    """Times are in ms since the epoch. Timers belong to the current key; at most one per key, time and domain."""
+    """Access to time and timers, in ms since the epoch.
+
+    Timers belong to the current key. There is at most one per key, time and domain.
+    """
 
     @abstractmethod
     def current_processing_time(self) -> int:
-        """Return the worker's time."""
+        """Return the worker's clock time."""
 
     @abstractmethod
     def current_watermark(self) -> int:
@@ -28,19 +31,19 @@ class TimerService(ABC):
 
     @abstractmethod
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Ask for ``on_timer`` when the worker's clock reaches ``timestamp``."""
+        """Schedule ``on_timer`` for when the worker's clock reaches ``timestamp``."""
 
     @abstractmethod
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Ask for ``on_timer`` when the watermark reaches ``timestamp``."""
+        """Schedule ``on_timer`` for when the watermark reaches ``timestamp``."""
 
     @abstractmethod
     def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Delete a processing-time timer; nothing happens if there is none."""
+        """Delete a processing-time timer, if it exists."""
 
     @abstractmethod
     def delete_event_time_timer(self, timestamp: int) -> None:
-        """Delete an event-time timer; nothing happens if there is none."""
+        """Delete an event-time timer, if it exists."""
 
 
 TimeDomain.__module__ = "flintstream.datastream.time_domain"

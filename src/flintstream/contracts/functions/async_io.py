@@ -1,4 +1,4 @@
-"""Functions that await something for each record."""
+"""Functions that make an asynchronous call for each record."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class AsyncFunction(Function, Generic[IN, OUT]):
-    """Awaits something for each record, many at a time."""
+    """A function that makes an asynchronous call for each record, with many calls in flight."""
 
     @abstractmethod
     async def async_invoke(self, value: IN) -> list[OUT]:
         """Return the results for ``value`` as a list."""
 
     def timeout(self, value: IN) -> list[OUT]:
-        """Return the results for a record that took too long; by default raises.
+        """Return the results for a record whose call timed out; raises by default.
 
         Raises:
             TimeoutError: Unless overridden.
@@ -30,7 +30,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
 
 
 class AsyncFunctionDescriptor:
-    """An async function with the settings of its operator."""
+    """An async function and the settings of its operator."""
 
     class OutputMode(enum.Enum):
         """Whether results keep the order of their records."""

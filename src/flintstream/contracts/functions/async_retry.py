@@ -1,4 +1,4 @@
-"""When to try again what an async function did not get done."""
+"""Retry strategies for async functions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 class AsyncRetryPredicate(ABC, Generic[T_contra]):
-    """Says after which results and exceptions a record is tried again."""
+    """The results and exceptions after which a record is retried."""
 
     @abstractmethod
     def result_predicate(self) -> Callable[[list[T_contra]], bool] | None:
-        """Return what judges results, None when no result is tried again."""
+        """Return the predicate for results, or None if no result causes a retry."""
 
     @abstractmethod
     def exception_predicate(self) -> Callable[[Exception], bool] | None:
-        """Return what judges exceptions, None when no exception is tried again."""
+        """Return the predicate for exceptions, or None if no exception causes a retry."""
 
 
 class AsyncRetryStrategy(ABC, Generic[T_contra]):
-    """Says how often, and after which pause, a record is tried again."""
+    """The number of retries of a record, and the pauses before them."""
 
     @abstractmethod
     def can_retry(self, current_attempts: int) -> bool:
@@ -38,11 +38,11 @@ class AsyncRetryStrategy(ABC, Generic[T_contra]):
 
     @abstractmethod
     def get_retry_predicate(self) -> AsyncRetryPredicate[T_contra]:
-        """Return what says whether to try again."""
+        """Return the predicate that decides whether to retry."""
 
     @staticmethod
     def no_restart() -> AsyncRetryStrategy:
-        """Return the strategy that never tries again."""
+        """Return the strategy that never retries."""
         return NO_RETRY_STRATEGY
 
     @staticmethod
@@ -71,7 +71,7 @@ class AsyncRetryStrategy(ABC, Generic[T_contra]):
 
 
 class RetryPredicate(AsyncRetryPredicate[T_contra]):
-    """Judges results and exceptions by the two given callables; None never asks for another attempt."""
+    """A predicate made of two callables; None never asks for a retry."""
 
     def __init__(
         self,
@@ -82,16 +82,16 @@ class RetryPredicate(AsyncRetryPredicate[T_contra]):
         self._exception_predicate = exception_predicate
 
     def result_predicate(self) -> Callable[[list[T_contra]], bool] | None:
-        """Return what judges results."""
+        """Return the predicate for results."""
         return self._result_predicate
 
     def exception_predicate(self) -> Callable[[Exception], bool] | None:
-        """Return what judges exceptions."""
+        """Return the predicate for exceptions."""
         return self._exception_predicate
 
 
 class NoRetryStrategy(AsyncRetryStrategy[T_contra]):
-    """Never tries again."""
+    """The strategy without retries."""
 
     def can_retry(self, current_attempts: int) -> bool:  # noqa: ARG002 - the contract
         """Return False."""
@@ -102,7 +102,7 @@ class NoRetryStrategy(AsyncRetryStrategy[T_contra]):
         return -1
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[T_contra]:
-        """Return a predicate that never asks for another attempt."""
+        """Return a predicate that never asks for a retry."""
         return RetryPredicate(None, None)
 
 
@@ -124,12 +124,12 @@ class _Bounded(AsyncRetryStrategy[T_contra]):
         return current_attempts <= self._max_attempts
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[T_contra]:
-        """Return what says whether to try again."""
+        """Return the predicate that decides whether to retry."""
         return self._predicate
 
 
 class FixedDelayRetryStrategy(_Bounded[T_contra]):
-    """Tries again up to ``max_attempts`` times after the first attempt, always after the same pause (ms).
+    """Up to ``max_attempts`` retries after the first attempt, always after the same pause (ms).
 
     Raises:
         ValueError: A number is not positive.
@@ -152,7 +152,7 @@ class FixedDelayRetryStrategy(_Bounded[T_contra]):
 
 
 class ExponentialBackoffDelayRetryStrategy(_Bounded[T_contra]):
-    """Tries again up to ``max_attempts`` times; each pause (ms) is ``multiplier`` times the one before.
+    """Up to ``max_attempts`` retries; each pause (ms) is ``multiplier`` times as long as the last.
 
     >>> strategy = ExponentialBackoffDelayRetryStrategy(5, 100, 500, 2.0)
     >>> [strategy.get_backoff_time_millis(attempt) for attempt in range(1, 6)]
@@ -183,8 +183,8 @@ class ExponentialBackoffDelayRetryStrategy(_Bounded[T_contra]):
         self._multiplier = multiplier
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Return the pause in ms after so many attempts."""
-        # From the start every time: many records are tried again at once, none may lengthen the pauses of another
+        """Return the pause in ms after ``current_attempts``."""
+        # Computed from the start each time: many records share the strategy, each with its own number of attempts
         delay = self._initial_delay
         for _ in range(1, current_attempts):
             delay = int(min(delay * self._multiplier, self._max_retry_delay))

@@ -1,4 +1,4 @@
-"""Functions of one record at a time, and what all functions share."""
+"""Functions of one record at a time, and the base of all functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class KeyedStateStore(ABC):
-    """Gives access to the state of the current key."""
+    """Access to the state of the current key."""
 
     @abstractmethod
     def get_state(self, state_descriptor: ValueStateDescriptor[T]) -> ValueState[T]:
@@ -51,7 +51,7 @@ class KeyedStateStore(ABC):
 
 
 class RuntimeContext(KeyedStateStore):
-    """What a function may know about where it runs; given to :meth:`Function.open`."""
+    """Information about the running subtask, passed to :meth:`Function.open`."""
 
     @abstractmethod
     def get_task_name(self) -> str:
@@ -71,11 +71,11 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_attempt_number(self) -> int:
-        """Return how often the job was started again."""
+        """Return how often the job was restarted."""
 
     @abstractmethod
     def get_task_name_with_subtasks(self) -> str:
-        """Return the operator's name with the number of the subtask."""
+        """Return the operator's name with the subtask's number."""
 
     @abstractmethod
     def get_job_parameter(self, key: str, default_value: str) -> str:
@@ -87,7 +87,7 @@ class RuntimeContext(KeyedStateStore):
 
 
 class Function(ABC):  # noqa: B024 - a base with optional hooks only, as in PyFlink
-    """A user function. It is pickled to the tasks; what cannot be pickled is made in :meth:`open`."""
+    """A user function. It is pickled and sent to the tasks; create unpicklable objects in :meth:`open`."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Prepare; called once per subtask and worker, before the first record."""
@@ -97,7 +97,7 @@ class Function(ABC):  # noqa: B024 - a base with optional hooks only, as in PyFl
 
 
 class MapFunction(Function, Generic[IN, OUT]):
-    """One result for each record."""
+    """A function with one result for each record."""
 
     @abstractmethod
     def map(self, value: IN) -> OUT:
@@ -105,7 +105,7 @@ class MapFunction(Function, Generic[IN, OUT]):
 
 
 class CoMapFunction(Function, Generic[IN1, IN2, OUT]):
-    """One result for each record of two connected streams; None is no result here."""
+    """A function with one result for each record of two connected streams; None means no result."""
 
     @abstractmethod
     def map1(self, value: IN1) -> OUT | None:
@@ -117,7 +117,7 @@ class CoMapFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class FlatMapFunction(Function, Generic[IN, OUT]):
-    """Any number of results for each record."""
+    """A function with any number of results for each record."""
 
     @abstractmethod
     def flat_map(self, value: IN) -> Iterable[OUT]:
@@ -125,7 +125,7 @@ class FlatMapFunction(Function, Generic[IN, OUT]):
 
 
 class CoFlatMapFunction(Function, Generic[IN1, IN2, OUT]):
-    """Any number of results for each record of two connected streams."""
+    """A function with any number of results for each record of two connected streams."""
 
     @abstractmethod
     def flat_map1(self, value: IN1) -> Iterable[OUT] | None:
@@ -137,15 +137,15 @@ class CoFlatMapFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class FilterFunction(Function, Generic[IN]):
-    """Says which records stay."""
+    """A predicate that selects records."""
 
     @abstractmethod
     def filter(self, value: IN) -> bool:
-        """Return whether ``value`` stays."""
+        """Return True to keep ``value``."""
 
 
 class ReduceFunction(Function, Generic[T]):
-    """Combines two values of a type into one."""
+    """A function that combines two values of a type into one."""
 
     @abstractmethod
     def reduce(self, value1: T, value2: T) -> T:
@@ -153,7 +153,7 @@ class ReduceFunction(Function, Generic[T]):
 
 
 class AggregateFunction(Function, Generic[IN, ACC, OUT]):
-    """Adds values to an accumulator and derives a result from it."""
+    """A function that adds values to an accumulator and derives a result from it."""
 
     @abstractmethod
     def create_accumulator(self) -> ACC:
@@ -169,11 +169,11 @@ class AggregateFunction(Function, Generic[IN, ACC, OUT]):
 
     @abstractmethod
     def merge(self, acc_a: ACC, acc_b: ACC) -> ACC:
-        """Return one accumulator for two; needed for session windows."""
+        """Merge two accumulators into one; needed for session windows."""
 
 
 class KeySelector(Function, Generic[IN, OUT]):
-    """Finds the key of a record. It must return the same key for the same record every time."""
+    """A function that returns the key of a record: always the same key for the same record."""
 
     @abstractmethod
     def get_key(self, value: IN) -> OUT:
@@ -181,7 +181,7 @@ class KeySelector(Function, Generic[IN, OUT]):
 
 
 class NullByteKeySelector(KeySelector[IN, int]):
-    """Gives all records the same key."""
+    """A selector that gives all records the same key."""
 
     def get_key(self, value: IN) -> int:  # noqa: ARG002 - the contract
         """Return 0."""
@@ -189,7 +189,7 @@ class NullByteKeySelector(KeySelector[IN, int]):
 
 
 class Partitioner(Function, Generic[KEY]):
-    """Says which subtask a record goes to."""
+    """A function that selects the subtask for a record."""
 
     @abstractmethod
     def partition(self, key: KEY, num_partitions: int) -> int:
@@ -197,7 +197,7 @@ class Partitioner(Function, Generic[KEY]):
 
 
 class FunctionWrapper(Function):
-    """Holds a plain callable."""
+    """A function around a plain callable."""
 
     def __init__(self, func: Callable[..., Any]) -> None:
         self._func = func
@@ -210,18 +210,18 @@ class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction[T]):
         super().__init__(func)
 
     def reduce(self, value1: T, value2: T) -> T:
-        """Call it."""
+        """Call the callable."""
         reduced: T = self._func(value1, value2)
         return reduced
 
 
 class SourceFunction(Function, Generic[T_co]):
-    """Emits records from a loop of its own, for ``add_source`` (PyFlink's wraps a Java object; this one is Python).
+    """A source that emits records from its own loop, for ``add_source`` (plain Python; PyFlink's wraps a Java object).
 
-    ``run`` works in a thread of the task until it returns, which ends the stream. A function that can go on from where
-    it was has :meth:`snapshot_state` and :meth:`restore_state`, and changes its state under the lock under which it
-    collects: what they say is part of checkpoints, and no record is lost or repeated. Without them the function
-    starts again after a failure. For splits that many subtasks share see :class:`flintstream.connectors.source.Source`.
+    ``run`` works in a thread of the task. The stream ends when it returns. To resume after a failure, implement
+    :meth:`snapshot_state` and :meth:`restore_state`, and change the state under the same lock as you collect: the
+    state is then part of checkpoints, and no record is lost or repeated. Without them the function starts over after
+    a failure. For splits that many subtasks share see :class:`flintstream.connectors.source.Source`.
 
     >>> class Count(SourceFunction):
     ...     def __init__(self):
@@ -244,10 +244,10 @@ class SourceFunction(Function, Generic[T_co]):
     """
 
     parallel: bool = False
-    """Whether each subtask runs a copy, which ``ctx.index`` and ``ctx.count`` tell from the others; else one does."""
+    """Whether every subtask runs a copy (``ctx.index`` and ``ctx.count`` identify it), or just one subtask."""
 
     def run(self, ctx: Any) -> None:
-        """Emit records with ``ctx`` until there are no more, or :meth:`cancel` was called.
+        """Emit records with ``ctx`` until the input ends or :meth:`cancel` is called.
 
         ``ctx`` is a :class:`flintstream.connectors.function_source.SourceContext`: ``collect(value)``,
         ``collect_with_timestamp(value, ms)``, ``emit_watermark(ms)``, ``get_checkpoint_lock()``.
@@ -255,21 +255,21 @@ class SourceFunction(Function, Generic[T_co]):
         raise NotImplementedError(f"{type(self).__name__} must implement run(ctx)")
 
     def cancel(self) -> None:
-        """Have :meth:`run` return soon; called from another thread. What it collects is dropped from here on."""
+        """Make :meth:`run` return soon; called from another thread. Records collected from now on are dropped."""
 
     def snapshot_state(self) -> Any:
-        """Return what :meth:`restore_state` needs to go on after the records collected so far (picklable)."""
+        """Return a picklable state from which :meth:`restore_state` resumes after the records collected so far."""
         return None
 
     def restore_state(self, state: Any) -> None:
-        """Go on from there; called after ``open`` and before :meth:`run`."""
+        """Resume from ``state``; called after ``open`` and before :meth:`run`."""
 
 
 class SinkFunction(Function, Generic[IN]):
-    """Writes records somewhere, one by one (PyFlink's wraps a Java object; this one is written in Python).
+    """A sink that writes records one by one (PyFlink's wraps a Java object; this one is written in Python).
 
-    At-least-once: each record is written, and those of an epoch that is repeated are written again. For output that
-    appears exactly once see :class:`flintstream.connectors.sink.TwoPhaseCommittingSink`.
+    At-least-once: every record is written, and a repeated epoch writes its records again. For exactly-once output see
+    :class:`flintstream.connectors.sink.TwoPhaseCommittingSink`.
 
     >>> class Shout(SinkFunction):
     ...     def open(self, runtime_context):
@@ -294,4 +294,4 @@ class SinkFunction(Function, Generic[IN]):
         raise NotImplementedError(f"{type(self).__name__} must implement invoke(value, context)")
 
     def flush(self) -> None:
-        """Write what :meth:`invoke` has held back; called at the end of each epoch, so before each checkpoint."""
+        """Write the records that :meth:`invoke` buffered; called at the end of each epoch, before any checkpoint."""

@@ -1,4 +1,4 @@
-"""Functions of a stream and a broadcast stream."""
+"""Functions that connect a stream with a broadcast stream."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class BaseBroadcastProcessFunction(Function):
-    """What both kinds of broadcast function share."""
+    """Base of both kinds of broadcast function."""
 
     class BaseContext(ABC):
-        """Time."""
+        """Access to time."""
 
         @abstractmethod
         def timestamp(self) -> int:
@@ -34,21 +34,21 @@ class BaseBroadcastProcessFunction(Function):
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Return the worker's time in ms since the epoch."""
+            """Return the worker's clock time in ms since the epoch."""
 
         @abstractmethod
         def current_watermark(self) -> int:
             """Return the current watermark in ms."""
 
     class Context(BaseContext):
-        """Time, and broadcast state to write."""
+        """Access to time and writable broadcast state."""
 
         @abstractmethod
         def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> BroadcastState[K, V]:
             """Return a broadcast state."""
 
     class ReadOnlyContext(BaseContext):
-        """Time, and broadcast state to read."""
+        """Access to time and read-only broadcast state."""
 
         @abstractmethod
         def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> ReadOnlyBroadcastState[K, V]:
@@ -56,17 +56,17 @@ class BaseBroadcastProcessFunction(Function):
 
 
 class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, OUT]):
-    """A function of a stream that is not keyed and a broadcast stream."""
+    """A function of a non-keyed stream and a broadcast stream."""
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
-        """What :meth:`process_broadcast_element` may ask."""
+        """The context of :meth:`process_broadcast_element`."""
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
-        """What :meth:`process_element` may ask."""
+        """The context of :meth:`process_element`."""
 
     @abstractmethod
     def process_element(self, value: IN1, ctx: ReadOnlyContext) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
-        """Return the results for a record of the stream that is not broadcast."""
+        """Return the results for a record of the non-broadcast stream."""
 
     @abstractmethod
     def process_broadcast_element(self, value: IN2, ctx: Context) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
@@ -77,32 +77,32 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
     """A function of a keyed stream and a broadcast stream."""
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
-        """What :meth:`process_broadcast_element` may ask."""
+        """The context of :meth:`process_broadcast_element`."""
 
         @abstractmethod
         def apply_to_keyed_state(self, state_descriptor: StateDescriptor, function: Callable[[Any, Any], None]) -> None:
             """Call ``function(key, state)`` for every key of this subtask that has this state.
 
-            Flink's Java API has it, PyFlink does not. The function may read, change and clear the state.
+            Flink's Java API has this method, PyFlink does not. The function may read, change and clear the state.
             """
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC, Generic[K_co]):
-        """What :meth:`process_element` may ask."""
+        """The context of :meth:`process_element`."""
 
         @abstractmethod
         def timer_service(self) -> TimerService:
-            """Return what tells the time and sets timers."""
+            """Return the timer service."""
 
         @abstractmethod
         def get_current_key(self) -> K_co:
             """Return the record's key."""
 
     class OnTimerContext(ReadOnlyContext[K_co], ABC):
-        """What :meth:`on_timer` may ask."""
+        """The context of :meth:`on_timer`."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
-            """Return which kind of timer fires."""
+            """Return the kind of timer that fires."""
 
         @abstractmethod
         def get_current_key(self) -> K_co:
@@ -117,4 +117,4 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
         """Return the results for a broadcast record; every subtask must change broadcast state in the same way."""
 
     def on_timer(self, timestamp: int, ctx: OnTimerContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
-        """Return the results for a timer of the current key that is due (ms)."""
+        """Return the results for a due timer (ms) of the current key."""

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class _Context(ABC):
-    """What all process functions may ask about the current record."""
+    """The context that all process functions share."""
 
     __slots__ = ()
 
     @abstractmethod
     def timer_service(self) -> TimerService:
-        """Return what tells the time and sets timers."""
+        """Return the timer service."""
 
     @abstractmethod
     def timestamp(self) -> int:
-        """Return the timestamp of the record or timer in ms; ``-2**63`` for a record that has none."""
+        """Return the timestamp of the record or timer in ms; ``-2**63`` for a record without one."""
 
 
 class _KeyedContext(_Context, Generic[K_co]):
@@ -42,14 +42,14 @@ class _OnTimerContext(_KeyedContext[K_co]):
 
     @abstractmethod
     def time_domain(self) -> TimeDomain:
-        """Return which kind of timer fires."""
+        """Return the kind of timer that fires."""
 
 
 class ProcessFunction(Function, Generic[IN, OUT]):
-    """Any number of results for each record, to the main stream or, as ``(tag, value)``, to side outputs."""
+    """A function that emits any number of results to the main stream or, as ``(tag, value)``, to side outputs."""
 
     class Context(_Context):
-        """What :meth:`process_element` may ask."""
+        """The context of :meth:`process_element`."""
 
         __slots__ = ()
 
@@ -59,9 +59,9 @@ class ProcessFunction(Function, Generic[IN, OUT]):
 
 
 class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
-    """A process function with state and timers of the record's key.
+    """A process function with the state and timers of the record's key.
 
-    ``KeyedProcessFunction[str, int, float]`` has keys of type ``str``, takes ``int`` and gives ``float``.
+    ``KeyedProcessFunction[str, int, float]`` has keys of type ``str``, takes ``int`` and emits ``float``.
 
     >>> from flintstream.contracts.state import ValueStateDescriptor
     >>> from flintstream.common import Types
@@ -76,12 +76,12 @@ class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
     """
 
     class Context(_KeyedContext[K_co]):
-        """What :meth:`process_element` may ask."""
+        """The context of :meth:`process_element`."""
 
         __slots__ = ()
 
     class OnTimerContext(_OnTimerContext[K_co], Context[K_co]):
-        """What :meth:`on_timer` may ask."""
+        """The context of :meth:`on_timer`."""
 
         __slots__ = ()
 
@@ -90,14 +90,14 @@ class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
         """Return the results for ``value``, generate them, or return None."""
 
     def on_timer(self, timestamp: int, ctx: OnTimerContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
-        """Return the results for a timer of the current key that is due (ms), generate them, or return None."""
+        """Return the results for a due timer (ms) of the current key, generate them, or return None."""
 
 
 class CoProcessFunction(Function, Generic[IN1, IN2, OUT]):
     """A process function of two connected streams."""
 
     class Context(_Context):
-        """What the function may ask."""
+        """The context of the function."""
 
         __slots__ = ()
 
@@ -111,15 +111,15 @@ class CoProcessFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class KeyedCoProcessFunction(Function, Generic[KEY, IN1, IN2, OUT]):
-    """A process function of two connected keyed streams, which share state and timers of a key."""
+    """A process function of two connected keyed streams, which share the state and timers of a key."""
 
     class Context(_KeyedContext[K_co]):
-        """What the function may ask."""
+        """The context of the function."""
 
         __slots__ = ()
 
     class OnTimerContext(_OnTimerContext[K_co], Context[K_co]):
-        """What :meth:`on_timer` may ask."""
+        """The context of :meth:`on_timer`."""
 
         __slots__ = ()
 
@@ -132,4 +132,4 @@ class KeyedCoProcessFunction(Function, Generic[KEY, IN1, IN2, OUT]):
         """Return the results for a record of the second stream."""
 
     def on_timer(self, timestamp: int, ctx: OnTimerContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
-        """Return the results for a timer of the current key that is due (ms)."""
+        """Return the results for a due timer (ms) of the current key."""

@@ -1,4 +1,4 @@
-"""Functions of the records of a window."""
+"""Window functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
-    """Results for the records of a key's window."""
+    """A function of the records of a key's window."""
 
     @abstractmethod
     def apply(self, key: KEY, window: W_contra, inputs: list[IN]) -> Iterable[OUT]:
@@ -24,7 +24,7 @@ class WindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
 
 
 class AllWindowFunction(Function, Generic[IN, OUT, W_contra]):
-    """Results for the records of a window of a stream that is not keyed."""
+    """A function of the records of a window of a non-keyed stream."""
 
     @abstractmethod
     def apply(self, window: W_contra, inputs: list[IN]) -> Iterable[OUT]:
@@ -32,10 +32,10 @@ class AllWindowFunction(Function, Generic[IN, OUT, W_contra]):
 
 
 class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
-    """Results for the records of a key's window, with access to the window, to time and to state."""
+    """A function of the records of a key's window, with access to the window, time and state."""
 
     class Context(ABC, Generic[W_co]):
-        """What the function may ask."""
+        """The context of the function."""
 
         @abstractmethod
         def window(self) -> W_co:
@@ -43,7 +43,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Return the worker's time in ms since the epoch."""
+            """Return the worker's clock time in ms since the epoch."""
 
         @abstractmethod
         def current_watermark(self) -> int:
@@ -51,11 +51,11 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Return state of this key and window; clean it up in :meth:`ProcessWindowFunction.clear`."""
+            """Return the state of this key and window; clean it up in :meth:`ProcessWindowFunction.clear`."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
-            """Return state of this key, shared by all its windows."""
+            """Return the state of this key, shared by all its windows."""
 
     @abstractmethod
     def process(
@@ -68,10 +68,10 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W_contra]):
 
 
 class ProcessAllWindowFunction(Function, Generic[IN, OUT, W_contra]):
-    """Results for the records of a window of a stream that is not keyed, with access to the window and to state."""
+    """A function of the records of a window of a non-keyed stream, with access to the window and state."""
 
     class Context(ABC, Generic[W_co]):
-        """What the function may ask."""
+        """The context of the function."""
 
         @abstractmethod
         def window(self) -> W_co:
@@ -79,11 +79,11 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W_contra]):
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Return state of this window; clean it up in :meth:`ProcessAllWindowFunction.clear`."""
+            """Return the state of this window; clean it up in :meth:`ProcessAllWindowFunction.clear`."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
-            """Return state shared by all windows."""
+            """Return the state shared by all windows."""
 
     @abstractmethod
     def process(self, context: Context[W_contra], elements: list[IN]) -> Iterable[OUT | tuple[OutputTag, Any]]:
@@ -94,7 +94,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W_contra]):
 
 
 class PassThroughWindowFunction(WindowFunction[T, T, KEY, W_contra]):
-    """Returns the records as they are."""
+    """A window function that returns the records unchanged."""
 
     def apply(self, key: KEY, window: W_contra, inputs: list[T]) -> list[T]:  # noqa: ARG002 - the contract
         """Return ``inputs``."""
@@ -102,7 +102,7 @@ class PassThroughWindowFunction(WindowFunction[T, T, KEY, W_contra]):
 
 
 class PassThroughAllWindowFunction(AllWindowFunction[T, T, W_contra]):
-    """Returns the records as they are."""
+    """A window function that returns the records unchanged."""
 
     def apply(self, window: W_contra, inputs: list[T]) -> list[T]:  # noqa: ARG002 - the contract
         """Return ``inputs``."""

@@ -1,4 +1,4 @@
-"""What names a state and says how it behaves."""
+"""Descriptors: the name, type and behaviour of a state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
-    """The name and type of a state; descriptors of the same name mean the same state."""
+    """The name and type of a state; descriptors with the same name refer to the same state."""
 
     def __init__(self, name: str, type_info: TypeInformation | None) -> None:
         if not isinstance(name, str) or not name:
@@ -32,30 +32,30 @@ class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
 
     @property
     def ttl_config(self) -> StateTtlConfig | None:
-        """The time-to-live, None when the state stays for ever."""
+        """The time-to-live, or None if values never expire."""
         return self._ttl_config
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
-        """Let values expire (in processing time)."""
+        """Make values expire (in processing time)."""
         self._ttl_config = ttl_config
 
 
 class ValueStateDescriptor(StateDescriptor, Generic[T]):
-    """Describes one value of type ``T`` per key."""
+    """Descriptor of one value of type ``T`` per key."""
 
     def __init__(self, name: str, value_type_info: TypeInformation[T] | None) -> None:
         super().__init__(name, value_type_info)
 
 
 class ListStateDescriptor(StateDescriptor, Generic[T]):
-    """Describes a list per key, whose elements are of type ``T``."""
+    """Descriptor of a list per key, with elements of type ``T``."""
 
     def __init__(self, name: str, elem_type_info: TypeInformation[T] | None) -> None:
         super().__init__(name, Types.LIST(elem_type_info) if elem_type_info is not None else None)
 
 
 class MapStateDescriptor(StateDescriptor, Generic[K, V]):
-    """Describes a map per key, or a broadcast state, from ``K`` to ``V``."""
+    """Descriptor of a map per key, or of a broadcast state, from ``K`` to ``V``."""
 
     def __init__(
         self, name: str, key_type_info: TypeInformation[K] | None, value_type_info: TypeInformation[V] | None
@@ -67,9 +67,9 @@ class MapStateDescriptor(StateDescriptor, Generic[K, V]):
 
 
 def taken_for(descriptor: Any, wanted: type[StateDescriptor]) -> StateDescriptor | None:
-    """Return a descriptor of the wanted kind; one of another kind counts where its type says the same, as in PyFlink.
+    """Convert ``descriptor`` to the wanted kind if its type allows that, as PyFlink does.
 
-    None stands for a descriptor that cannot be meant.
+    Returns None if it does not.
 
     >>> from flintstream.common import Types
     >>> taken_for(ListStateDescriptor("words", Types.STRING()), ValueStateDescriptor).type_info
@@ -97,7 +97,7 @@ def taken_for(descriptor: Any, wanted: type[StateDescriptor]) -> StateDescriptor
 
 
 class ReducingStateDescriptor(StateDescriptor, Generic[T]):
-    """Describes one value per key, reduced as values are added.
+    """Descriptor of one value per key, reduced as values are added.
 
     Raises:
         TypeError: ``reduce_function`` is neither callable nor a ``ReduceFunction``.
@@ -125,7 +125,7 @@ class ReducingStateDescriptor(StateDescriptor, Generic[T]):
 
 
 class AggregatingStateDescriptor(StateDescriptor, Generic[IN, ACC, OUT]):
-    """Describes one accumulator per key.
+    """Descriptor of one accumulator per key.
 
     Raises:
         TypeError: ``agg_function`` is not an ``AggregateFunction``.
@@ -136,7 +136,7 @@ class AggregatingStateDescriptor(StateDescriptor, Generic[IN, ACC, OUT]):
     ) -> None:
         super().__init__(name, state_type_info)
         if not isinstance(agg_function, AggregateFunction):
-            raise TypeError(f"The function of state '{name}' must be an AggregateFunction, got {agg_function!r}")
+            raise TypeError(f"The function of state '{name}' must be an AggregateFunction, but got {agg_function!r}")
         self._agg_function = agg_function
 
     def get_agg_function(self) -> AggregateFunction[IN, ACC, OUT]:

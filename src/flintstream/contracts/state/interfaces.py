@@ -1,7 +1,7 @@
 """The kinds of state.
 
-Where there may be no value, ``T | Any`` stands for ``T | None``: a program that knows that there is one need not say so
-to a type checker.
+Methods that may find no value are annotated ``T | Any`` rather than ``T | None``, so that a program that knows there is
+a value needs no check for the type checker.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class State(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove what is stored for the current key."""
+        """Remove the state of the current key."""
 
 
 class ValueState(State, Generic[T]):
@@ -34,7 +34,7 @@ class ValueState(State, Generic[T]):
 
     @abstractmethod
     def value(self) -> T | Any:
-        """Return the value, None when there is none."""
+        """Return the value, or None if nothing is stored."""
 
     @abstractmethod
     def update(self, value: T | None) -> None:
@@ -48,7 +48,7 @@ class AppendingState(State, Generic[T, V]):
 
     @abstractmethod
     def get(self) -> V | Any:
-        """Return what the values added up to."""
+        """Return the result of the added values."""
 
     @abstractmethod
     def add(self, value: T) -> None:
@@ -56,25 +56,25 @@ class AppendingState(State, Generic[T, V]):
 
 
 class MergingState(AppendingState[T, V]):
-    """Appending state of which two can become one, as the windows of a session do."""
+    """Appending state that can be merged, as for session windows."""
 
     __slots__ = ()
 
 
 class ReducingState(MergingState[T, T]):
-    """One value per key, into which others are reduced; None when nothing was added."""
+    """One reduced value per key; None if nothing was added."""
 
     __slots__ = ()
 
 
 class AggregatingState(MergingState[T, V]):
-    """One accumulator per key; None when nothing was added."""
+    """One accumulator per key; None if nothing was added."""
 
     __slots__ = ()
 
 
 class ListState(MergingState[T, "Iterable[T]"]):
-    """A list per key; :meth:`get` returns an empty iterable when there is none."""
+    """A list per key; :meth:`get` returns an empty iterable if nothing is stored."""
 
     __slots__ = ()
 
@@ -101,7 +101,7 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def get(self, key: K) -> V | Any:
-        """Return the value of a map key, None when there is none."""
+        """Return the value of a map key, or None if it is absent."""
 
     @abstractmethod
     def put(self, key: K, value: V) -> None:
@@ -113,7 +113,7 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def remove(self, key: K) -> None:
-        """Remove a map key if it is there."""
+        """Remove a map key, if present."""
 
     @abstractmethod
     def contains(self, key: K) -> bool:
@@ -133,7 +133,7 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def is_empty(self) -> bool:
-        """Tell whether there is no map key."""
+        """Tell whether the map is empty."""
 
     def __getitem__(self, key: K) -> V | Any:
         return self.get(key)
@@ -152,17 +152,17 @@ class MapState(State, Generic[K, V]):
 
 
 class ReadOnlyBroadcastState(State, Generic[K, V]):
-    """Broadcast state as the side that is not broadcast sees it."""
+    """Broadcast state on the non-broadcast side."""
 
     __slots__ = ()
 
     @abstractmethod
     def get(self, key: K) -> V | Any:
-        """Return the value of a map key, None when there is none."""
+        """Return the value of a map key, or None if it is absent."""
 
     @abstractmethod
     def contains(self, key: K) -> bool:
-        """Tell whether there is a map key."""
+        """Tell whether the map contains ``key``."""
 
     @abstractmethod
     def items(self) -> Iterable[tuple[K, V]]:
@@ -178,7 +178,7 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
 
     @abstractmethod
     def is_empty(self) -> bool:
-        """Tell whether there is no map key."""
+        """Tell whether the map is empty."""
 
     def __getitem__(self, key: K) -> V | Any:
         return self.get(key)
@@ -191,7 +191,7 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
 
 
 class BroadcastState(ReadOnlyBroadcastState[K, V]):
-    """Broadcast state as the broadcast side sees it. Every subtask must change it in the same way."""
+    """Broadcast state on the broadcast side. Every subtask must change it in the same way."""
 
     __slots__ = ()
 
@@ -205,7 +205,7 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
 
     @abstractmethod
     def remove(self, key: K) -> None:
-        """Remove a map key if it is there."""
+        """Remove a map key, if present."""
 
     def __setitem__(self, key: K, value: V) -> None:
         self.put(key, value)

@@ -16,7 +16,7 @@ THIRTY_DAYS = 30
 
 
 class CleanupStrategies:
-    """How expired state is removed, beside being removed when it is met."""
+    """The ways to remove expired state, in addition to removal on access."""
 
     class Strategies(enum.Enum):
         """The strategies that can be combined."""
@@ -32,14 +32,14 @@ class CleanupStrategies:
         """A strategy without settings."""
 
     class IncrementalCleanupStrategy(CleanupStrategy):
-        """Looks at a few entries now and then."""
+        """A strategy that checks a few entries at a time."""
 
         def __init__(self, cleanup_size: int, run_cleanup_for_every_record: bool) -> None:
             self._cleanup_size = cleanup_size
             self._run_cleanup_for_every_record = run_cleanup_for_every_record
 
         def get_cleanup_size(self) -> int:
-            """Return how many entries are looked at."""
+            """Return how many entries are checked at a time."""
             return self._cleanup_size
 
         def run_cleanup_for_every_record(self) -> bool:
@@ -47,18 +47,18 @@ class CleanupStrategies:
             return self._run_cleanup_for_every_record
 
     class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
-        """Removes expired state while RocksDB compacts its files."""
+        """A strategy that removes expired state while RocksDB compacts its files."""
 
         def __init__(self, query_time_after_num_entries: int, periodic_compaction_time: Duration | None = None) -> None:
             self._query_time_after_num_entries = query_time_after_num_entries
             self._periodic_compaction_time = periodic_compaction_time or Duration.of_days(THIRTY_DAYS)
 
         def get_query_time_after_num_entries(self) -> int:
-            """Return after how many entries the clock is read again."""
+            """Return the number of entries between two reads of the clock."""
             return self._query_time_after_num_entries
 
         def get_periodic_compaction_time(self) -> Duration:
-            """Return how old a file may become before it is compacted; 30 days unless set."""
+            """Return the age at which a file is compacted; 30 days by default."""
             return self._periodic_compaction_time
 
     EMPTY_STRATEGY = EmptyCleanupStrategy()
@@ -68,7 +68,7 @@ class CleanupStrategies:
         self._is_cleanup_in_background = is_cleanup_in_background
 
     def is_cleanup_in_background(self) -> bool:
-        """Return whether expired state is removed in the background too."""
+        """Return whether expired state is also removed in the background."""
         return self._is_cleanup_in_background
 
     def in_full_snapshot(self) -> bool:
@@ -90,7 +90,7 @@ _CleanupStrategies = CleanupStrategies
 
 
 class StateTtlConfig:
-    """How long state lives, in processing time, and what becomes of it.
+    """The time-to-live of state, in processing time, and the treatment of expired values.
 
     >>> from flintstream.common import Time
     >>> config = StateTtlConfig.new_builder(Time.seconds(1)).never_return_expired().build()
@@ -99,20 +99,20 @@ class StateTtlConfig:
     """
 
     class UpdateType(enum.Enum):
-        """When the time of a value starts anew."""
+        """The accesses that restart the time-to-live of a value."""
 
         Disabled = 0
         OnCreateAndWrite = 1
         OnReadAndWrite = 2
 
     class StateVisibility(enum.Enum):
-        """Whether an expired value that is still there may be seen."""
+        """The visibility of an expired value that has not been removed."""
 
         ReturnExpiredIfNotCleanedUp = 0
         NeverReturnExpired = 1
 
     class TtlTimeCharacteristic(enum.Enum):
-        """The clock of expiry."""
+        """The clock that decides about expiry."""
 
         ProcessingTime = 0
 
@@ -134,11 +134,11 @@ class StateTtlConfig:
 
     @staticmethod
     def new_builder(ttl: Time) -> StateTtlConfig.Builder:
-        """Return a builder for state that lives ``ttl`` long."""
+        """Return a builder for state with a time-to-live of ``ttl``."""
         return StateTtlConfig.Builder(ttl)
 
     def get_update_type(self) -> UpdateType:
-        """Return when the time of a value starts anew."""
+        """Return which accesses restart the time-to-live."""
         return self._update_type
 
     def get_state_visibility(self) -> StateVisibility:
@@ -146,15 +146,15 @@ class StateTtlConfig:
         return self._state_visibility
 
     def get_ttl(self) -> Time:
-        """Return how long values live."""
+        """Return the time-to-live."""
         return self._ttl
 
     def get_ttl_time_characteristic(self) -> TtlTimeCharacteristic:
-        """Return the clock of expiry."""
+        """Return the clock that decides about expiry."""
         return self._ttl_time_characteristic
 
     def is_enabled(self) -> bool:
-        """Return whether values expire at all."""
+        """Return whether values expire."""
         return self._update_type is not StateTtlConfig.UpdateType.Disabled
 
     def get_cleanup_strategies(self) -> _CleanupStrategies:
@@ -168,7 +168,7 @@ class StateTtlConfig:
         )
 
     class Builder:
-        """Builds a :class:`StateTtlConfig`."""
+        """A builder of :class:`StateTtlConfig`."""
 
         def __init__(self, ttl: Time) -> None:
             self._update_type = StateTtlConfig.UpdateType.OnCreateAndWrite
@@ -179,38 +179,38 @@ class StateTtlConfig:
             self.set_ttl(ttl)
 
         def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> Self:
-            """Set when the time of a value starts anew."""
+            """Set which accesses restart the time-to-live."""
             self._update_type = update_type
             return self
 
         def update_ttl_on_create_and_write(self) -> Self:
-            """Start the time anew when a value is written."""
+            """Restart the time-to-live when a value is written."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnCreateAndWrite)
 
         def update_ttl_on_read_and_write(self) -> Self:
-            """Start the time anew when a value is written or read."""
+            """Restart the time-to-live when a value is written or read."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)
 
         def set_state_visibility(self, state_visibility: StateTtlConfig.StateVisibility) -> Self:
-            """Set whether an expired value that is still there may be seen."""
+            """Set whether an expired value that has not been removed is visible."""
             self._state_visibility = state_visibility
             return self
 
         def return_expired_if_not_cleaned_up(self) -> Self:
-            """Hand an expired value out once more if it is still there."""
+            """Return an expired value that has not been removed."""
             return self.set_state_visibility(StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp)
 
         def never_return_expired(self) -> Self:
-            """Never hand out an expired value."""
+            """Never return an expired value."""
             return self.set_state_visibility(StateTtlConfig.StateVisibility.NeverReturnExpired)
 
         def set_ttl_time_characteristic(self, ttl_time_characteristic: StateTtlConfig.TtlTimeCharacteristic) -> Self:
-            """Set the clock of expiry."""
+            """Set the clock that decides about expiry."""
             self._ttl_time_characteristic = ttl_time_characteristic
             return self
 
         def use_processing_time(self) -> Self:
-            """Judge expiry by the worker's clock."""
+            """Use the worker's clock for expiry."""
             return self.set_ttl_time_characteristic(StateTtlConfig.TtlTimeCharacteristic.ProcessingTime)
 
         def cleanup_full_snapshot(self) -> Self:
@@ -220,11 +220,11 @@ class StateTtlConfig:
             return self
 
         def cleanup_incrementally(self, cleanup_size: int, run_cleanup_for_every_record: bool = False) -> Self:
-            """Look at entries of a hash map now and then and remove the expired ones.
+            """Check some entries of a hash map regularly and remove the expired ones.
 
             Args:
-                cleanup_size: entries per access in Flink; a sweep at the end of an epoch looks at 2,000 times as many.
-                run_cleanup_for_every_record: has no effect, as every epoch sweeps.
+                cleanup_size: entries per access in Flink; the sweep at the end of an epoch checks 2,000 times as many.
+                run_cleanup_for_every_record: ignored, because every epoch sweeps.
 
             Raises:
                 ValueError: ``cleanup_size`` is not positive.
@@ -248,12 +248,12 @@ class StateTtlConfig:
             return self
 
         def disable_cleanup_in_background(self) -> Self:
-            """Have no clean-up but those that are asked for; expired state is else removed only when it is met."""
+            """Disable the default background clean-up; access and chosen strategies still remove expired state."""
             self._is_cleanup_in_background = False
             return self
 
         def set_ttl(self, ttl: Time) -> Self:
-            """Set how long values live; a ``Duration`` will do as well.
+            """Set the time-to-live; a ``Duration`` works as well.
 
             Raises:
                 ValueError: ``ttl`` is not positive.

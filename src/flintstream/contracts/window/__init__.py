@@ -45,9 +45,9 @@ from flintstream.contracts.window.windows import (
 )
 
 MAX_LONG_VALUE = (1 << 63) - 1
-"""The largest Java ``long``: when event time ends."""
+"""The largest Java ``long``: the end of event time."""
 MIN_LONG_VALUE = -(1 << 63)
-"""The smallest Java ``long``: the watermark before there is one."""
+"""The smallest Java ``long``: the watermark before the first one."""
 
 __all__ = [
     "MAX_LONG_VALUE",

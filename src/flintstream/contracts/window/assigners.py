@@ -1,6 +1,6 @@
-"""The assigners of windows that do not merge."""
+"""Assigners of non-merging windows."""
 
-# ruff: noqa: ARG002 - an assigner has the methods of WindowAssigner whether it looks at every argument or not
+# ruff: noqa: ARG002 - the signatures are those of WindowAssigner
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from flintstream.contracts.window.base import Trigger
 
 NO_TIMESTAMP = (
-    "{} needs records with timestamps, but {!r} has none; call "
+    "{} needs records with timestamps, but {!r} has none: call "
     "data_stream.assign_timestamps_and_watermarks(...) before the window, or use processing-time windows"
 )
 
 
 def millis_of(length: Any) -> int:
-    """Return a length of time in ms; besides ``Time``, whatever :meth:`Duration.of` takes is fine."""
+    """Return a length of time in ms, given as a ``Time`` or anything that :meth:`Duration.of` accepts."""
     return Duration.of(length).to_millis()
 
 
 class _TimeAssigner(WindowAssigner[T_contra, TimeWindow]):
-    """What assigners of time windows share."""
+    """Base of the assigners of time windows."""
 
     _event_time: bool
 
@@ -135,7 +135,7 @@ class _Sliding(_TimeAssigner[T_contra]):
     def assign_windows(
         self, element: T_contra, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[TimeWindow]:
-        """Return the windows of a record, the newest first; none when it falls between windows (slide > size)."""
+        """Return the windows of a record, newest first; empty if it falls between windows (slide > size)."""
         time = self._time(element, timestamp, context)
         size = self._size
         newest = time - (time - self._offset) % self._slide
@@ -176,7 +176,7 @@ class SlidingProcessingTimeWindows(_Sliding[T_contra]):
 
 
 class GlobalWindows(WindowAssigner[T_contra, GlobalWindow]):
-    """One window for all records of a key; it fires when a trigger of the user's says so, never by itself."""
+    """One window for all records of a key. It fires only with a user-defined trigger."""
 
     def assign_windows(
         self,
@@ -189,7 +189,7 @@ class GlobalWindows(WindowAssigner[T_contra, GlobalWindow]):
 
     @staticmethod
     def create() -> GlobalWindows:
-        """Return such an assigner."""
+        """Return the assigner."""
         return GlobalWindows()
 
     def get_default_trigger(self, env: Any) -> Trigger[T_contra, GlobalWindow]:
@@ -209,11 +209,11 @@ class GlobalWindows(WindowAssigner[T_contra, GlobalWindow]):
 
 
 class _Counting(WindowAssigner[T_contra, CountWindow]):
-    """Numbers the records of each key, in state of the key."""
+    """Base of the count windows: numbers the records of each key in keyed state."""
 
     def __init__(self, window_size: int, state_name: str) -> None:
         if window_size <= 0:
-            raise ValueError(f"the size of a {type(self).__name__} must be 1 or more, but got {window_size}")
+            raise ValueError(f"the size of a {type(self).__name__} must be at least 1, but got {window_size}")
         self._window_size = window_size
         self._count_descriptor = ValueStateDescriptor(state_name, Types.LONG())
 
@@ -237,7 +237,7 @@ class _Counting(WindowAssigner[T_contra, CountWindow]):
 
 
 class CountTumblingWindowAssigner(_Counting[T_contra]):
-    """Windows of so many records of a key, one after the other; one that is not full at the end never fires."""
+    """Consecutive windows of a fixed number of records per key. A window that is not full at the end never fires."""
 
     def __init__(self, window_size: int) -> None:
         super().__init__(window_size, "tumble-count-assigner")
@@ -261,12 +261,12 @@ class CountTumblingWindowAssigner(_Counting[T_contra]):
 
 
 class CountSlidingWindowAssigner(_Counting[T_contra]):
-    """Windows of so many records of a key, one after every ``window_slide`` records; only full ones fire."""
+    """Windows of a fixed number of records per key, one every ``window_slide`` records. Only full windows fire."""
 
     def __init__(self, window_size: int, window_slide: int) -> None:
         super().__init__(window_size, "slide-count-assigner")
         if window_slide <= 0:
-            raise ValueError(f"the slide of a CountSlidingWindowAssigner must be 1 or more, but got {window_slide}")
+            raise ValueError(f"the slide of a CountSlidingWindowAssigner must be at least 1, but got {window_slide}")
         self._window_slide = window_slide
 
     @staticmethod
@@ -280,7 +280,7 @@ class CountSlidingWindowAssigner(_Counting[T_contra]):
         timestamp: int,
         context: WindowAssigner.WindowAssignerContext,
     ) -> Collection[CountWindow]:
-        """Return the windows of a record, the newest first; none when it falls between windows (slide > size)."""
+        """Return the windows of a record, newest first; empty if it falls between windows (slide > size)."""
         number, size, slide = self._number(context), self._window_size, self._window_slide
         newest = number // slide
         oldest = max((number - size) // slide + 1, 0)

@@ -1,4 +1,4 @@
-"""What assigners and triggers are asked, and what they may ask."""
+"""The interfaces of window assigners and triggers, and of their contexts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class TriggerResult(enum.Enum):
-    """What becomes of a window: whether its result is emitted, and whether its contents are dropped then."""
+    """A trigger's decision: whether to emit a window's result, and whether to drop its contents afterwards."""
 
     CONTINUE = (False, False)
     FIRE_AND_PURGE = (True, True)
@@ -40,7 +40,7 @@ class TriggerResult(enum.Enum):
     PURGE = (False, True)
 
     def is_fire(self) -> bool:
-        """Tell whether the window function runs; it does not on an empty window."""
+        """Tell whether the window function runs. It never runs on an empty window."""
         return self.value[0]
 
     def is_purge(self) -> bool:
@@ -49,17 +49,17 @@ class TriggerResult(enum.Enum):
 
 
 class Trigger(ABC, Generic[T_contra, W_contra]):
-    """Decides when a window's result is emitted.
+    """A rule for when a window emits its result.
 
-    A trigger object serves all keys and windows: what it must remember goes into partitioned state of its context.
+    One trigger object serves all keys and windows, so keep its state in the partitioned state of the context.
     """
 
     class TriggerContext(ABC):
-        """Time, timers and state of the key and window at hand."""
+        """Access to time, timers, and the state of the current key and window."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Return the worker's time in ms since the epoch."""
+            """Return the worker's clock time in ms since the epoch."""
 
         @abstractmethod
         def get_metric_group(self) -> MetricGroup:
@@ -71,11 +71,11 @@ class Trigger(ABC, Generic[T_contra, W_contra]):
 
         @abstractmethod
         def register_processing_time_timer(self, time: int) -> None:
-            """Ask for :meth:`Trigger.on_processing_time` when the worker's clock reaches ``time`` (ms)."""
+            """Schedule :meth:`Trigger.on_processing_time` for when the worker's clock reaches ``time`` (ms)."""
 
         @abstractmethod
         def register_event_time_timer(self, time: int) -> None:
-            """Ask for :meth:`Trigger.on_event_time` when the watermark reaches ``time`` (ms)."""
+            """Schedule :meth:`Trigger.on_event_time` for when the watermark reaches ``time`` (ms)."""
 
         @abstractmethod
         def delete_processing_time_timer(self, time: int) -> None:
@@ -104,30 +104,30 @@ class Trigger(ABC, Generic[T_contra, W_contra]):
 
         @abstractmethod
         def get_partitioned_state(self, state_descriptor: StateDescriptor) -> State:
-            """Return state of the key and window at hand."""
+            """Return the state of the current key and window."""
 
     class OnMergeContext(TriggerContext):
-        """What :meth:`Trigger.on_merge` is given."""
+        """The context of :meth:`Trigger.on_merge`."""
 
         @abstractmethod
         def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
-            """Move the state of the windows that were merged into that of the new window.
+            """Move the state of the merged windows into that of the new window.
 
             Raises:
-                Exception: That kind of state cannot be merged (value and map state).
+                Exception: The state is of a kind that cannot be merged (value and map state).
             """
 
     @abstractmethod
     def on_element(self, element: T_contra, timestamp: int, window: W_contra, ctx: TriggerContext) -> TriggerResult:
-        """Decide when a record was added to a window; a record without timestamp has ``Long.MIN_VALUE``."""
+        """Decide after a record was added; a record without a timestamp has ``Long.MIN_VALUE``."""
 
     @abstractmethod
     def on_processing_time(self, time: int, window: W_contra, ctx: TriggerContext) -> TriggerResult:
-        """Decide when a processing-time timer of the window fires."""
+        """Decide after a processing-time timer of the window fired."""
 
     @abstractmethod
     def on_event_time(self, time: int, window: W_contra, ctx: TriggerContext) -> TriggerResult:
-        """Decide when an event-time timer of the window fires."""
+        """Decide after an event-time timer of the window fired."""
 
     def can_merge(self) -> bool:
         """Tell whether the trigger works with windows that merge (sessions)."""
@@ -135,38 +135,38 @@ class Trigger(ABC, Generic[T_contra, W_contra]):
 
     @abstractmethod
     def on_merge(self, window: W_contra, ctx: OnMergeContext) -> None:
-        """Take over when ``window`` was made of several windows, whose :meth:`clear` is called afterwards."""
+        """Adopt the state of the windows merged into ``window``; :meth:`clear` is then called for each of them."""
 
     @abstractmethod
     def clear(self, window: W_contra, ctx: TriggerContext) -> None:
-        """Drop the timers and state of a window that is gone."""
+        """Drop the timers and state of a removed window."""
 
 
 class WindowAssigner(ABC, Generic[T_contra, W]):
-    """Decides which windows a record belongs to."""
+    """A rule for which windows a record belongs to."""
 
     class WindowAssignerContext(ABC):
-        """What an assigner may ask."""
+        """The context of an assigner."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Return the worker's time in ms since the epoch."""
+            """Return the worker's clock time in ms since the epoch."""
 
         @abstractmethod
         def get_runtime_context(self) -> RuntimeContext:
-            """Return the runtime context, whose state is that of the record's key."""
+            """Return the runtime context, scoped to the record's key."""
 
     @abstractmethod
     def assign_windows(self, element: T_contra, timestamp: int, context: WindowAssignerContext) -> Collection[W]:
-        """Return the windows of a record; a record without timestamp has ``Long.MIN_VALUE``."""
+        """Return the windows of a record; a record without a timestamp has ``Long.MIN_VALUE``."""
 
     @abstractmethod
     def get_default_trigger(self, env: Any) -> Trigger[T_contra, W]:
-        """Return the trigger that is used unless the user sets one."""
+        """Return the trigger to use if the user sets none."""
 
     @abstractmethod
     def get_window_serializer(self) -> TypeSerializer[W]:
-        """Return what writes the assigner's windows to bytes."""
+        """Return the serializer of the assigner's windows."""
 
     @abstractmethod
     def is_event_time(self) -> bool:
@@ -174,23 +174,23 @@ class WindowAssigner(ABC, Generic[T_contra, W]):
 
 
 class MergingWindowAssigner(WindowAssigner[T_contra, W]):
-    """Assigns windows that may become one when further records come."""
+    """An assigner of windows that may merge as more records arrive."""
 
     class MergeCallback(ABC, Generic[W_contra]):
-        """Is told which windows become one."""
+        """A callback for merged windows."""
 
         @abstractmethod
         def merge(self, to_be_merged: Iterable[W_contra], merge_result: W_contra) -> None:
-            """Replace the windows ``to_be_merged`` by ``merge_result``."""
+            """Replace the windows ``to_be_merged`` with ``merge_result``."""
 
     @abstractmethod
     def merge_windows(self, windows: Iterable[W], callback: MergeCallback[W]) -> None:
-        """Tell ``callback`` which of ``windows`` become one, if any."""
+        """Call ``callback`` for each group of ``windows`` that merge."""
 
 
 class SessionWindowTimeGapExtractor(ABC, Generic[T_contra]):
-    """Says for each record after how much silence its session ends."""
+    """A function that returns the session gap of each record."""
 
     @abstractmethod
     def extract(self, element: T_contra) -> int:
-        """Return the gap in ms, more than 0."""
+        """Return the gap in ms, greater than 0."""

@@ -1,4 +1,4 @@
-"""The assigners of sessions: windows that grow with their records and merge when they meet."""
+"""Assigners of sessions: windows that grow with their records and merge when they touch."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class _Sessions(_TimeAssigner[T_contra], MergingWindowAssigner[T_contra, TimeWin
     def assign_windows(
         self, element: T_contra, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[TimeWindow]:
-        """Return a session of this record alone."""
-        # Unlike other event-time windows, sessions take records without timestamps, at Long.MIN_VALUE
+        """Return a session for this record alone."""
+        # Unlike other event-time windows, sessions accept records without timestamps, at Long.MIN_VALUE
         start = timestamp if self._event_time else context.get_current_processing_time()
         return [TimeWindow(start, start + self._gap(element))]
 
@@ -74,29 +74,29 @@ class _DynamicGapSessions(_Sessions[T_contra]):
 
 
 class DynamicEventTimeSessionWindows(_DynamicGapSessions[T_contra]):
-    """Sessions by the timestamps of records, whose gap depends on the record."""
+    """Sessions by the timestamps of records, with a gap that depends on the record."""
 
     _event_time = True
 
     @staticmethod
     def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicEventTimeSessionWindows[T]:
-        """Return sessions that end after as much silence as ``extractor`` says."""
+        """Return sessions whose gap is returned by ``extractor``."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
 class DynamicProcessingTimeSessionWindows(_DynamicGapSessions[T_contra]):
-    """Sessions by the worker's clock, whose gap depends on the record."""
+    """Sessions by the worker's clock, with a gap that depends on the record."""
 
     _event_time = False
 
     @staticmethod
     def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicProcessingTimeSessionWindows[T]:
-        """Return sessions that end after as much silence as ``extractor`` says."""
+        """Return sessions whose gap is returned by ``extractor``."""
         return DynamicProcessingTimeSessionWindows(extractor)
 
 
 class EventTimeSessionWindows(_FixedGapSessions[T_contra]):
-    """Sessions by the timestamps of records: a window ends when no record came for a gap (ms).
+    """Sessions by the timestamps of records: a window ends after a gap (ms) without records.
 
     Raises:
         ValueError: The gap is not positive.
@@ -106,17 +106,17 @@ class EventTimeSessionWindows(_FixedGapSessions[T_contra]):
 
     @staticmethod
     def with_gap(size: Time) -> EventTimeSessionWindows:
-        """Return sessions that end after a silence of ``size``."""
+        """Return sessions that end after a gap of ``size``."""
         return EventTimeSessionWindows(millis_of(size))
 
     @staticmethod
     def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicEventTimeSessionWindows[T]:
-        """Return sessions that end after as much silence as ``extractor`` says."""
+        """Return sessions whose gap is returned by ``extractor``."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
 class ProcessingTimeSessionWindows(_FixedGapSessions[T_contra]):
-    """Sessions by the worker's clock: a window ends when no record came for a gap (ms).
+    """Sessions by the worker's clock: a window ends after a gap (ms) without records.
 
     Raises:
         ValueError: The gap is not positive.
@@ -126,10 +126,10 @@ class ProcessingTimeSessionWindows(_FixedGapSessions[T_contra]):
 
     @staticmethod
     def with_gap(size: Time) -> ProcessingTimeSessionWindows:
-        """Return sessions that end after a silence of ``size``."""
+        """Return sessions that end after a gap of ``size``."""
         return ProcessingTimeSessionWindows(millis_of(size))
 
     @staticmethod
     def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicProcessingTimeSessionWindows[T]:
-        """Return sessions that end after as much silence as ``extractor`` says."""
+        """Return sessions whose gap is returned by ``extractor``."""
         return DynamicProcessingTimeSessionWindows(extractor)

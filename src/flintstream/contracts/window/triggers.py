@@ -1,6 +1,6 @@
-"""The triggers that come with the API."""
+"""The built-in triggers."""
 
-# ruff: noqa: ARG002 - a trigger has the methods of Trigger whether it looks at every argument or not
+# ruff: noqa: ARG002 - the signatures are those of Trigger
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CONTINUE, FIRE = TriggerResult.CONTINUE, TriggerResult.FIRE
 
 
 class EventTimeTrigger(Trigger[T_contra, TimeWindow]):
-    """Fires when the watermark passes the end of the window, and for each late record after that."""
+    """A trigger that fires when the watermark passes the end of the window, and then for each late record."""
 
     def on_element(
         self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
     ) -> TriggerResult:
-        """Fire at once if the window has ended, else wait for its end."""
+        """Fire immediately if the window has ended, else wait for its end."""
         end = window.max_timestamp()
         if end <= ctx.get_current_watermark():
             return FIRE
@@ -43,7 +43,7 @@ class EventTimeTrigger(Trigger[T_contra, TimeWindow]):
         return FIRE if time == window.max_timestamp() else CONTINUE
 
     def can_merge(self) -> bool:
-        """Works with sessions."""
+        """Return True: the trigger works with sessions."""
         return True
 
     def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
@@ -58,12 +58,12 @@ class EventTimeTrigger(Trigger[T_contra, TimeWindow]):
 
     @staticmethod
     def create() -> EventTimeTrigger:
-        """Return such a trigger."""
+        """Return the trigger."""
         return EventTimeTrigger()
 
 
 class ProcessingTimeTrigger(Trigger[T_contra, TimeWindow]):
-    """Fires when the worker's clock passes the end of the window."""
+    """A trigger that fires when the worker's clock passes the end of the window."""
 
     def on_element(
         self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
@@ -81,7 +81,7 @@ class ProcessingTimeTrigger(Trigger[T_contra, TimeWindow]):
         return CONTINUE
 
     def can_merge(self) -> bool:
-        """Works with sessions."""
+        """Return True: the trigger works with sessions."""
         return True
 
     def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
@@ -96,12 +96,12 @@ class ProcessingTimeTrigger(Trigger[T_contra, TimeWindow]):
 
     @staticmethod
     def create() -> ProcessingTimeTrigger:
-        """Return such a trigger."""
+        """Return the trigger."""
         return ProcessingTimeTrigger()
 
 
 class _ContinuousTrigger(Trigger[T_contra, TimeWindow]):
-    """What both continuous triggers share: the next firing of a window is in its state."""
+    """Base of the continuous triggers; keeps the time of the next firing in the window's state."""
 
     def __init__(self, interval: int) -> None:
         if interval <= 0:
@@ -118,7 +118,7 @@ class _ContinuousTrigger(Trigger[T_contra, TimeWindow]):
     def register_next_fire_timestamp(
         self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext, fire_timestamp_state: ReducingState[int]
     ) -> None:
-        """Fire next one interval after ``time`` (ms), at the end of the window at the latest."""
+        """Schedule the next firing one interval after ``time`` (ms), or at the end of the window if that is earlier."""
         following = min(time + self.interval, window.max_timestamp())
         fire_timestamp_state.add(following)
         self._register(following, ctx)
@@ -137,18 +137,18 @@ class _ContinuousTrigger(Trigger[T_contra, TimeWindow]):
         return FIRE
 
     def can_merge(self) -> bool:
-        """Works with sessions."""
+        """Return True: the trigger works with sessions."""
         return True
 
     def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
-        """Go on with the earliest firing of the merged windows."""
+        """Continue with the earliest firing of the merged windows."""
         ctx.merge_partitioned_state(self.state_desc)
         following = ctx.get_partitioned_state(self.state_desc).get()
         if following is not None:
             self._register(following, ctx)
 
     def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
-        """Delete the timer and its time."""
+        """Delete the timer and its stored time."""
         state = ctx.get_partitioned_state(self.state_desc)
         following = state.get()
         if following is not None:
@@ -157,7 +157,7 @@ class _ContinuousTrigger(Trigger[T_contra, TimeWindow]):
 
 
 class ContinuousEventTimeTrigger(_ContinuousTrigger[T_contra]):
-    """Fires every interval (ms) as the watermark passes, and at the end of the window."""
+    """A trigger that fires every interval (ms) of event time, and at the end of the window."""
 
     @staticmethod
     def of(interval: Time) -> ContinuousEventTimeTrigger:
@@ -173,7 +173,7 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T_contra]):
     def on_element(
         self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
     ) -> TriggerResult:
-        """Fire at once if the window has ended, else plan the next firing."""
+        """Fire immediately if the window has ended, else schedule the next firing."""
         end = window.max_timestamp()
         if end <= ctx.get_current_watermark():
             return FIRE
@@ -186,12 +186,12 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T_contra]):
         return CONTINUE
 
     def on_event_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Fire when planned, and at the end of the window."""
+        """Fire on schedule, and at the end of the window."""
         return FIRE if time == window.max_timestamp() else self._fire_if_planned(time, window, ctx)
 
 
 class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T_contra]):
-    """Fires every interval (ms) of the worker's clock, and at the end of the window."""
+    """A trigger that fires every interval (ms) of the worker's clock, and at the end of the window."""
 
     @staticmethod
     def of(interval: Time) -> ContinuousProcessingTimeTrigger:
@@ -207,12 +207,12 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T_contra]):
     def on_element(
         self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
     ) -> TriggerResult:
-        """Plan the next firing."""
+        """Schedule the next firing."""
         self._schedule_first(ctx.get_current_processing_time(), window, ctx)
         return CONTINUE
 
     def on_processing_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
-        """Fire when planned."""
+        """Fire on schedule."""
         return self._fire_if_planned(time, window, ctx)
 
     def on_event_time(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
@@ -221,7 +221,7 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T_contra]):
 
 
 class PurgingTrigger(Trigger[T_contra, Window]):
-    """Drops the contents of a window whenever another trigger fires it."""
+    """A trigger that also drops the contents of a window when its nested trigger fires."""
 
     def __init__(self, nested_trigger: Trigger[T_contra]) -> None:
         self.nested_trigger = nested_trigger
@@ -254,7 +254,7 @@ class PurgingTrigger(Trigger[T_contra, Window]):
         self.nested_trigger.clear(window, ctx)
 
     def can_merge(self) -> bool:
-        """Works with sessions if the nested trigger does."""
+        """Return whether the nested trigger works with sessions."""
         return self.nested_trigger.can_merge()
 
     def on_merge(self, window: Window, ctx: Trigger.OnMergeContext) -> None:
@@ -263,11 +263,11 @@ class PurgingTrigger(Trigger[T_contra, Window]):
 
 
 class CountTrigger(Trigger[T_contra, Window]):
-    """Fires whenever that many more records have come into a window; any kind of window will do."""
+    """A trigger that fires after every ``window_size`` records of a window, for any kind of window."""
 
     def __init__(self, window_size: int) -> None:
         if window_size <= 0:
-            raise ValueError(f"a CountTrigger needs a count of 1 or more, but got {window_size}")
+            raise ValueError(f"a CountTrigger needs a count of at least 1, but got {window_size}")
         self._window_size = window_size
         self._count_state_descriptor = ReducingStateDescriptor("count", operator.add, Types.LONG())
 
@@ -279,7 +279,7 @@ class CountTrigger(Trigger[T_contra, Window]):
     def on_element(
         self, element: T_contra, timestamp: int, window: Window, ctx: Trigger.TriggerContext
     ) -> TriggerResult:
-        """Count; fire and start anew at the limit."""
+        """Count the record; fire and restart the count at the limit."""
         count = ctx.get_partitioned_state(self._count_state_descriptor)
         count.add(1)
         if count.get() < self._window_size:
@@ -296,7 +296,7 @@ class CountTrigger(Trigger[T_contra, Window]):
         return CONTINUE
 
     def can_merge(self) -> bool:
-        """Works with sessions."""
+        """Return True: the trigger works with sessions."""
         return True
 
     def on_merge(self, window: Window, ctx: Trigger.OnMergeContext) -> None:
@@ -309,7 +309,7 @@ class CountTrigger(Trigger[T_contra, Window]):
 
 
 class NeverTrigger(Trigger[T_contra, GlobalWindow]):
-    """Never fires: the default of :class:`GlobalWindows`, which therefore need a trigger of the user's."""
+    """A trigger that never fires: the default of :class:`GlobalWindows`, which need a user-defined trigger."""
 
     def on_element(
         self,

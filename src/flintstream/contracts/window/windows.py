@@ -1,4 +1,4 @@
-"""The kinds of windows, and how they are written to bytes."""
+"""The kinds of windows, and their serializers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Window(ABC):
 
 
 class TimeWindow(tuple[int, int], Window):
-    """A span of time from ``start``, which belongs to it, to ``end``, which does not (ms). Immutable, and ordered.
+    """The span of time from ``start`` (inclusive) to ``end`` (exclusive), in ms. Immutable and ordered.
 
     >>> TimeWindow(0, 10).max_timestamp()
     9
     """
 
-    # A tuple, because windows are parts of state keys: for every record one is hashed, here without Python code.
+    # A tuple, because windows are parts of state keys: every record hashes one, and a tuple runs no Python code for it.
     __slots__ = ()
 
     def __new__(cls, start: int, end: int) -> Self:
-        """Make the window of ``start`` and ``end``, both in ms."""
+        """Make the window from ``start`` to ``end``, both in ms."""
         return super().__new__(cls, (start, end))
 
     start = property(itemgetter(0), doc="The first timestamp (ms) that belongs to the window.")
@@ -58,12 +58,12 @@ class TimeWindow(tuple[int, int], Window):
         return self[0] <= other[1] and other[0] <= self[1]
 
     def cover(self, other: TimeWindow) -> TimeWindow:
-        """Return the smallest window that both windows fit into."""
+        """Return the smallest window that contains both windows."""
         return TimeWindow(min(self.start, other.start), max(self.end, other.end))
 
     @staticmethod
     def get_window_start_with_offset(timestamp: int, offset: int, window_size: int) -> int:
-        """Return where the window of a timestamp starts when windows lie end to end (ms); negative ones are fine.
+        """Return the start (ms) of the tumbling window of a timestamp, which may be negative.
 
         >>> TimeWindow.get_window_start_with_offset(-1, 0, 10)
         -10
@@ -72,7 +72,7 @@ class TimeWindow(tuple[int, int], Window):
 
     @staticmethod
     def merge_windows(windows: Iterable[TimeWindow], callback: MergingWindowAssigner.MergeCallback[TimeWindow]) -> None:
-        """Tell ``callback`` about every group of windows that overlap or touch, and the window that covers each."""
+        """Call ``callback`` with each group of windows that overlap or touch, and the window that covers them."""
         group: set[TimeWindow] = set()
         covering: TimeWindow | None = None
         for window in sorted(windows):
@@ -105,12 +105,12 @@ class TimeWindow(tuple[int, int], Window):
 
 
 class CountWindow(tuple[int], Window):
-    """A number of records, told apart by ``id``; no time belongs to it."""
+    """A numbered group of records, without a time."""
 
-    __slots__ = ()  # a tuple for the reason that TimeWindow is one
+    __slots__ = ()  # a tuple for the same reason as TimeWindow
 
     def __new__(cls, id: int) -> Self:
-        """Make the window of a number."""
+        """Make the window with the number ``id``."""
         return super().__new__(cls, (id,))
 
     id = property(itemgetter(0), doc="The number of the window.")
@@ -138,7 +138,7 @@ class CountWindow(tuple[int], Window):
 
 
 class GlobalWindow(Window):
-    """The one window that all records of a key are in."""
+    """The single window of all records of a key."""
 
     __slots__ = ()
 
@@ -172,7 +172,7 @@ def _read(stream: BytesIO, size: int) -> bytes:
 
 
 class TimeWindowSerializer(TypeSerializer[TimeWindow]):
-    """Writes start and end as 64-bit numbers, high byte first."""
+    """A serializer that writes start and end as big-endian 64-bit numbers."""
 
     def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
         """Write a window."""
@@ -184,7 +184,7 @@ class TimeWindowSerializer(TypeSerializer[TimeWindow]):
 
 
 class CountWindowSerializer(TypeSerializer[CountWindow]):
-    """Writes the id as a 64-bit number, high byte first."""
+    """A serializer that writes the id as a big-endian 64-bit number."""
 
     def serialize(self, element: CountWindow, stream: BytesIO) -> None:
         """Write a window."""
@@ -196,7 +196,7 @@ class CountWindowSerializer(TypeSerializer[CountWindow]):
 
 
 class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
-    """Writes one zero byte, as there is only one such window."""
+    """A serializer that writes one zero byte, because there is only one global window."""
 
     def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:  # noqa: ARG002 - the contract
         """Write the window."""
