@@ -534,7 +534,7 @@ def test_wrong_settings_are_refused_when_the_sink_is_built(tmp_path):
         FileSink.for_row_format(str(tmp_path), "utf-8")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="needs a RollingPolicy"):
         builder(tmp_path).with_rolling_policy(5)
-    with pytest.raises(PlanError, match="there is no file system for nowhere:"):
+    with pytest.raises(PlanError, match="no file system supports nowhere:"):
         FileSink.for_row_format("nowhere://bucket/out", Lines())
     with pytest.raises(PlanError, match="needs a number of checkpoints or a size"):
         FileCompactStrategy.builder().set_num_compact_threads(2).build()

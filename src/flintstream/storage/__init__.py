@@ -1,1 +1,1 @@
-"""Where files are kept: what a path or URI means, and the stores for this machine, for memory and for fsspec."""
+"""Paths and URIs, and the file stores behind them: the local disk, memory and fsspec."""

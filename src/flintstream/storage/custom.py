@@ -1,4 +1,4 @@
-"""Stores that a program brings along."""
+"""File stores that the user's program defines."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class CustomFileStore:
-    """Stands for a user's store, and brings its class along to the workers, which cannot import the user's script.
+    """A wrapper that pickles a user's store by value, because workers cannot import the user's script.
 
-    All methods are those of the store itself.
+    All methods delegate to the store.
     """
 
     def __init__(self, store: FileStore) -> None:
-        """Stand for ``store``."""
+        """Wrap ``store``."""
         self.store = store
 
     def child(self, path: str) -> CustomFileStore:

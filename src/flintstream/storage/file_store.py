@@ -1,8 +1,8 @@
-"""What a store of files does, and which one a path or URI leads to.
+"""The protocol of a file store, and the choice of a store for a path or URI.
 
-A store is a directory tree under a root. Paths are relative to it, with ``/`` between their parts; ``""`` is the root.
-Files appear complete or not at all, and what has appeared survives a crash as far as the medium does. Stores travel to
-the workers, so they are small and can be pickled.
+A store is a directory tree under a root. Paths are relative to the root and use ``/`` as separator; ``""`` is the root.
+A file becomes visible only when it is complete, and a visible file survives a crash if the medium does. Stores are sent
+to the workers, so they are small and picklable.
 """
 
 from __future__ import annotations
@@ -21,73 +21,73 @@ __all__ = ["FileStore", "file_store"]
 
 
 class FileStore(Protocol):
-    """The operations; all raise when the medium fails: :class:`OSError`, or what the client of a store has for that."""
+    """The operations of a store. All raise :class:`OSError`, or the client's own error, if the medium fails."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file, in place of an older one if there is one; it is durable when this returns."""
+        """Write a file, replacing any existing one; the file is durable when this returns."""
 
     def read(self, path: str) -> bytes:
         """Return the content of a file.
 
         Raises:
-            FileNotFoundError: It does not exist.
+            FileNotFoundError: The file does not exist.
         """
 
     def create(self, path: str) -> AbstractContextManager[BinaryIO]:
-        """Return what to write a large file into; it appears when the context is left, and not if by an exception."""
+        """Return a context manager to write a large file; the file appears on exit, but not after an exception."""
 
     def open(self, path: str) -> BinaryIO:
-        """Open a file for reading; it can seek, and is to be closed.
+        """Open a file for reading; the file is seekable, and the caller closes it.
 
         Raises:
-            FileNotFoundError: It does not exist.
+            FileNotFoundError: The file does not exist.
         """
 
     def put(self, local: str, path: str) -> None:
-        """Write the content of a file of this machine.
+        """Store the content of a local file.
 
-        A file whose name ends in ``.sst`` is never written to again, so that a store may keep a hard link.
+        A file whose name ends in ``.sst`` never changes, so a store may keep a hard link to it.
         """
 
     def get(self, path: str, local: str) -> None:
-        """Copy a file to this machine; hard links are as in :meth:`put`.
+        """Copy a file to this machine, or hard-link it as in :meth:`put`.
 
         Raises:
-            FileNotFoundError: It does not exist.
+            FileNotFoundError: The file does not exist.
         """
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is such a file."""
+        """Tell whether the file exists."""
 
     def size(self, path: str) -> int:
-        """Return the bytes that a file has.
+        """Return the size of a file in bytes.
 
         Raises:
-            FileNotFoundError: It does not exist.
+            FileNotFoundError: The file does not exist.
         """
 
     def delete(self, path: str) -> None:
-        """Delete a file, if it exists."""
+        """Delete a file if it exists."""
 
     def delete_tree(self, path: str) -> None:
-        """Delete a directory with all that is in it, if it exists."""
+        """Delete a directory and its contents if it exists."""
 
     def list(self, path: str) -> list[str]:
-        """Return the names of all files below a directory, relative to it and sorted; none if it does not exist."""
+        """Return the sorted names, relative to a directory, of all files below it; empty if it does not exist."""
 
     def uri(self, path: str) -> str:
-        """Return how a user would write the place."""
+        """Return the path or URI as a user would write it."""
 
     def child(self, path: str) -> FileStore:
-        """Return the store whose root is a directory of this one."""
+        """Return a store rooted at a directory of this one."""
 
 
 def file_store(place: str | os.PathLike[str] | Location) -> FileStore:
-    """Return the store for a directory: a path of this machine, or ``file:``, ``memory://`` or a URI fsspec knows.
+    """Return the store for a directory: a local path, ``file:``, ``memory://`` or a URI that fsspec supports.
 
     Raises:
         MissingDependencyError: The client of the file system is not installed.
-        PlanError: There is no client for such a URI.
+        PlanError: No client supports the URI.
 
     >>> file_store("file:///data/checkpoints").uri("job/chk-1")
     '/data/checkpoints/job/chk-1'

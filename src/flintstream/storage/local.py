@@ -1,7 +1,7 @@
-"""The durable store of this machine: files that are created, replaced, renamed and appended to.
+"""Durable files on this machine: created, replaced, renamed and appended to.
 
-Checkpoints and sinks count on its promises. A file is on disk before it gets its name, and so is the entry of its
-directory before anything refers to it.
+Checkpoints and sinks rely on two guarantees. A file is on disk before it gets its name, and its directory entry is on
+disk before anything refers to it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ FLUSH_BYTES = 1 << 20
 
 
 class LocalFileStore:
-    """Keeps files in a directory of this machine, or of one that is mounted."""
+    """A store in a directory of this machine, mounted file systems included."""
 
     def __init__(self, root: str) -> None:
-        """Keep files in ``root``, which need not exist; a relative one is meant from here, wherever the store goes."""
+        """Keep files in ``root``, which need not exist; a relative path is resolved here, not on the workers."""
         self.root = os.path.abspath(root)  # noqa: PTH100 - resolve() would replace links
 
     def write(self, path: str, data: bytes) -> None:
@@ -42,7 +42,7 @@ class LocalFileStore:
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
-        """Return what to write a file into."""
+        """Return a context manager to write a file."""
         with self._replacing(path) as temporary, temporary.open("wb") as file:
             yield file
             complete(file)
@@ -52,21 +52,21 @@ class LocalFileStore:
         return self._path(path).open("rb")
 
     def put(self, local: str, path: str) -> None:
-        """Write the content of a file, or link it."""
+        """Store the content of a local file, or hard-link it."""
         with self._replacing(path) as temporary:
             _link_or_copy(Path(local), temporary, immutable=local.endswith(".sst"))
             sync(temporary)
 
     def get(self, path: str, local: str) -> None:
-        """Copy a file, or link it."""
+        """Copy a file, or hard-link it."""
         _link_or_copy(self._path(path), Path(local), immutable=local.endswith(".sst"))
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is such a file."""
+        """Tell whether the file exists."""
         return self._path(path).is_file()
 
     def size(self, path: str) -> int:
-        """Return the bytes that a file has."""
+        """Return the size of a file in bytes."""
         return self._path(path).stat().st_size
 
     def delete(self, path: str) -> None:
@@ -79,7 +79,7 @@ class LocalFileStore:
             shutil.rmtree(self._path(path))
 
     def list(self, path: str) -> list[str]:
-        """Return the names of all files below a directory; what was never completed is not among them."""
+        """Return the names of all complete files below a directory."""
         top = self._path(path)
         found = (Path(directory, name) for directory, _, names in os.walk(top) for name in names)
         return sorted(file.relative_to(top).as_posix() for file in found if not is_partial(file.name))
@@ -97,7 +97,7 @@ class LocalFileStore:
 
     @contextlib.contextmanager
     def _replacing(self, path: str) -> Iterator[Path]:
-        """Return the path of a file that takes the other's place when all went well, and is gone if not."""
+        """Yield a temporary path whose file replaces ``path`` on success and is deleted on an error."""
         target = self._path(path)
         _make_directory(target.parent)
         temporary = target.with_name(partial_name(target.name))
@@ -120,7 +120,7 @@ class LocalFileStore:
 
 
 def _make_directory(directory: Path) -> None:
-    """Make a directory and what is missing above it, durably."""
+    """Create a directory and its missing parents, durably."""
     missing = []
     while not directory.is_dir():
         missing.append(directory)
@@ -131,12 +131,12 @@ def _make_directory(directory: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Bring the content of a file, or the entries of a directory, to disk.
+    """Flush the content of a file, or the entries of a directory, to disk.
 
     Raises:
-        FileNotFoundError: It does not exist.
+        FileNotFoundError: The path does not exist.
     """
-    if os.name == "nt" and path.is_dir():  # Windows cannot, and needs not
+    if os.name == "nt" and path.is_dir():  # Windows cannot sync directories, and need not
         return
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -159,24 +159,24 @@ def _link_or_copy(source: Path, target: Path, *, immutable: bool) -> None:
 
 
 def sync_entries(directory: Path) -> None:
-    """Bring the entries of a directory to disk, if the directory still exists."""
-    with contextlib.suppress(FileNotFoundError):  # its files were complete before a restart, and are gone since
+    """Flush the entries of a directory to disk if the directory still exists."""
+    with contextlib.suppress(FileNotFoundError):  # its files were complete before a restart and have since been removed
         sync(directory)
 
 
 def complete(file: BinaryIO) -> None:
-    """Bring a file that was written as a whole to disk, and close it."""
+    """Flush a fully written file to disk and close it."""
     file.flush()
     os.fsync(file.fileno())
     file.close()
 
 
 def cut(path: str, length: int) -> None:
-    """Take away what a file has beyond ``length`` bytes.
+    """Truncate a file to ``length`` bytes.
 
     Raises:
-        FileNotFoundError: It does not exist.
-        OSError: It has fewer bytes.
+        FileNotFoundError: The file does not exist.
+        OSError: The file has fewer bytes.
     """
     size = os.stat(path).st_size  # noqa: PTH116 - called for every file
     if size < length:
@@ -186,18 +186,18 @@ def cut(path: str, length: int) -> None:
 
 
 def too_short(path: str, size: int, length: int) -> OSError:
-    """Return the error for a file that has lost bytes that were written to it."""
+    """Return the error for a file that has lost written bytes."""
     return OSError(f"{path} has {size} bytes, but {length} had been written to it")
 
 
 class AppendedFile:
-    """A file of this machine that grows over several epochs, and whose length is known exactly.
+    """A local file that grows over several epochs and whose exact length is known.
 
-    It is opened for appending, so that the bytes that a lost attempt may still write show as a surplus.
+    The file is opened for appending, so bytes that a lost attempt still writes show as a surplus.
     """
 
     def __init__(self, path: str, length: int = 0) -> None:
-        """Open a file that has ``length`` bytes, or begin one."""
+        """Open a file that has ``length`` bytes, or create it."""
         self.path = path
         self.length = length
         self._buffered: list[bytes] = []
@@ -205,7 +205,7 @@ class AppendedFile:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def write(self, data: bytes) -> None:
-        """Append; up to 1 MiB waits in memory."""
+        """Append ``data``; up to 1 MiB is buffered in memory."""
         self._buffered.append(data)
         self._buffered_bytes += len(data)
         self.length += len(data)
@@ -220,23 +220,21 @@ class AppendedFile:
         self._buffered_bytes = 0
 
     def flush(self) -> None:
-        """Write what waits in memory.
+        """Write the buffered bytes.
 
         Raises:
-            OSError: The file has another length than expected: something else writes to it.
+            OSError: The file does not have the expected length, because something else writes to it.
         """
         self._flush()
         size = os.fstat(self._descriptor).st_size
         if size != self.length:
-            raise OSError(
-                f"{self.path} has {size} bytes where {self.length} were written: something else writes to it too"
-            )
+            raise OSError(f"{self.path} has {size} bytes but {self.length} were written: something else writes to it")
 
     def sync(self) -> None:
-        """Bring everything that was written to disk."""
+        """Flush all written bytes to disk."""
         self._flush()
         os.fsync(self._descriptor)
 
     def close(self) -> None:
-        """Close the file; what waits in memory is lost."""
+        """Close the file and discard buffered bytes."""
         os.close(self._descriptor)

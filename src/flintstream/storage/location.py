@@ -1,4 +1,4 @@
-"""The one reader of paths and URIs: options, commands, sources, sinks and checkpoints all read them here."""
+"""Parsing of paths and URIs, shared by options, commands, sources, sinks and checkpoints."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from flintstream.errors import PlanError
 
 __all__ = ["Location", "names_scheme"]
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?=:)")  # of two letters at least: C: is a drive
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?=:)")  # at least two letters, since C: is a drive
 _SLASHES = re.compile("/+")
 _ENDING = re.compile(r"[\s/]+\Z")
 _THIS_MACHINE = frozenset({"", "localhost"})
 _LITERAL = frozenset({"http", "https"})
-"""Here two slashes are not one, and '..' may be part of a query."""
+"""Schemes whose paths are kept verbatim: '//' is significant, and '..' may be part of a query."""
 
 
 def names_scheme(text: str) -> bool:
-    """Tell whether a text is a URI rather than a path.
+    """Tell whether ``text`` is a URI rather than a path.
 
     >>> names_scheme("s3://bucket/x"), names_scheme("FILE:/x"), names_scheme("data/x"), names_scheme("C:/x")
     (True, True, False, False)
@@ -30,36 +30,36 @@ def names_scheme(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Location:
-    """A file or directory: of this machine, mounted ones included, or of a file system that fsspec knows.
+    """A file or directory on this machine, mounted file systems included, or on a file system that fsspec supports.
 
-    ``str()`` gives an absolute path for the first kind and a URI for the second. Parsing that text again gives an
-    equal location, in any directory and any process.
+    ``str()`` returns an absolute path for the first kind and a URI for the second. Parsing that text returns an equal
+    location, in any directory and any process.
 
     >>> str(Location.parse("FILE:///data//in/")), str(Location.parse("S3://Bucket/in/../out"))
     ('/data/in', 's3://Bucket/out')
     """
 
     scheme: str
-    """In lower case; ``file`` for this machine."""
+    """The scheme in lower case; ``file`` for this machine."""
     authority: str | None
-    """The bucket or host, such as ``name:8020``; empty if there is none, None where fsspec alone reads what follows."""
+    """The bucket or host, such as ``name:8020``; empty if absent, None if only fsspec can read the rest of the URI."""
     path: str
-    """Begins with a slash and has no empty, ``.`` or ``..`` parts; empty for the top of a bucket."""
+    """The path, with a leading slash and no empty, ``.`` or ``..`` parts; empty for the top of a bucket."""
 
     @classmethod
     def parse(cls, given: str | os.PathLike[str], what: str = "the path") -> Location:
-        """Read a path or URI as PyFlink does.
+        """Parse a path or URI as PyFlink does.
 
-        A relative path starts in the current directory. ``~`` and ``%20`` stand for themselves. Blanks around a URI do
-        not count. This asks no file system and needs no client.
+        A relative path starts in the current directory. ``~`` and ``%20`` are taken literally. Blanks around a URI are
+        ignored. Parsing accesses no file system and needs no client.
 
         Args:
-            given: a path, ``file:/path``, ``file:///path``, ``file://localhost/path``, or another URI.
-            what: what errors call it, such as the name of an option in quotes.
+            given: A path, ``file:/path``, ``file:///path``, ``file://localhost/path``, or another URI.
+            what: The subject of error messages, such as an option name in quotes.
 
         Raises:
-            TypeError: It is neither a text nor a path object.
-            PlanError: It is empty, names a host for a local file, or has a scheme but no absolute path.
+            TypeError: ``given`` is neither a str nor a path object.
+            PlanError: ``given`` is empty, names a host for a local file, or has a scheme but no absolute path.
 
         >>> Location.parse("s3://bucket/in")
         Location(scheme='s3', authority='bucket', path='/in')
@@ -101,31 +101,31 @@ class Location:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is on this machine or mounted there."""
+        """Whether the location is on this machine or mounted there."""
         return self.scheme == "file"
 
     @property
     def uri(self) -> str:
-        """The URI, for this machine, too: ``file:///data``. Blanks and percent signs stand for themselves."""
+        """The URI; a local path becomes ``file:///data``. Blanks and percent signs are not escaped."""
         return (
             f"{self.scheme}:{self.path}" if self.authority is None else f"{self.scheme}://{self.authority}{self.path}"
         )
 
     @property
     def flink_text(self) -> str:
-        """The URI in the form in which Flink shows it: ``file:/data``, ``hdfs:/data``, ``s3://bucket/data``."""
+        """The URI as Flink shows it: ``file:/data``, ``hdfs:/data``, ``s3://bucket/data``."""
         return self.uri if self.authority or self.authority is None else f"{self.scheme}:{self.path}"
 
     @property
     def is_root(self) -> bool:
-        """Whether it is the top of a file system or bucket."""
+        """Whether the location is the top of a file system or bucket."""
         return self.path in {"", "/"}
 
     def local_path(self, what: str = "the path") -> str:
         """Return the path on this machine.
 
         Raises:
-            PlanError: It is in another file system.
+            PlanError: The location is on another file system.
 
         >>> Location.parse("file:/data/state").local_path()
         '/data/state'

@@ -1,4 +1,4 @@
-"""Files in the memory of this process."""
+"""The file store in the memory of this process."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _spaces: dict[str, dict[str, bytes]] = {}
 
 @dataclass(frozen=True)
 class MemoryFileStore:
-    """Keeps files in the memory of this process; copies of the store in it lead to the same files, others to none."""
+    """A store in the memory of this process; copies in this process share files, copies in other processes do not."""
 
     name: str
-    """Stores of one name share their files."""
+    """The name of the store; stores with the same name share their files."""
     root: str = ""
 
     def write(self, path: str, data: bytes) -> None:
@@ -41,7 +41,7 @@ class MemoryFileStore:
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
-        """Return what to write a file into."""
+        """Return a context manager to write a file."""
         key = self._key(path)
         with io.BytesIO() as file:
             yield file
@@ -52,7 +52,7 @@ class MemoryFileStore:
         return io.BytesIO(self.read(path))
 
     def put(self, local: str, path: str) -> None:
-        """Write the content of a file."""
+        """Store the content of a local file."""
         self.write(path, Path(local).read_bytes())
 
     def get(self, path: str, local: str) -> None:
@@ -60,11 +60,11 @@ class MemoryFileStore:
         Path(local).write_bytes(self.read(path))
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is such a file."""
+        """Tell whether the file exists."""
         return self._key(path) in self._files()
 
     def size(self, path: str) -> int:
-        """Return the bytes that a file has."""
+        """Return the size of a file in bytes."""
         return len(self.read(path))
 
     def delete(self, path: str) -> None:
@@ -83,7 +83,7 @@ class MemoryFileStore:
         return sorted(name[len(prefix) :] for name in list(self._files()) if name.startswith(prefix))
 
     def uri(self, path: str) -> str:
-        """Return the place as a URI."""
+        """Return the URI of a path."""
         return "memory://" + "/".join(filter(None, (self.name, self._key(path))))
 
     def child(self, path: str) -> FileStore:

@@ -1,4 +1,4 @@
-"""Paths within a store, and the names of files that are not complete yet."""
+"""Paths within a store, and names for incomplete files."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ __all__ = ["check_path", "is_partial", "partial_name"]
 
 
 def check_path(path: str) -> str:
-    """Return a path without slashes at its end.
+    """Return a path without trailing slashes.
 
     Raises:
-        ValueError: It could lead out of the store.
+        ValueError: The path could lead out of the store.
 
     >>> check_path("a/../../b")
     Traceback (most recent call last):
-    ValueError: 'a/../../b' is no path within a store
+    ValueError: 'a/../../b' is not a path within a store
     """
     if path.startswith("/") or ".." in path.split("/") or "\0" in path:
-        raise ValueError(f"{path!r} is no path within a store")
+        raise ValueError(f"{path!r} is not a path within a store")
     return path.rstrip("/")
 
 
@@ -28,7 +28,7 @@ def partial_name(name: str) -> str:
 
 
 def is_partial(path: str) -> bool:
-    """Tell whether a file has a name of :func:`partial_name`.
+    """Tell whether a file name comes from :func:`partial_name`.
 
     >>> is_partial("a/" + partial_name("f")), is_partial("a/.f"), is_partial("f.part")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Reads files wherever they are. Paths are those that :class:`~flintstream.storage.location.Location` gives as text."""
+"""Reading of local and remote files. Paths are ``str()`` of a :class:`~flintstream.storage.location.Location`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["exists", "find", "is_local", "open_file", "reachable"]
 
 
 def reachable(given: str | os.PathLike[str], what: str = "the path") -> str:
-    """Return the absolute path or URI of a file or directory, whose file system has its client installed.
+    """Return the absolute path or URI of a file or directory, and check that the client is installed.
 
     Raises:
-        TypeError: It is neither a text nor a path object.
-        PlanError: It is no path or URI, or there is no such file system.
+        TypeError: ``given`` is neither a str nor a path object.
+        PlanError: ``given`` is not a path or URI, or its scheme names no known file system.
         MissingDependencyError: The client of the file system is not installed.
 
     >>> reachable("file:/data/in"), reachable("memory://bucket/in/")
@@ -42,19 +42,19 @@ def is_local(path: str) -> bool:
 
 
 def exists(path: str) -> bool:
-    """Tell whether there is a file or directory."""
+    """Tell whether a file or directory exists."""
     if is_local(path):
         return Path(path).exists()
     system, place = reach(path)
-    system.invalidate_cache()  # others write, too
+    system.invalidate_cache()  # other processes write as well
     return bool(system.exists(place))
 
 
 def open_file(path: str) -> BinaryIO:
-    """Open a file for reading; it can seek, and the caller closes it.
+    """Open a file for reading; the file is seekable, and the caller closes it.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     if is_local(path):
         return cast("BinaryIO", open(path, "rb", buffering=0))  # noqa: PTH123 - the caller closes it
@@ -63,9 +63,9 @@ def open_file(path: str) -> BinaryIO:
 
 
 def find(uri: str) -> Iterator[tuple[str, int]]:
-    """Yield what the URIs of all files of another file system have after ``uri``, and their sizes, in order."""
+    """Yield the remote files below ``uri``, sorted: the rest of the URI after ``uri``, and the size in bytes."""
     system, place = reach(uri)
-    system.invalidate_cache()  # others write, too
+    system.invalidate_cache()  # other processes write as well
     top = place.rstrip("/")
     for name, details in sorted(system.find(place, detail=True).items()):
         yield name.removeprefix(top), int(details["size"])

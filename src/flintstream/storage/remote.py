@@ -1,4 +1,4 @@
-"""Files in object stores, in HDFS, and wherever else fsspec reaches; nothing else imports fsspec."""
+"""Files in object stores, in HDFS and on other fsspec file systems. Only this module imports fsspec."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OBJECT_STORES", "FsspecFileStore", "check_client", "move", "reach", "size_of"]
 
-# protocol -> (our extra, the package that knows it)
+# protocol -> (our extra, the package that implements it)
 _CLIENTS = {
     **dict.fromkeys(("s3", "s3a"), ("s3", "s3fs")),
     **dict.fromkeys(("gs", "gcs"), ("gcs", "gcsfs")),
@@ -27,19 +27,19 @@ _CLIENTS = {
     "hdfs": ("hdfs", "pyarrow"),
 }
 
-# Object stores: an object is there when its upload is complete, they have no directories, and moving is copying.
+# Object stores: an object appears when its upload completes, directories do not exist, and a move is a copy.
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
 
 COPYING_STORES = OBJECT_STORES | {"memory"}
-"""Where a file is moved by a copy, and directories need not be made."""
+"""Stores that move a file by copying it and need no directories."""
 
 
 def check_client(location: Location, what: str = "the directory") -> None:
-    """Check that fsspec and the client of a file system are installed; the file system itself is not asked.
+    """Check that fsspec and the client of a file system are installed, without accessing the file system.
 
     Raises:
-        MissingDependencyError: One of them is not.
-        PlanError: There is no such file system, or the bucket is missing.
+        MissingDependencyError: fsspec or the client is not installed.
+        PlanError: The scheme names no known file system, or the bucket is missing.
     """
     scheme = location.scheme
     extra, package = _CLIENTS.get(scheme, (None, "fsspec"))
@@ -54,13 +54,13 @@ def check_client(location: Location, what: str = "the directory") -> None:
         package = package if extra else getattr(error, "name", None) or package
         raise MissingDependencyError(package, extra=extra, purpose=purpose) from None
     except ValueError:
-        raise PlanError(f"{location.uri} is no directory: there is no file system for {scheme}:") from None
+        raise PlanError(f"{location.uri} is not a directory: no file system supports {scheme}:") from None
     if scheme in OBJECT_STORES and location.authority == "":
-        raise PlanError(f"{location.uri} names no bucket: write '{scheme}:/{location.path}', as a text")
+        raise PlanError(f"{location.uri} names no bucket: write '{scheme}:/{location.path}' as a str")
 
 
 def reach(uri: str) -> tuple[Any, str]:
-    """Return the file system of a URI, which fsspec keeps once per process, and the path in it."""
+    """Return the file system of a URI and the path in it; fsspec caches one instance per process."""
     import fsspec  # noqa: PLC0415 - an optional package
 
     system, place = fsspec.core.url_to_fs(uri)
@@ -68,9 +68,9 @@ def reach(uri: str) -> tuple[Any, str]:
 
 
 def size_of(uri: str) -> int | None:
-    """Return how many bytes a file has, None if it does not exist."""
+    """Return the size of a file in bytes, or None if it does not exist."""
     system, place = reach(uri)
-    system.invalidate_cache()  # others write, too
+    system.invalidate_cache()  # other processes write as well
     try:
         return int(system.info(place)["size"])
     except FileNotFoundError:
@@ -78,7 +78,7 @@ def size_of(uri: str) -> int | None:
 
 
 def move(uri: str, target: str) -> None:
-    """Give a file another name; where a store cannot rename, it copies the file by itself and removes the old one."""
+    """Rename a file; a store that cannot rename copies the file on its side and removes the original."""
     system, source = reach(uri)
     _, destination = reach(target)
     if uri.partition(":")[0] in COPYING_STORES:
@@ -90,16 +90,16 @@ def move(uri: str, target: str) -> None:
 
 @dataclass(frozen=True)
 class FsspecFileStore:
-    """Keeps files under a URI that fsspec knows; credentials come from its configuration and the environment."""
+    """A store under a URI that fsspec supports; credentials come from fsspec's configuration and the environment."""
 
     root: str
 
     def __post_init__(self) -> None:
-        """Look for the client.
+        """Check that the client is installed.
 
         Raises:
-            MissingDependencyError: It is not installed.
-            PlanError: There is none for such a URI.
+            MissingDependencyError: The client is not installed.
+            PlanError: No client supports the URI.
         """
         location = Location.parse(self.root)
         object.__setattr__(self, "root", location.uri)
@@ -117,7 +117,7 @@ class FsspecFileStore:
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
-        """Return what to write a file into: a local one, which is uploaded at the end."""
+        """Return a context manager to write a local file, which is uploaded on exit."""
         check_path(path)
         with tempfile.TemporaryDirectory(prefix="flintstream-upload-") as directory:
             local = Path(directory, "file")
@@ -131,7 +131,7 @@ class FsspecFileStore:
         return cast("BinaryIO", system.open(source, "rb"))
 
     def put(self, local: str, path: str) -> None:
-        """Write the content of a file."""
+        """Store the content of a local file."""
         with self._replacing(path) as (system, target):
             system.put_file(local, target)
 
@@ -141,16 +141,16 @@ class FsspecFileStore:
         system.get_file(source, local)
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is such a file."""
+        """Tell whether the file exists."""
         system, source = self._place(path)
-        system.invalidate_cache()  # others write, too
+        system.invalidate_cache()  # other processes write as well
         try:
             return bool(system.info(source)["type"] == "file")
         except FileNotFoundError:
-            return False  # isfile() says so, too, of a store that cannot be reached
+            return False  # unlike isfile(), this raises if the store cannot be reached
 
     def size(self, path: str) -> int:
-        """Return the bytes that a file has."""
+        """Return the size of a file in bytes."""
         system, source = self._place(path)
         return int(system.info(source)["size"])
 
@@ -166,14 +166,14 @@ class FsspecFileStore:
         system.invalidate_cache()
         if self.root.partition(":")[0] in OBJECT_STORES:
             found = system.find(target)
-            if found:  # there is nothing else than files to delete, and rm() would ask several times whether there is
+            if found:  # a recursive rm() would send more requests to look for directories
                 system.rm(found)
             return
         with contextlib.suppress(FileNotFoundError):
             system.rm(target, recursive=True)
 
     def list(self, path: str) -> list[str]:
-        """Return the names of all files below a directory; what was never completed is not among them."""
+        """Return the names of all complete files below a directory."""
         system, top = self._place(path)
         system.invalidate_cache()
         prefix = f"{top.rstrip('/')}/"
@@ -185,7 +185,7 @@ class FsspecFileStore:
         return sorted(name for name in names if not is_partial(name))
 
     def uri(self, path: str) -> str:
-        """Return the place as a URI."""
+        """Return the URI of a path."""
         return "/".join(filter(None, (self.root, check_path(path))))
 
     def child(self, path: str) -> FileStore:
@@ -197,7 +197,7 @@ class FsspecFileStore:
 
     @contextlib.contextmanager
     def _replacing(self, path: str) -> Iterator[tuple[Any, str]]:
-        """Return the file system and where to write, so that the file at ``path`` is complete or the older one."""
+        """Yield the file system and the path to write to; ``path`` holds the complete new file or the old one."""
         system, target = self._place(path)
         if self.root.partition(":")[0] in OBJECT_STORES:
             yield system, target
@@ -210,7 +210,7 @@ class FsspecFileStore:
             try:
                 system.mv(temporary, target)
             except OSError:
-                # HDFS moves nothing to where something is
+                # HDFS does not move a file onto an existing one
                 if not system.exists(target):
                     raise
                 system.rm_file(target)

@@ -230,7 +230,7 @@ def test_a_program_writes_into_a_store_and_reads_what_it_wrote(engine, scheme, t
 
 
 def test_a_store_without_its_client_or_of_no_kind_is_refused_when_the_program_is_built(monkeypatch):
-    with pytest.raises(PlanError, match="there is no file system for nowhere:"):
+    with pytest.raises(PlanError, match="no file system supports nowhere:"):
         FileSource.for_record_stream_format(TEXT, "nowhere://x/y")
 
     def missing(protocol):
