@@ -40,7 +40,7 @@ def test_the_changelog_is_undecided_until_it_is_set():
     env = StreamExecutionEnvironment.get_execution_environment()
     assert env.is_changelog_state_backend_enabled() is None
     assert env.enable_changelog_state_backend(True).is_changelog_state_backend_enabled() is True
-    with pytest.warns(UserWarning, match="has no effect as it is"):
+    with pytest.warns(UserWarning, match="has no effect yet"):
         assert env._state_settings(batch=False).changelog
     assert env.enable_changelog_state_backend(False).is_changelog_state_backend_enabled() is False
     with pytest.raises(TypeError, match="must be True or False"):

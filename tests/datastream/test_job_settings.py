@@ -196,7 +196,7 @@ def test_with_a_directory_alone_state_has_no_limit(tmp_path):
 
 def test_a_directory_that_a_file_is_in_the_way_of_is_refused_at_once(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(PlanError, match=r"cannot be written to file:.*/file/x: .*/file is no directory"):
+    with pytest.raises(PlanError, match=r"cannot be written to file:.*/file/x: .*/file is not a directory"):
         checkpoints({**INTERVAL, "execution.checkpointing.dir": f"file://{tmp_path}/file/x"})
 
 

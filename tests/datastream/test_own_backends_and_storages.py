@@ -115,7 +115,7 @@ def test_the_configuration_may_choose_another_backend_afterwards():
 
 
 def test_the_name_of_a_custom_backend_without_one_is_explained():
-    with pytest.raises(ValueError, match=r"stands for what set_state_backend\(CustomStateBackend"):
+    with pytest.raises(ValueError, match=r"refers to the argument of set_state_backend\(CustomStateBackend"):
         state_settings(Configuration.from_dict({"state.backend.type": "custom"}))
 
 

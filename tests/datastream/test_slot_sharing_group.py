@@ -153,7 +153,7 @@ def test_resources_without_both_cpu_and_heap_are_refused(incomplete, missing):
         (lambda b: b.set_task_heap_memory(5), TypeError, "must be a MemorySize, got 5; use MemorySize.of_mebi_bytes"),
         (lambda b: b.set_managed_memory_mb(-1), ValueError, "must be at least 0, got -1"),
         (lambda b: b.set_external_resource("gpu", -1.0), ValueError, "the external resource 'gpu' of slot sharing"),
-        (lambda b: b.set_external_resource(1, 1.0), TypeError, "must be a text, got 1"),
+        (lambda b: b.set_external_resource(1, 1.0), TypeError, "must be a str, got 1"),
     ],
 )
 def test_a_bad_resource_is_refused_and_leaves_the_builder_as_it_was(call, error, message):
@@ -164,7 +164,7 @@ def test_a_bad_resource_is_refused_and_leaves_the_builder_as_it_was(call, error,
 
 
 def test_the_name_must_be_a_text():
-    with pytest.raises(TypeError, match="must be a text, got None"):
+    with pytest.raises(TypeError, match="must be a str, got None"):
         SlotSharingGroup.builder(None)  # type: ignore[arg-type]
 
 

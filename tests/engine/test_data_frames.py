@@ -274,7 +274,7 @@ def test_declared_types_are_the_columns(make_env, tmp_path):
     frame = stream.to_dataframe(directory=str(tmp_path / "out"))
     assert frame.dtypes == [("word", "string"), ("n", "bigint")]
     assert sorted(frame.collect()) == [("be", 2), ("or", None), ("to", 2)]
-    with pytest.raises(PlanError, match=r"a directory of its own, but there are files in"):
+    with pytest.raises(PlanError, match=r"an empty directory, but there are files in"):
         stream.to_dataframe(directory=str(tmp_path / "out"))
 
 

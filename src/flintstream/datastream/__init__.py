@@ -1,6 +1,6 @@
-"""The DataStream API. Mirrors ``pyflink.datastream``, and has its names of PyFlink 1, too.
+"""The DataStream API. Mirrors ``pyflink.datastream``, including the names of PyFlink 1.
 
-Names are loaded when they are first used: importing one setting does not import the environment, the planner and so on.
+Names are loaded on first use: importing one setting does not import the environment, the planner and so on.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ __all__ = [
     "WindowedStream",
 ]
 
-# All names of PyFlink by the module that defines them. Those that are not in __all__ are what this version lacks.
+# All names of PyFlink by the module that defines them. This version lacks those that are not in __all__.
 _NAMES_OF_MODULE = {
     "async_data_stream": "AsyncDataStream",
     "checkpoint_config": "CheckpointConfig ExternalizedCheckpointCleanup",
@@ -241,14 +241,14 @@ _NAMES_OF_MODULE = {
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 
-# Modules that PyFlink loads together with the package, so that programs use them without importing them.
+# Modules that PyFlink loads together with the package. Programs use them without importing them.
 _MODULES = {*_NAMES_OF_MODULE, "async_retry_strategies", "connectors", "formats", "state"}
 
 
-if not TYPE_CHECKING:  # a type checker knows the names from above, and takes no other
+if not TYPE_CHECKING:  # type checkers know the names from above, and must reject others
 
     def __getattr__(name: str) -> object:
-        """Load a name when it is first used."""
+        """Load a name on first use."""
         if name not in _MODULE_OF_NAME and name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         path = f"{__name__}.{_MODULE_OF_NAME.get(name, name)}"
@@ -260,7 +260,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above, and takes no
             module = None
         value = module if name in _MODULES else getattr(module, name, None)
         if value is None:
-            # An ImportError, because the text of an AttributeError is lost in "from ... import"
+            # An ImportError, because "from ... import" discards the text of an AttributeError
             raise ImportError(f"this version of flintstream does not have {name} yet", name=path)
         globals()[name] = value
         return value

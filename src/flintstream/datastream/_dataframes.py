@@ -1,4 +1,4 @@
-"""DataFrames of Spark as streams, and streams as DataFrames: the methods of environments and streams."""
+"""Methods of environments and streams that convert Spark DataFrames to streams and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DAY_MS = 86_400_000
 
 
 class DataFrames:
-    """The part of an environment that reads DataFrames."""
+    """The methods of an environment that read DataFrames."""
 
     @overload
     def from_dataframe(
@@ -64,26 +64,26 @@ class DataFrames:
         trigger: str = "1 second",
         retention_ms: int | None = DAY_MS,
     ) -> DataStream:
-        """Create a stream of the rows of a Spark DataFrame: named ``Row``s with its columns.
+        """Create a stream of the rows of a Spark DataFrame, as ``Row``s with its column names.
 
-        A batch DataFrame is computed once, when the job starts, and is a bounded stream. A streaming one runs as a
-        query of Spark beside the job, which takes over each of its micro-batches exactly once, over restarts, too.
+        A batch DataFrame is computed once, when the job starts, and becomes a bounded stream. A streaming DataFrame
+        runs as a Spark query beside the job, which reads each micro-batch exactly once, even across restarts.
 
         Args:
-            df: The DataFrame, of this process's Spark session.
-            type_info: Brings the rows to another type, such as a tuple. By default it is the one of the columns.
+            df: A DataFrame of this process's Spark session.
+            type_info: Converts the rows to another type, such as a tuple. By default the type of the columns.
             watermark_strategy: By default there are no watermarks.
             name: The name of the source.
-            directory: Where to keep the data until they are read, for all workers to reach. By default
-                ``dataframes`` below the checkpoints' directory if there is one, else ``flintstream.state.dir``, else a
+            directory: A directory, reachable by all workers, that keeps the data until they are read. By default
+                ``dataframes`` below the checkpoint directory if there is one, else ``flintstream.state.dir``, else a
                 temporary directory.
-            trigger: How long Spark waits between micro-batches, in its own words ("0 seconds": not at all).
-            retention_ms: How long the data of a micro-batch are kept; None for ever. A job that is farther behind, or
-                starts from an older savepoint, fails.
+            trigger: How long Spark waits between micro-batches, in Spark's notation ("0 seconds" for no wait).
+            retention_ms: How long the data of a micro-batch are kept; None for no limit. A job that is further behind,
+                or starts from an older savepoint, fails.
 
         Raises:
-            PlanError: A column has a type that has no counterpart; the message names both.
-            TypeError: ``df`` is no DataFrame.
+            PlanError: The type of a column has no counterpart; the message names both.
+            TypeError: ``df`` is not a DataFrame.
             MissingDependencyError: pyarrow is not installed.
         """
         from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
@@ -93,14 +93,14 @@ class DataFrames:
         names = source.produced_type.get_field_names()
         if isinstance(type_info, RowTypeInfo) and type_info.get_field_names() != names:
             raise PlanError(
-                f"the rows of the DataFrame have the fields {', '.join(names)}, which type_info must name, too; it has "
+                f"type_info must have the fields of the DataFrame, {', '.join(names)}, but it has "
                 f"{', '.join(type_info.get_field_names())}"
             )
         return env.from_source(source, watermark_strategy or WatermarkStrategy.no_watermarks(), name, type_info)
 
 
 def _data_directory(env: StreamExecutionEnvironment, given: str | None) -> str | None:
-    """Return below which directory data of DataFrames are kept, None for a temporary one."""
+    """Return the parent directory for data of DataFrames; None for a temporary one."""
     if given is not None:
         return given
     settings = env._checkpoint_settings(batch=False)  # noqa: SLF001 - ours
@@ -110,26 +110,26 @@ def _data_directory(env: StreamExecutionEnvironment, given: str | None) -> str |
 
 
 class AsDataFrame:
-    """The part of a stream that makes a DataFrame of it."""
+    """The methods of a stream that convert it to a DataFrame."""
 
     def to_dataframe(
         self: Any, schema: Any = None, *, directory: str | None = None, job_name: str = "DataStream to DataFrame"
     ) -> Any:
-        """Run the program and return this stream's records as a Spark DataFrame; the stream must be bounded.
+        """Run the program and return this stream's records as a Spark DataFrame. The stream must be bounded.
 
         The tasks write Parquet files, which the DataFrame reads.
 
         Args:
-            schema: A ``StructType``, or a text such as ``"name string, n decimal(10, 2)"``. By default that of the
-                stream's declared type, which must be one of rows or tuples (columns ``f0``, ``f1``, ...).
-            directory: Where the files go and stay: a directory that is empty or does not exist, and that all workers
-                can reach. By default a temporary one, which is deleted at the end of this process.
+            schema: A ``StructType``, or a str such as ``"name string, n decimal(10, 2)"``. By default the schema of the
+                stream's declared type, which must be a row or tuple (columns ``f0``, ``f1``, ...).
+            directory: The directory for the files, which stay there. It must be empty or not exist, and all workers
+                must reach it. By default a temporary one, which is deleted at the end of this process.
             job_name: The name of the job.
 
         Raises:
-            PlanError: The stream is unbounded, has no type, or a field has a type that Spark has no counterpart of.
+            PlanError: The stream is unbounded or has no type, or Spark has no counterpart for the type of a field.
             MissingDependencyError: pyarrow is not installed.
-            Exception: What made the job fail.
+            Exception: The cause, if the job fails.
         """
         from flintstream.datastream.connectors.data_frame import DataFrameSink  # noqa: PLC0415
         from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
@@ -139,8 +139,8 @@ class AsDataFrame:
         unbounded = _unbounded(transformation)
         if unbounded is not None:
             raise PlanError(
-                f"to_dataframe() needs an end, but the source '{unbounded}' has none: write the stream with "
-                "sink_to(DataFrameSink(directory, schema)) and read that with Spark"
+                f"to_dataframe() needs a bounded stream, but the source '{unbounded}' is unbounded: write the stream "
+                "with sink_to(DataFrameSink(directory, schema)) and read that with Spark"
             )
         configuration = env._configuration.to_dict()  # noqa: SLF001 - ours
         data_frames.check_spark(configuration)
@@ -152,7 +152,7 @@ class AsDataFrame:
             what = "the directory of to_dataframe()"
             directory = Location.parse(directory, what).local_path(what)
             if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208
-                raise PlanError(f"to_dataframe() needs a directory of its own, but there are files in {directory}")
+                raise PlanError(f"to_dataframe() needs an empty directory, but there are files in {directory}")
         stream.sink_to(DataFrameSink(directory, columns)).name("DataFrame")
         try:
             env.execute(job_name)
@@ -164,7 +164,7 @@ class AsDataFrame:
 
 
 def _unbounded(transformation: Transformation) -> str | None:
-    """Return the name of a source before this that does not end."""
+    """Return the name of an unbounded source upstream, or None."""
     if getattr(transformation, "boundedness", None) is Boundedness.CONTINUOUS_UNBOUNDED:
         return transformation.name
     return next(filter(None, map(_unbounded, transformation.inputs)), None)

@@ -1,4 +1,4 @@
-"""What an environment offers for state, checkpoints and restarts."""
+"""Methods of the environment for state, checkpoints and restarts."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from flintstream.state.settings import StateSettings
 
 _STARTS_JOB = 4
-"""How many calls up from :meth:`FaultTolerance._check_configuration` the program calls ``execute()``."""
+"""Number of stack frames from :meth:`FaultTolerance._check_configuration` up to the caller of ``execute()``."""
 
 
 class FaultTolerance:
-    """The part of an environment that concerns what survives a failure. Everything is a key of its configuration.
+    """The methods of an environment for fault tolerance. Every setting is a key of its configuration.
 
-    What no key can express, such as a backend of one's own, is kept beside it and counts while the key says so.
+    Objects that no key can express, such as a custom backend, are kept separately and apply while the key says so.
     """
 
     _configuration: Configuration
@@ -46,14 +46,14 @@ class FaultTolerance:
         return self._checkpoint_config
 
     def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> Self:
-        """Ask for a checkpoint every ``interval`` ms."""
+        """Take a checkpoint every ``interval`` ms."""
         self._checkpoint_config.set_checkpoint_interval(interval)
         if mode is not None:
             self._checkpoint_config.set_checkpointing_mode(mode)
         return self
 
     def get_checkpoint_interval(self) -> int:
-        """Return the checkpoint interval in ms, -1 when checkpointing is off."""
+        """Return the checkpoint interval in ms; -1 if checkpointing is off."""
         return self._checkpoint_config.get_checkpoint_interval()
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
@@ -65,39 +65,39 @@ class FaultTolerance:
         return self._checkpoint_config.get_checkpointing_mode()
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints are unaligned, which changes nothing here."""
+        """Return whether checkpoints are unaligned, which has no effect here."""
         return self._checkpoint_config.is_unaligned_checkpoints_enabled()
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Return whether checkpoints are unaligned in any case, which changes nothing here."""
+        """Return whether checkpoints are always unaligned, which has no effect here."""
         return self._checkpoint_config.is_force_unaligned_checkpoints()
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
-        """Set where savepoints go that are asked for without a directory.
+        """Set the default directory of savepoints.
 
         Args:
-            directory: a URI, or a local path; a relative one starts where the program runs.
+            directory: a URI, or a local path, relative to the working directory.
 
         Raises:
-            ValueError: It is empty, or the root of a file system.
+            ValueError: The directory is empty, or the root of a file system.
         """
         shown = check_savepoint_directory(directory, "the default directory of savepoints")
         self._configuration.set_string(SAVEPOINT_DIRECTORY.key, shown)
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
-        """Return where savepoints go that are asked for without a directory, None if that is not set."""
+        """Return the default directory of savepoints; None if it is not set."""
         return savepoint_directory(self._configuration)
 
     # -- state -------------------------------------------------------------------------------------------------------
 
     def set_state_backend(self, state_backend: StateBackend) -> Self:
-        """Set where operators keep their state.
+        """Set the state backend.
 
         Deprecated: newer programs set ``state.backend.type``.
 
         Raises:
-            TypeError: It is no :class:`StateBackend`.
+            TypeError: ``state_backend`` is not a :class:`StateBackend`.
         """
         warn_removed(
             "StreamExecutionEnvironment.set_state_backend()", "the key 'state.backend.type' of the configuration"
@@ -113,14 +113,14 @@ class FaultTolerance:
         return self
 
     def get_state_backend(self) -> StateBackend | None:
-        """Return where operators keep their state, as set by method or key; None if neither was. Deprecated."""
+        """Return the state backend, as set by method or key; None if neither was used. Deprecated."""
         warn_removed("StreamExecutionEnvironment.get_state_backend()", "StateBackend.from_configuration() instead")
         if self._configuration.find(BACKEND) is None:
             return None
         return self._chosen_backend() or StateBackend.from_configuration(self._configuration)
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:
-        """Let checkpoints refer to a log of state changes, which makes them quick whatever the size of the state.
+        """Let checkpoints refer to a log of state changes, which keeps them fast for state of any size.
 
         Raises:
             TypeError: ``enabled`` is neither True nor False.
@@ -129,47 +129,47 @@ class FaultTolerance:
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
-        """Return whether checkpoints refer to a log of state changes, None if that is not set."""
+        """Return whether checkpoints refer to a log of state changes; None if not set."""
         return self._configuration.get(CHANGELOG) if self._configuration.find(CHANGELOG) else None
 
     def _chosen_backend(self) -> StateBackend | None:
-        """Return what :meth:`set_state_backend` was given, unless the configuration says another one since."""
+        """Return the argument of :meth:`set_state_backend`, unless the configuration was changed later."""
         chosen = self._state_backend
         found = self._configuration.find(BACKEND)
         return chosen if chosen is not None and found == (BACKEND.key, chosen.kind) else None
 
     def _checkpoint_settings(self, *, batch: bool) -> CheckpointSettings:
-        """Return when and where a job takes checkpoints."""
+        """Return the checkpoint settings of a job."""
         return checkpoint_settings(self._configuration, self._checkpoint_config, batch=batch)
 
     def _state_settings(self, *, batch: bool) -> StateSettings:
-        """Return which backend keeps the state of a job."""
+        """Return the state settings of a job."""
         settings = state_settings(self._configuration, self._chosen_backend(), batch=batch)
         if settings.changelog:
             warn_of_idle_changelog(self._configuration, self._checkpoint_config, stacklevel=_STARTS_JOB + 1)
         return settings
 
     def _check_configuration(self) -> None:
-        """Refuse bad values of any option, and warn of keys that look like one of Flink's or ours but are none."""
+        """Raise an error for invalid values, and warn of unknown keys that look like keys of Flink or flintstream."""
         entries = self._configuration.to_dict()
         check_values(entries)
         for key, nearest in unknown_keys(entries).items():
             hint = "" if nearest is None else f" (did you mean '{nearest}'?)"
             warnings.warn(
-                f"the key '{key}' of the configuration is not known and has no effect{hint}; {DOCUMENTATION} lists "
-                "those that have one",
+                f"the configuration key '{key}' is unknown and has no effect{hint}; {DOCUMENTATION} lists "
+                "the known keys",
                 stacklevel=_STARTS_JOB,
             )
 
     # -- restarts ----------------------------------------------------------------------------------------------------
 
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
-        """Set what happens when a job fails; see ``RestartStrategies``.
+        """Set the restart strategy; see ``RestartStrategies``.
 
         Deprecated: newer programs set ``restart-strategy.type``.
 
         Raises:
-            TypeError: It is no restart strategy.
+            TypeError: The argument is not a restart strategy.
         """
         warn_removed(
             "StreamExecutionEnvironment.set_restart_strategy()", "the key 'restart-strategy.type' of the configuration"
@@ -177,7 +177,7 @@ class FaultTolerance:
         self._config.set_restart_strategy(restart_strategy_configuration)
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Return what happens when a job fails, as set by method or key; the fallback if neither was. Deprecated."""
+        """Return the restart strategy, as set by method or key; the fallback if neither was used. Deprecated."""
         warn_removed(
             "StreamExecutionEnvironment.get_restart_strategy()", "RestartStrategies.from_configuration() instead"
         )

@@ -1,4 +1,4 @@
-"""What users hold of a job: its client and its result."""
+"""The client and the result of a job, as users see them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class JobHandle:
-    """What a ``JobClient`` asks about a running job."""
+    """The view of a running job behind a ``JobClient``."""
 
     def __init__(self, job: RunningJob) -> None:
         self._job = job
 
     @property
     def job_id(self) -> JobID:
-        """The id of the job."""
+        """The ID of the job."""
         return JobID(self._job.job.plan.job_id)
 
     @property
@@ -33,40 +33,40 @@ class JobHandle:
         return self._job.finished
 
     def status(self) -> JobStatus:
-        """Return what the job is doing."""
+        """Return the status of the job."""
         return self._job.status()
 
     def cancel(self) -> None:
-        """Stop the job; returns when it has stopped."""
+        """Cancel the job and wait until it has stopped."""
         self._job.cancel()
         self._job.finished.wait()
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, savepoint_directory: str | None) -> str:
-        """End the job with a savepoint; returns its path when the job has stopped.
+        """Stop the job with a savepoint, wait until it has stopped, and return the savepoint's path.
 
         Args:
-            advance_to_end_of_event_time: fire all event-time timers and windows first; the job's output is then
-                complete, and nothing can go on from the savepoint.
-            savepoint_directory: by default the configured one.
+            advance_to_end_of_event_time: fire all event-time timers and windows first. The job's output is then
+                complete, and no job can continue from the savepoint.
+            savepoint_directory: the directory; by default the configured one.
         """
         path = self._job.savepoint(savepoint_directory, stop=True, drain=advance_to_end_of_event_time).result()
         self._job.finished.wait()
         return path
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
-        """Take a savepoint while the job goes on; returns its path."""
+        """Take a savepoint while the job continues, and return its path."""
         return self._job.savepoint(savepoint_directory).result()
 
     def accumulators(self) -> dict[str, Any]:
-        """Return the accumulators as they are now."""
+        """Return the current accumulators."""
         return accumulators_of(self._job)
 
     def metrics(self) -> list[SubtaskMetrics]:
-        """Return what each subtask of each operator has reported so far."""
+        """Return the latest metrics of each subtask of each operator."""
         return self._job.coordinator.tally.metrics.by_subtask()
 
     def result(self) -> JobExecutionResult:
-        """Wait until the job is over and return its result, or raise why it failed."""
+        """Wait for the end of the job and return its result; raise the cause if it failed."""
         self._job.wait()
         return result_of(self._job)
 
@@ -92,12 +92,12 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
 
 
 def result_of(job: RunningJob) -> JobExecutionResult:
-    """Return the result of a job that finished."""
+    """Return the result of a finished job."""
     return JobExecutionResult(
         JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job), job.coordinator.tally.metrics.by_subtask()
     )
 
 
 def client_of(job: RunningJob) -> JobClient:
-    """Return the client of a job that was started."""
+    """Return the client of a started job."""
     return JobClient(JobHandle(job))

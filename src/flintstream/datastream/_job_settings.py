@@ -1,4 +1,4 @@
-"""What a job is told of its state and its checkpoints, made of the configuration when the job starts."""
+"""State and checkpoint settings of a job, made from the configuration when the job starts."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ __all__ = ["checkpoint_settings", "state_settings", "warn_of_idle_changelog"]
 def checkpoint_settings(
     configuration: Configuration, config: CheckpointConfig | None = None, *, batch: bool = False
 ) -> CheckpointSettings:
-    """Return when and where a job takes checkpoints.
+    """Return the checkpoint settings of a job.
 
-    As in Flink a BATCH job takes none, whatever is configured: it starts from the beginning when it fails.
+    As in Flink, a BATCH job takes no checkpoints, whatever is configured: it restarts from the beginning.
 
     Args:
         configuration: keys and values.
-        config: the environment's, which knows a storage that no key can express.
+        config: the checkpoint configuration of the environment. It may have a storage that no key can express.
         batch: whether the job runs in BATCH mode.
 
     Raises:
         ValueError: A value is no valid setting; the message names its key.
-        PlanError: The directory of checkpoints cannot be written to, or a BATCH job is to start from a savepoint.
+        PlanError: The checkpoint directory is not writable, or a BATCH job is configured to start from a savepoint.
 
     >>> from flintstream.common.configuration import Configuration
     >>> configuration = Configuration.from_dict({"execution.checkpointing.interval": "10 s"})
@@ -106,13 +106,13 @@ def checkpoint_settings(
 def state_settings(
     configuration: Configuration, backend: StateBackend | None = None, *, batch: bool = False
 ) -> StateSettings:
-    """Return which backend keeps the state of a job.
+    """Return the state settings of a job.
 
-    As in Flink a BATCH job keeps the state of one key at a time, in memory, whatever is configured.
+    As in Flink, a BATCH job keeps the state of one key at a time, in memory, whatever is configured.
 
     Args:
         configuration: keys and values.
-        backend: what the environment was given, where the keys stand for it; they are read without.
+        backend: the environment's backend object, if the keys refer to it; otherwise the keys are read.
         batch: whether the job runs in BATCH mode.
 
     Raises:
@@ -138,17 +138,17 @@ def state_settings(
         from flintstream.state.rocksdb.options import RocksDBOptions  # noqa: PLC0415 - needs the extra
 
         factory = backend.get_options_factory()
-        RocksDBOptions.of(options, factory)  # what is wrong with them is better said now than by a worker
+        RocksDBOptions.of(options, factory)  # report invalid options here rather than in a worker
     return StateSettings(backend.kind, options, factory, changelog)
 
 
 def warn_of_idle_changelog(configuration: Configuration, config: CheckpointConfig, *, stacklevel: int) -> None:
-    """Warn that the changelog, which is switched on, is never written for want of checkpoints or of a directory.
+    """Warn if the changelog is on but never written, because there are no checkpoints or no directory.
 
     Args:
         configuration: keys and values.
         config: the environment's, which knows a storage that no key can express.
-        stacklevel: counts from the caller.
+        stacklevel: as for ``warnings.warn``, counted from the caller.
     """
     missing = []
     if not config.is_checkpointing_enabled():
@@ -160,7 +160,7 @@ def warn_of_idle_changelog(configuration: Configuration, config: CheckpointConfi
         missing.append(f"'{STORAGE.key}' to 'filesystem' and '{DIRECTORY.key}' to a directory that all workers reach")
     if missing:
         key, _ = configuration.find(CHANGELOG) or (CHANGELOG.key, "")
-        warnings.warn(f"'{key}' has no effect as it is; set {', and '.join(missing)}", stacklevel=stacklevel + 1)
+        warnings.warn(f"'{key}' has no effect yet; set {', and '.join(missing)}", stacklevel=stacklevel + 1)
 
 
 def _restore_path(configuration: Configuration, *, batch: bool) -> str | None:
@@ -174,7 +174,7 @@ def _restore_path(configuration: Configuration, *, batch: bool) -> str | None:
         key, given = configuration.find(CLAIM_MODE) or (CLAIM_MODE.key, mode)
         warnings.warn(
             f"'{key}' is '{given}', but a job never deletes the checkpoint or savepoint that it starts from",
-            stacklevel=6,  # who calls execute()
+            stacklevel=6,  # the caller of execute()
         )
     return path
 
@@ -202,13 +202,13 @@ def _file_store(storage: CheckpointStorage | None) -> FileStore | None:
 
 
 def _check_writable(location: Location) -> None:
-    """Check that a local directory can be written to, or made; nothing is made yet."""
+    """Check that a local directory is writable or can be created. Does not create it."""
     uri = location.flink_text
     path = existing = Path(location.path)
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
     if not existing.is_dir():
-        raise PlanError(f"checkpoints cannot be written to {uri}: {existing} is no directory")
+        raise PlanError(f"checkpoints cannot be written to {uri}: {existing} is not a directory")
     if not os.access(existing, os.W_OK | os.X_OK):
         what = "it" if existing == path else f"it does not exist, and {existing}"
         raise PlanError(f"checkpoints cannot be written to {uri}: {what} is not writable for this user")

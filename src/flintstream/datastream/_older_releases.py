@@ -1,4 +1,4 @@
-"""Methods of the environment that PyFlink had once, and that programs still call."""
+"""Methods of the environment that PyFlink has removed but programs still call."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _NO_JVM_TYPES = "records are Python objects, which no serializer of the JVM ever
 
 
 class OlderReleases:
-    """The part of an environment that PyFlink 2 does not have any more; every method warns of it."""
+    """The methods of an environment that PyFlink 2 no longer has. Each of them emits a warning."""
 
     _config: ExecutionConfig
     _time_characteristic = TimeCharacteristic.EventTime
 
     def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> None:
-        """Set what time means; processing time turns periodic watermarks off, the others have them every 200 ms.
+        """Set the time characteristic. Processing time turns periodic watermarks off, others emit them every 200 ms.
 
         Raises:
-            TypeError: It is no :class:`TimeCharacteristic`.
+            TypeError: ``characteristic`` is not a :class:`TimeCharacteristic`.
         """
         check_member(characteristic, TimeCharacteristic, "set_stream_time_characteristic()")
         warn_removed("set_stream_time_characteristic()", "windows and timers of the time domain you mean")
@@ -33,7 +33,7 @@ class OlderReleases:
         self._config.set_auto_watermark_interval(AUTO_WATERMARK_INTERVAL.default if periodic else 0)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
-        """Return what was set, event time by default."""
+        """Return the time characteristic; event time by default."""
         warn_removed("get_stream_time_characteristic()", "windows and timers of the time domain you mean")
         return self._time_characteristic
 
@@ -46,5 +46,5 @@ class OlderReleases:
         warn_removed("register_type_with_kryo_serializer()", f"nothing: {_NO_JVM_TYPES}")
 
     def register_type(self, type_class_name: str) -> None:  # noqa: ARG002
-        """Accept a type of the JVM, which has no effect: records are Python objects."""
+        """Accept a JVM type, which has no effect: records are Python objects."""
         warn_removed("register_type()", f"nothing: {_NO_JVM_TYPES}")

@@ -1,4 +1,4 @@
-"""The backends of PyFlink 1, which said where checkpoints go, too."""
+"""The state backends of PyFlink 1, which also define the checkpoint storage."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class _BackendWithStorage(HashMapStateBackend):
-    """What the backends of PyFlink 1 share: they said where checkpoints go, too."""
+    """Base class of the backends of PyFlink 1, which also define the checkpoint storage."""
 
     _storage: CheckpointStorage
     _asynchronous: bool
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Return what the constructor was told, by default True. It changes nothing."""
+        """Return the constructor's argument, True by default. It has no effect."""
         return self._asynchronous
 
     def write_to(self, configuration: Configuration) -> None:
@@ -32,7 +32,7 @@ class _BackendWithStorage(HashMapStateBackend):
 
 
 class MemoryStateBackend(_BackendWithStorage):
-    """State and checkpoints in memory. Deprecated: of PyFlink 1.
+    """State and checkpoints in memory, from PyFlink 1. Deprecated.
 
     Newer programs use :class:`HashMapStateBackend` with ``JobManagerCheckpointStorage``.
     """
@@ -46,7 +46,7 @@ class MemoryStateBackend(_BackendWithStorage):
         max_state_size: int | None = None,
         using_asynchronous_snapshots: bool | None = None,
     ) -> None:
-        """Describe the backend; the arguments are those of ``JobManagerCheckpointStorage``.
+        """Create the backend with the arguments of ``JobManagerCheckpointStorage``.
 
         Raises:
             TypeError: an argument is of the wrong type.
@@ -58,12 +58,12 @@ class MemoryStateBackend(_BackendWithStorage):
         self._asynchronous = _asynchronous(using_asynchronous_snapshots)
 
     def get_max_state_size(self) -> int:
-        """Return how many bytes the state of one operator may have."""
+        """Return the maximum size of the state of one operator (bytes)."""
         return self._storage.get_max_state_size()
 
 
 class FsStateBackend(_BackendWithStorage):
-    """State in memory, checkpoints in a directory. Deprecated: of PyFlink 1.
+    """State in memory, checkpoints in a directory, from PyFlink 1. Deprecated.
 
     Newer programs use :class:`HashMapStateBackend` with ``FileSystemCheckpointStorage``.
     """
@@ -76,7 +76,7 @@ class FsStateBackend(_BackendWithStorage):
         write_buffer_size: int | None = None,
         using_asynchronous_snapshots: bool | None = None,
     ) -> None:
-        """Describe the backend; the arguments are those of ``FileSystemCheckpointStorage``.
+        """Create the backend with the arguments of ``FileSystemCheckpointStorage``.
 
         Raises:
             TypeError: an argument is of the wrong type.
@@ -96,16 +96,16 @@ class FsStateBackend(_BackendWithStorage):
         return self._storage.get_checkpoint_path()
 
     def get_min_file_size_threshold(self) -> int:
-        """Return the bytes below which state is stored within the metadata."""
+        """Return the size (bytes) below which state is stored in the metadata."""
         return self._storage.get_min_file_size_threshold()
 
     def get_write_buffer_size(self) -> int:
-        """Return the bytes to collect before they are written."""
+        """Return the size of the write buffer (bytes)."""
         return self._storage.get_write_buffer_size()
 
 
 class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
-    """State in RocksDB, checkpoints as another backend keeps them. Deprecated: of PyFlink 1.
+    """State in RocksDB, checkpoints in the storage of another backend, from PyFlink 1. Deprecated.
 
     Newer programs use :class:`EmbeddedRocksDBStateBackend` with ``FileSystemCheckpointStorage``.
     """
@@ -116,7 +116,7 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
         enable_incremental_checkpointing: bool | None = None,
         checkpoint_stream_backend: StateBackend | None = None,
     ) -> None:
-        """Describe the backend, with checkpoints in a directory or as ``checkpoint_stream_backend`` keeps them.
+        """Create the backend, with checkpoints in a directory or in the storage of ``checkpoint_stream_backend``.
 
         Raises:
             TypeError: an argument is of the wrong type.
@@ -143,15 +143,15 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
         self._checkpoint_backend = checkpoint_stream_backend
 
     def get_checkpoint_backend(self) -> StateBackend:
-        """Return the backend that keeps the checkpoints."""
+        """Return the backend that defines the checkpoint storage."""
         return self._checkpoint_backend
 
     def get_number_of_transfering_threads(self) -> int:
-        """Return how many files of a checkpoint are copied at a time."""
+        """Return how many files of a checkpoint are copied in parallel."""
         return self.get_number_of_transfer_threads()
 
     def set_number_of_transfering_threads(self, number_of_transfering_threads: int) -> None:
-        """Set how many files of a checkpoint are copied at a time; see :meth:`set_number_of_transfer_threads`."""
+        """Set how many files of a checkpoint are copied in parallel; see :meth:`set_number_of_transfer_threads`."""
         self.set_number_of_transfer_threads(number_of_transfering_threads)
 
     def write_to(self, configuration: Configuration) -> None:

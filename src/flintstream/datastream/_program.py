@@ -1,4 +1,4 @@
-"""A program as it was built, with its settings: what a job is planned from."""
+"""A program and its settings, from which a job is planned."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ class Program:
     configuration: Configuration
     execution: ExecutionConfig
     checkpoint_settings: _CheckpointSettings
-    """When and where a job takes checkpoints; it depends on the mode."""
+    """Returns the checkpoint settings, which depend on the mode."""
     state_settings: _StateSettings
-    """Which backend keeps the state of a job; it depends on the mode."""
+    """Returns the state settings, which depend on the mode."""
 
     @cached_property
     def graph(self) -> StreamGraph:
-        """The optimized graph of its steps.
+        """Return the optimized graph.
 
         Raises:
-            PlanError: The program cannot be run as it is.
+            PlanError: The program is invalid.
         """
         return optimize(build_stream_graph(self.transformations, self.graph_settings))
 
     def compile(self, name: str) -> Job:
-        """Return the job of this name that runs the program.
+        """Return a job of this name that runs the program.
 
         Raises:
-            PlanError: The program cannot be run as it is.
+            PlanError: The program is invalid.
             UnpicklableError: A function cannot be pickled; the message names the operator.
-            CheckpointError: The job is to be resumed, and cannot be.
+            CheckpointError: The job cannot resume from its checkpoint.
         """
         graph = self.graph
         checkpoints = resolve_restore_path(self.checkpoint_settings(batch=graph.batch), self.configuration, name)

@@ -1,4 +1,4 @@
-"""What an environment offers to bring Python code, packages and files to the workers."""
+"""Methods of the environment that ship Python code, packages and files to the workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARCHIVE_SUFFIXES = (".zip", ".jar", ".whl", ".egg")
 
 
 class PythonDependencies:
-    """The part of an environment that concerns what workers need. Everything is a key of its configuration.
+    """The methods of an environment for Python dependencies. Every setting is a key of its configuration.
 
     The keys are Flink's: ``python.files`` and ``python.archives`` (separated by commas; ``archive#directory``),
     ``python.requirements`` (``file#directory of packages``) and ``python.executable``.
@@ -38,33 +38,33 @@ class PythonDependencies:
             sys.path.append(entry)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
-        """Ship an archive to the workers and unpack it in their working directory, so that relative paths find it.
+        """Ship an archive to the workers and unpack it in their working directory, where relative paths find it.
 
         Args:
             archive_path: zip, jar, whl or egg.
-            target_dir: the directory to unpack it in; one named as the archive by default.
+            target_dir: the directory to unpack it in; by default one with the name of the archive.
 
         Raises:
             FileNotFoundError: There is no such file.
-            ValueError: It is no archive that can be unpacked, or another one has the same directory.
+            ValueError: The archive has an unsupported type, or another archive uses the same directory.
         """
         path = _existing(archive_path, "add_python_archive")
         if not path.endswith(_ARCHIVE_SUFFIXES):
             suffixes = ", ".join(_ARCHIVE_SUFFIXES)
-            raise ValueError(f"add_python_archive({archive_path!r}): it can be one of {suffixes} only")
+            raise ValueError(f"add_python_archive({archive_path!r}): the archive must be one of {suffixes}")
         target = target_dir or Path(path).name
         if not target.strip("/") or ".." in target.split("/") or any(mark in target for mark in "#,"):
-            raise ValueError(f"add_python_archive({archive_path!r}): {target!r} cannot be the name of its directory")
+            raise ValueError(f"add_python_archive({archive_path!r}): {target!r} is not a valid directory name")
         taken = {entry.rpartition("#")[2] for entry in self._entries(PYTHON_ARCHIVES)}
         if target in taken:
-            raise ValueError(f"add_python_archive({archive_path!r}): another archive is unpacked in {target!r} already")
+            raise ValueError(f"add_python_archive({archive_path!r}): another archive is already unpacked in {target!r}")
         self._append(PYTHON_ARCHIVES, f"{path}#{target}")
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
-        """Install packages with pip, once, where the program starts, and ship them to the workers.
+        """Install packages with pip, once, on the driver, and ship them to the workers.
 
         Args:
-            requirements_file_path: what pip calls a requirements file.
+            requirements_file_path: a requirements file of pip.
             requirements_cache_dir: a directory with the packages, so that pip need not reach an index.
 
         Raises:
@@ -76,11 +76,11 @@ class PythonDependencies:
         self._configuration.set_string(PYTHON_REQUIREMENTS.key, "#".join(parts))
 
     def set_python_executable(self, python_exec: str) -> None:
-        """Set the interpreter of the workers; by default it is the one that runs the program.
+        """Set the interpreter of the workers; by default the interpreter of the program.
 
         Args:
-            python_exec: a path, or one relative to the workers' directory, such as ``venv/bin/python`` where an archive
-                is unpacked in ``venv``. It must be of the same version of Python as the program's and have flintstream.
+            python_exec: a path, absolute or relative to the workers' directory, such as ``venv/bin/python`` if an
+                archive is unpacked in ``venv``. It must have the program's Python version and flintstream installed.
         """
         if not isinstance(python_exec, str) or not python_exec:
             raise TypeError(f"set_python_executable() needs a path, but got {python_exec!r}")
@@ -91,12 +91,12 @@ class PythonDependencies:
 
     def _append(self, option: Option[str | None], entry: str) -> None:
         if "," in entry:
-            raise ValueError(f"{entry!r}: paths with a comma cannot be shipped, commas separate them in '{option.key}'")
+            raise ValueError(f"{entry!r}: paths must not contain a comma, which separates paths in '{option.key}'")
         self._configuration.set_string(option.key, ",".join([*self._entries(option), entry]))
 
 
 def _existing(path: str, method: str) -> str:
     absolute = os.path.abspath(path)  # noqa: PTH100 - keeps a trailing component of a directory
     if not os.path.exists(absolute):  # noqa: PTH110
-        raise FileNotFoundError(f"{method}({path!r}): there is no such file or directory")
+        raise FileNotFoundError(f"{method}({path!r}): no such file or directory")
     return absolute

@@ -1,4 +1,4 @@
-"""Checks and comparisons that the settings classes share."""
+"""Common checks and comparisons of the settings classes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ E = TypeVar("E", bound=Enum)
 
 
 class Settings:
-    """Compares and shows objects by their attributes."""
+    """Base class of settings, with equality and repr by attributes."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -42,7 +42,7 @@ class Settings:
         return vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        # settings may change after the object was put into a set or dict
+        # settings may change while the object is in a set or dict
         return hash(type(self))
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class Settings:
 
 
 def check_integer(value: int, what: str, *, minimum: int, maximum: int = MAX_INT, hint: str = "") -> int:
-    """Return ``value`` if it is a whole number within the bounds; ``what`` and ``hint`` word the error.
+    """Return ``value`` if it is an int within the bounds; the error message contains ``what`` and ``hint``.
 
     Raises:
         TypeError: it is no whole number.
@@ -72,7 +72,7 @@ def check_integer(value: int, what: str, *, minimum: int, maximum: int = MAX_INT
 
 
 def check_for(option: Option[int] | Option[int | None], value: int, what: str, *, hint: str = "") -> int:
-    """Return ``value`` if it is a whole number within the bounds of the option; ``what`` and ``hint`` word the error.
+    """Return ``value`` if it is an int within the option's bounds; the error message has ``what`` and ``hint``.
 
     Raises:
         TypeError: it is no whole number.
@@ -105,15 +105,15 @@ def check_member(value: object, kind: type[E], what: str) -> E:
 
 
 def is_java(value: object) -> bool:
-    """Return whether it is an object of Java, as PyFlink's wrappers take them."""
+    """Return whether ``value`` is a Java object, which PyFlink's wrappers accept."""
     return type(value).__module__.partition(".")[0] == "py4j"
 
 
 def load_callable(name: str, what: str, else_use: str) -> Callable[..., Any]:
-    """Return the function or class that is named as ``module:name``; ``what`` and ``else_use`` word the error.
+    """Return the function or class named ``module:name``; the error message contains ``what`` and ``else_use``.
 
     Raises:
-        UnsupportedByDesignError: there is nothing of that name that Python can call.
+        UnsupportedByDesignError: the name does not refer to a Python callable.
 
     >>> load_callable("collections:OrderedDict", "the factory", "").__name__
     'OrderedDict'
@@ -130,13 +130,13 @@ def load_callable(name: str, what: str, else_use: str) -> Callable[..., Any]:
                 return found  # type: ignore[no-any-return]
             why = f" ({found!r} cannot be called)"
     raise UnsupportedByDesignError(
-        f"{what} is '{name}', which is no Python function or class by name{why}; classes of Java cannot be used: write "
-        f"'module:function', {else_use}"
+        f"{what} is '{name}', which is not the name of a Python function or class{why}; Java classes cannot be used: "
+        f"write 'module:function', {else_use}"
     )
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return how :func:`load_callable` would name it, if it can be imported at all.
+    """Return the name of a function for :func:`load_callable`, assuming that it can be imported.
 
     >>> name_of(load_callable)
     'flintstream.datastream._settings:load_callable'
@@ -146,6 +146,6 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def warn_removed(name: str, instead: str, *, stacklevel: int = 3) -> None:
-    """Warn that ``name`` is not part of PyFlink 2, from where the caller's caller used it."""
-    message = f"{name} still works here, but PyFlink 2 does not have it any more; use {instead}"
+    """Warn that ``name`` is not part of PyFlink 2. The warning points to the caller's caller."""
+    message = f"{name} still works here, but PyFlink 2 has removed it; use {instead}"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)

@@ -1,4 +1,4 @@
-"""Where a program keeps its state: in memory, in RocksDB, or in a backend that it brings along."""
+"""State backends: in memory, RocksDB, or custom."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 
 class StateBackend(Settings, ABC):
-    """Where a program keeps its state; see the subclasses."""
+    """Base class of state backends."""
 
     kind: ClassVar[str]
-    """The value of ``state.backend.type`` that stands for it."""
+    """The value of ``state.backend.type`` for this backend."""
 
     @abstractmethod
     def write_to(self, configuration: Configuration) -> None:
-        """Set the keys that stand for this backend. PyFlink has no such method."""
+        """Set the configuration keys of this backend. PyFlink has no such method."""
 
     @staticmethod
     def from_configuration(configuration: Configuration) -> StateBackend:
-        """Return the backend that the keys stand for, by default a hash map. PyFlink has no such method.
+        """Return the backend that the configuration describes, by default a hash map. PyFlink has no such method.
 
         Raises:
-            ValueError: a value is no valid setting; the message names its key.
+            ValueError: a value is invalid; the message names its key.
         """
         key, value = configuration.find(BACKEND) or (BACKEND.key, BACKEND.default)
         kind = value.lower()
-        if kind in {"hashmap", "jobmanager", "filesystem"}:  # the last two are names of Flink 1.12
+        if kind in {"hashmap", "jobmanager", "filesystem"}:  # the last two are names from Flink 1.12
             return HashMapStateBackend()
         if kind == "rocksdb":
             return _rocksdb_of(configuration)
@@ -55,15 +55,14 @@ class StateBackend(Settings, ABC):
             return CustomStateBackend.named(value, key)
         hint = ""
         if kind == CustomStateBackend.kind:
-            hint = "; 'custom' stands for what set_state_backend(CustomStateBackend(...)) is given"
+            hint = "; 'custom' refers to the argument of set_state_backend(CustomStateBackend(...))"
         raise ValueError(
-            f"'{key}' must be 'hashmap' or 'rocksdb', or 'module:function' for a backend of your own, "
-            f"got '{value}'{hint}"
+            f"'{key}' must be 'hashmap' or 'rocksdb', or 'module:function' for a custom backend, got '{value}'{hint}"
         )
 
 
 class HashMapStateBackend(StateBackend):
-    """Keeps state as Python objects in the memory of the workers; the default, and the fastest while state fits.
+    """Keeps state as Python objects in the memory of the workers: the default, and the fastest as long as state fits.
 
     >>> from flintstream.common.configuration import Configuration
     >>> StateBackend.from_configuration(Configuration())
@@ -78,10 +77,10 @@ class HashMapStateBackend(StateBackend):
 
 
 class CustomStateBackend(StateBackend):
-    """Keeps state in a backend of one's own.
+    """Keeps state in a custom backend.
 
-    PyFlink wraps a Java object. Here it is a Python class or function that is called in the workers, once for each
-    keyed operator and subtask, with the operator's name and a function from keys to key groups. It returns a
+    PyFlink wraps a Java object. Here the factory is a Python class or function. Workers call it once for each keyed
+    operator and subtask, with the operator's name and a function from keys to key groups. It must return a
     :class:`~flintstream.state.backend.KeyedStateBackend`.
 
     >>> from flintstream.state.hash_map import HashMapStateBackend as Keyed
@@ -93,40 +92,40 @@ class CustomStateBackend(StateBackend):
     ...         return super().state(descriptor, scope)
     >>> backend = CustomStateBackend(lambda operator, key_group: Counting(operator))
 
-    A function that can be imported may also be named in the configuration: ``state.backend.type: my_module:make``.
+    The configuration can name an importable function: ``state.backend.type: my_module:make``.
     """
 
     kind = "custom"
 
     def __init__(self, custom_state_backend: Callable[[str, Callable[[Any], int]], KeyedStateBackend]) -> None:
-        """Describe the backend that ``custom_state_backend(operator_name, key_group)`` returns.
+        """Use the backend that ``custom_state_backend(operator_name, key_group)`` returns.
 
         Raises:
-            UnsupportedByDesignError: it is an object of Java, or nothing that can be called.
+            UnsupportedByDesignError: the argument is a Java object, or not callable.
         """
         if is_java(custom_state_backend) or not callable(custom_state_backend):
             raise UnsupportedByDesignError(
                 f"CustomStateBackend({custom_state_backend!r}) needs a Python class or function that is called with "
-                "(operator_name, key_group) and returns a KeyedStateBackend, not an object of Java; else use "
+                "(operator_name, key_group) and returns a KeyedStateBackend, not a Java object; otherwise use "
                 "HashMapStateBackend or EmbeddedRocksDBStateBackend"
             )
         self._factory = custom_state_backend
 
     @staticmethod
     def named(name: str, key: str = BACKEND.key) -> CustomStateBackend:
-        """Return the backend of a factory that is named as ``module:function``. PyFlink has no such method.
+        """Return the backend of the factory ``module:function``. PyFlink has no such method.
 
         Raises:
-            UnsupportedByDesignError: there is nothing of that name that Python can call.
+            UnsupportedByDesignError: the name does not refer to a Python callable.
         """
         return CustomStateBackend(load_callable(name, f"'{key}'", "or use 'hashmap' or 'rocksdb'"))
 
     def get_factory(self) -> CheckedFactory:
-        """Return the factory; it checks what it makes. PyFlink has no such method."""
+        """Return the factory, which checks the backends that it creates. PyFlink has no such method."""
         return CheckedFactory(self._factory)
 
     def write_to(self, configuration: Configuration) -> None:
-        """Set the key that stands for a backend of one's own. PyFlink has no such method."""
+        """Set the configuration key of a custom backend. PyFlink has no such method."""
         configuration.set_string(BACKEND.key, self.kind)
 
 
@@ -140,14 +139,14 @@ class PredefinedOptions(Enum):
     """For hard disks: bigger levels, more parallel compaction."""
 
     SPINNING_DISK_OPTIMIZED_HIGH_MEM = 2
-    """For hard disks where memory is plenty: bigger write buffers and block cache, and bloom filters too."""
+    """For hard disks with plenty of memory: bigger write buffers and block cache, and Bloom filters."""
 
     FLASH_SSD_OPTIMIZED = 3
     """For SSDs: more parallel compaction."""
 
 
 class EmbeddedRocksDBStateBackend(StateBackend):
-    """Keeps state in RocksDB, on the local disks of the workers: for state that is larger than memory.
+    """Keeps state in RocksDB on the local disks of the workers, for state that is larger than memory.
 
     >>> backend = EmbeddedRocksDBStateBackend(enable_incremental_checkpointing=True)
     >>> backend.set_db_storage_paths("file:///disk1/state", "/disk2/state")
@@ -158,14 +157,14 @@ class EmbeddedRocksDBStateBackend(StateBackend):
     kind = "rocksdb"
 
     def __init__(self, enable_incremental_checkpointing: bool | None = None) -> None:
-        """Describe the backend.
+        """Create the backend.
 
         Args:
-            enable_incremental_checkpointing: whether checkpoints re-use the files of earlier ones; None for the
-                configuration's value, by default False.
+            enable_incremental_checkpointing: whether checkpoints reuse the files of earlier ones; None for the
+                value in the configuration, which is False by default.
 
         Raises:
-            TypeError: the argument is of another type.
+            TypeError: the argument has a different type.
         """
         if enable_incremental_checkpointing is not None:
             check_bool(enable_incremental_checkpointing, "enable_incremental_checkpointing")
@@ -176,36 +175,36 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._options_factory: Callable[..., Any] | None = None
 
     def set_db_storage_paths(self, *paths: str) -> None:
-        """Set the local directories of the databases, over which subtasks are spread; none for the workers' own.
+        """Set the local directories of the databases, to which subtasks are distributed; none for the workers' own.
 
         Raises:
-            TypeError: a path is no text.
+            TypeError: a path is not a str.
             ValueError: a path is relative or not local.
         """
         self._paths = tuple(_local_directory(path) for path in paths) or None
 
     def get_db_storage_paths(self) -> list[str]:
-        """Return the local directories of the databases; empty where none are set (PyFlink raises then)."""
+        """Return the local directories of the databases; empty if none are set (PyFlink raises an error)."""
         return list(self._paths or ())
 
     def is_incremental_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints re-use the files of earlier ones."""
+        """Return whether checkpoints reuse the files of earlier ones."""
         return bool(self._incremental)
 
     def set_predefined_options(self, options: PredefinedOptions) -> None:
         """Set the options of RocksDB for a kind of disk.
 
         Raises:
-            TypeError: it is no :class:`PredefinedOptions`.
+            TypeError: ``options`` is not a :class:`PredefinedOptions`.
         """
         self._predefined_options = check_member(options, PredefinedOptions, "the predefined options")
 
     def get_predefined_options(self) -> PredefinedOptions:
-        """Return the options of RocksDB for a kind of disk."""
+        """Return the predefined options of RocksDB."""
         return self._predefined_options or PredefinedOptions[PREDEFINED.default]
 
     def set_options(self, options_factory_class_name: str | Callable[..., Any]) -> None:
-        """Set what changes the options of RocksDB: a Python class or function, or its name as ``module:function``.
+        """Set the factory that changes RocksDB options: a Python class or function, or its name ``module:function``.
 
         PyFlink takes the name of a Java class.
 
@@ -225,31 +224,31 @@ class EmbeddedRocksDBStateBackend(StateBackend):
             )
 
     def get_options(self) -> str | None:
-        """Return the name of what changes the options of RocksDB, None for nothing."""
+        """Return the name of the RocksDB options factory; None if there is none."""
         return None if self._options_factory is None else name_of(self._options_factory)
 
     def get_options_factory(self) -> Callable[..., Any] | None:
-        """Return what changes the options of RocksDB. PyFlink has no such method."""
+        """Return the RocksDB options factory. PyFlink has no such method."""
         return self._options_factory
 
     def get_number_of_transfer_threads(self) -> int:
-        """Return how many files of a checkpoint are copied at a time."""
+        """Return how many files of a checkpoint are copied in parallel."""
         return TRANSFER_THREADS.default if self._transfer_threads is None else self._transfer_threads
 
     def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> None:
-        """Set how many files of a checkpoint are copied at a time.
+        """Set how many files of a checkpoint are copied in parallel.
 
         Raises:
-            TypeError: it is no whole number.
-            ValueError: it is less than 1.
+            TypeError: the number is not an int.
+            ValueError: the number is less than 1.
         """
         check_for(TRANSFER_THREADS, number_of_transfering_threads, "the number of transfer threads")
         self._transfer_threads = number_of_transfering_threads
 
     def write_to(self, configuration: Configuration) -> None:
-        """Set the keys that stand for this backend. PyFlink has no such method.
+        """Set the configuration keys of this backend. PyFlink has no such method.
 
-        What was not set on the backend stays as it is in the configuration, as in Flink.
+        As in Flink, settings that the backend does not set are unchanged in the configuration.
         """
         configuration.set_string(BACKEND.key, self.kind)
         if self._incremental is not None:
@@ -269,7 +268,7 @@ def _local_directory(path: str) -> str:
     if not isinstance(path, str):
         raise TypeError(f"{what} must be a text, got {path!r}")
     if not path.startswith("/") and not names_scheme(path):
-        raise ValueError(f"{what} must be absolute, got {path!r}; write '/{path}' or the like")
+        raise ValueError(f"{what} must be absolute, got {path!r}; write for example '/{path}'")
     location = Location.parse(path, what)
     if not location.is_local:
         raise ValueError(f"{what} must be on a local disk, got {path!r}; checkpoints may go elsewhere")
@@ -277,7 +276,7 @@ def _local_directory(path: str) -> str:
 
 
 def _rocksdb_of(configuration: Configuration) -> EmbeddedRocksDBStateBackend:
-    """Return the backend that the keys of RocksDB describe."""
+    """Return the backend that the RocksDB keys describe."""
     backend = EmbeddedRocksDBStateBackend(configuration.get(INCREMENTAL))
     paths = configuration.get(DIRECTORIES)
     if paths:

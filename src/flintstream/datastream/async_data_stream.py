@@ -20,11 +20,11 @@ __all__ = ["AsyncDataStream"]
 
 
 class AsyncDataStream:
-    """Applies an ``AsyncFunction`` to a stream: up to ``capacity`` records are worked on at once.
+    """Applies an ``AsyncFunction`` to a stream, to up to ``capacity`` records concurrently.
 
-    ``timeout`` counts from the moment a record's first attempt starts, over all its attempts; 0 stands for none. When
-    it is over, the function's ``timeout`` says what becomes of the record. Results carry their record's timestamp, and
-    never pass a watermark.
+    ``timeout`` starts with a record's first attempt and covers all its attempts; 0 means no timeout. When it expires,
+    the function's ``timeout`` method handles the record. Results carry their record's timestamp, and never overtake a
+    watermark.
 
     >>> from flintstream.common import Time
     >>> from flintstream.datastream import AsyncDataStream, AsyncFunction, StreamExecutionEnvironment
@@ -76,7 +76,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Emit results as they come; between two watermarks, they may overtake those of earlier records.
+        """Emit results as they complete. Between two watermarks they may overtake results of earlier records.
 
         Raises:
             Exception: ``async_invoke`` is not declared as ``async def``.
@@ -126,7 +126,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Like :meth:`unordered_wait`, and try again as the strategy says until the timeout is over.
+        """Like :meth:`unordered_wait`, with retries as the strategy says until the timeout expires.
 
         Raises:
             Exception: Also when there is no timeout.
@@ -222,7 +222,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Like :meth:`ordered_wait`, and try again as the strategy says until the timeout is over.
+        """Like :meth:`ordered_wait`, with retries as the strategy says until the timeout expires.
 
         Raises:
             Exception: Also when there is no timeout.

@@ -1,4 +1,4 @@
-"""What may call for another attempt of an async function (PyFlink's ``async_retry_predicates``)."""
+"""Conditions for retrying an async function (PyFlink's ``async_retry_predicates``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["empty_result_predicate", "exception_type_predicate", "has_exception_
 
 
 def empty_result_predicate(result: list[Any] | None) -> bool:
-    """Tell whether there is no result at all.
+    """Return whether there is no result.
 
     >>> empty_result_predicate([]), empty_result_predicate([None])
     (True, False)
@@ -17,12 +17,12 @@ def empty_result_predicate(result: list[Any] | None) -> bool:
 
 
 def has_exception_predicate(error: BaseException | None) -> bool:
-    """Tell whether there was any exception."""
+    """Return whether there was an exception."""
     return error is not None
 
 
 def exception_type_predicate(error: BaseException | None, expected_error_type: type[BaseException]) -> bool:
-    """Tell whether the exception is of a type; ``functools.partial`` binds ``expected_error_type``.
+    """Return whether the exception has a type. Bind ``expected_error_type`` with ``functools.partial``.
 
     >>> exception_type_predicate(KeyError("k"), LookupError)
     True

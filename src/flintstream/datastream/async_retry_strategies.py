@@ -1,4 +1,4 @@
-"""When to try again what an async function did not get done (PyFlink's ``async_retry_strategies``)."""
+"""Retry strategies of async functions (PyFlink's ``async_retry_strategies``)."""
 
 from __future__ import annotations
 

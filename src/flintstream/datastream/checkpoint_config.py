@@ -1,7 +1,7 @@
-"""When checkpoints are taken and what they may cost.
+"""The checkpoint settings of an environment.
 
-All settings live in a configuration under Flink's keys, so that setting one by its method, by its key or on the command
-line is the same.
+All settings are stored in a configuration under Flink's keys. A setting has the same effect by method, by key and on
+the command line.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_CHECKPOINTS = "leave the interval unset to run without checkpoints"
 class CheckpointConfig:
     """The checkpoint settings of an environment; ``env.get_checkpoint_config()`` returns them. Times are in ms.
 
-    Changes are seen by everyone who holds the same configuration. Setters return the object itself.
+    All holders of the same configuration see the changes. Setters return the object itself.
 
     >>> config = CheckpointConfig(Configuration().set_string("execution.checkpointing.interval", "3 min"))
     >>> config.set_checkpoint_timeout(60_000).get_checkpoint_interval()
@@ -57,7 +57,7 @@ class CheckpointConfig:
     DEFAULT_MAX_CONCURRENT_CHECKPOINTS = MAX_CONCURRENT.default
 
     def __init__(self, configuration: Configuration | None = None) -> None:
-        """Read and write ``configuration``, by default an empty one.
+        """Use ``configuration``, by default an empty one.
 
         Raises:
             ValueError: a checkpoint setting in it is invalid.
@@ -71,7 +71,7 @@ class CheckpointConfig:
         return JavaView(self)
 
     def validate(self) -> None:
-        """Check all checkpoint settings, however they were set. PyFlink has no such method.
+        """Check all checkpoint settings. PyFlink has no such method.
 
         Raises:
             ValueError: a setting is invalid; the message names its key.
@@ -81,7 +81,7 @@ class CheckpointConfig:
         self.storage()
 
     def storage(self) -> CheckpointStorage | None:
-        """Return where checkpoints are kept, as set by method or key; None if neither was. PyFlink has no such method.
+        """Return the checkpoint storage, as set by method or key; None if neither was used. PyFlink has no such method.
 
         Raises:
             ValueError: a key has an invalid value.
@@ -90,32 +90,32 @@ class CheckpointConfig:
             return self._custom_storage
         return CheckpointStorage.from_configuration(self._configuration)
 
-    # -- whether and how -------------------------------------------------------------------------------------------
+    # -- interval and mode -----------------------------------------------------------------------------------------
 
     def is_checkpointing_enabled(self) -> bool:
-        """Return whether checkpoints are taken: whether an interval is set."""
+        """Return whether checkpointing is on, that is, whether an interval is set."""
         return self.get_checkpoint_interval() > 0
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        """Return the mode in effect.
+        """Return the effective mode.
 
-        As in PyFlink 2.3 that is AT_LEAST_ONCE, whatever was set, as long as no interval is set or in BATCH mode: then
-        there are no checkpoints.
+        As in PyFlink 2.3, this is AT_LEAST_ONCE, whatever was set, in BATCH mode or without an interval, because there
+        are no checkpoints then.
         """
         mode = CheckpointingMode[self._configuration.get(MODE)]
         batch = self._configuration.get(RUNTIME_MODE) == "BATCH"
         return mode if self.is_checkpointing_enabled() and not batch else CheckpointingMode.AT_LEAST_ONCE
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
-        """Set what a failure may do to results.
+        """Set the checkpointing mode.
 
         Raises:
-            TypeError: it is no :class:`CheckpointingMode`.
+            TypeError: ``checkpointing_mode`` is not a :class:`CheckpointingMode`.
         """
         return self._set(MODE, check_member(checkpointing_mode, CheckpointingMode, "the checkpointing mode").name)
 
     def get_checkpoint_interval(self) -> int:
-        """Return the time from the start of one checkpoint to that of the next; -1 if none are taken."""
+        """Return the time from the start of one checkpoint to that of the next; -1 if checkpointing is off."""
         return self._configuration.get(INTERVAL) or -1
 
     def set_checkpoint_interval(self, checkpoint_interval: int) -> Self:
@@ -129,11 +129,11 @@ class CheckpointConfig:
         return self._set_millis(INTERVAL, checkpoint_interval, what, hint=_NO_CHECKPOINTS)
 
     def get_checkpoint_timeout(self) -> int:
-        """Return how long a checkpoint may take before it is given up."""
+        """Return how long a checkpoint may take before it is aborted."""
         return self._configuration.get(TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
-        """Set how long a checkpoint may take before it is given up.
+        """Set how long a checkpoint may take before it is aborted.
 
         Raises:
             TypeError: it is no whole number.
@@ -142,11 +142,11 @@ class CheckpointConfig:
         return self._set_millis(TIMEOUT, checkpoint_timeout, "the checkpoint timeout in ms")
 
     def get_min_pause_between_checkpoints(self) -> int:
-        """Return the least time from the end of one checkpoint to the start of the next."""
+        """Return the minimum time from the end of one checkpoint to the start of the next."""
         return self._configuration.get(MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
-        """Set the least time from the end of one checkpoint to the start of the next.
+        """Set the minimum time from the end of one checkpoint to the start of the next.
 
         Raises:
             TypeError: it is no whole number.
@@ -155,11 +155,11 @@ class CheckpointConfig:
         return self._set_millis(MIN_PAUSE, min_pause_between_checkpoints, "the pause between checkpoints in ms")
 
     def get_max_concurrent_checkpoints(self) -> int:
-        """Return how many checkpoints may be under way at a time."""
+        """Return how many checkpoints may be in progress at the same time."""
         return self._configuration.get(MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
-        """Set how many checkpoints may be under way at a time.
+        """Set how many checkpoints may be in progress at the same time.
 
         Raises:
             TypeError: it is no whole number.
@@ -172,11 +172,11 @@ class CheckpointConfig:
     # -- failures --------------------------------------------------------------------------------------------------
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
-        """Return how many checkpoints in a row may fail before the job does."""
+        """Return how many consecutive checkpoints may fail before the job fails."""
         return self._configuration.get(TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
-        """Set how many checkpoints in a row may fail before the job does.
+        """Set how many consecutive checkpoints may fail before the job fails.
 
         Raises:
             TypeError: it is no whole number.
@@ -191,7 +191,7 @@ class CheckpointConfig:
         return self.get_tolerable_checkpoint_failure_number() == 0
 
     def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> Self:
-        """Let the first failed checkpoint fail the job, or none ever.
+        """Set whether the first failed checkpoint fails the job, or failed checkpoints never do.
 
         Newer programs call :meth:`set_tolerable_checkpoint_failure_number`.
 
@@ -209,27 +209,27 @@ class CheckpointConfig:
         return self.get_externalized_checkpoint_retention() is not none
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
-        """Return what becomes of checkpoints when the job is cancelled."""
+        """Return the retention of checkpoints when the job is cancelled."""
         return ExternalizedCheckpointRetention[self._configuration.get(RETENTION)]
 
     def set_externalized_checkpoint_retention(self, retention_mode: ExternalizedCheckpointRetention) -> Self:
-        """Set what becomes of checkpoints when the job is cancelled.
+        """Set the retention of checkpoints when the job is cancelled.
 
         Raises:
-            TypeError: it is no :class:`ExternalizedCheckpointRetention`.
+            TypeError: ``retention_mode`` is not an :class:`ExternalizedCheckpointRetention`.
         """
         what = "the retention of checkpoints"
         return self._set(RETENTION, check_member(retention_mode, ExternalizedCheckpointRetention, what).name)
 
-    # -- alignment: epochs end everywhere at once, so these change nothing here --------------------------------------
+    # -- alignment: epochs end everywhere at once, so these have no effect here --------------------------------------
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints are unaligned: only where :meth:`get_checkpointing_mode` is EXACTLY_ONCE."""
+        """Return whether checkpoints are unaligned. True only if :meth:`get_checkpointing_mode` is EXACTLY_ONCE."""
         wanted = self._configuration.get(UNALIGNED)
         return wanted and self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
-        """Let checkpoints overtake records. Accepted for compatibility: nothing waits for barriers here.
+        """Let checkpoints overtake records. Accepted for compatibility: there are no barriers here.
 
         Raises:
             TypeError: ``enabled`` is neither True nor False.
@@ -241,11 +241,11 @@ class CheckpointConfig:
         return self.enable_unaligned_checkpoints(enabled=False)
 
     def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> Self:
-        """Set after which time an aligned checkpoint goes on unaligned; 0 is at once.
+        """Set the time after which an aligned checkpoint continues unaligned; 0 for immediately.
 
         Raises:
-            TypeError: it is no :class:`~flintstream.common.Duration`.
-            ValueError: it is negative.
+            TypeError: the argument is not a :class:`~flintstream.common.Duration`.
+            ValueError: the duration is negative.
         """
         if not isinstance(alignment_timeout, Duration):
             raise TypeError(
@@ -255,15 +255,15 @@ class CheckpointConfig:
         return self._set_millis(ALIGNED_TIMEOUT, alignment_timeout.to_millis(), what)
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
-        """Return after which time an aligned checkpoint goes on unaligned; 0 is at once."""
+        """Return the time after which an aligned checkpoint continues unaligned; 0 for immediately."""
         return Duration.of_millis(self._configuration.get(ALIGNED_TIMEOUT))
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> Self:
-        """Do the same as :meth:`set_aligned_checkpoint_timeout`, under its older name."""
+        """Older name of :meth:`set_aligned_checkpoint_timeout`."""
         return self.set_aligned_checkpoint_timeout(alignment_timeout)
 
     def get_alignment_timeout(self) -> Duration:
-        """Return the same as :meth:`get_aligned_checkpoint_timeout`, under its older name."""
+        """Older name of :meth:`get_aligned_checkpoint_timeout`."""
         return self.get_aligned_checkpoint_timeout()
 
     def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> Self:
@@ -279,7 +279,7 @@ class CheckpointConfig:
         """Return whether :meth:`set_force_unaligned_checkpoints` was called."""
         return self._configuration.get(FORCE_UNALIGNED)
 
-    # -- not in PyFlink 2 any more ---------------------------------------------------------------------------------
+    # -- removed in PyFlink 2 --------------------------------------------------------------------------------------
 
     def enable_externalized_checkpoints(self, cleanup_mode: ExternalizedCheckpointRetention) -> Self:
         """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated."""
@@ -303,12 +303,12 @@ class CheckpointConfig:
         return self.get_externalized_checkpoint_retention()
 
     def set_checkpoint_storage(self, storage: CheckpointStorage) -> Self:
-        """Set where checkpoints are kept.
+        """Set the checkpoint storage.
 
         Deprecated: newer programs set ``execution.checkpointing.dir``.
 
         Raises:
-            TypeError: it is no :class:`CheckpointStorage`.
+            TypeError: ``storage`` is not a :class:`CheckpointStorage`.
         """
         warn_removed(
             "CheckpointConfig.set_checkpoint_storage()", "the key 'execution.checkpointing.dir' of the configuration"
@@ -323,12 +323,12 @@ class CheckpointConfig:
         return self
 
     def set_checkpoint_storage_dir(self, checkpoint_path: str) -> Self:
-        """Keep checkpoints in the directory of that URI.
+        """Keep checkpoints in the directory with this URI.
 
         Deprecated: newer programs set ``execution.checkpointing.dir``.
 
         Raises:
-            ValueError: it is no URI of a directory.
+            ValueError: the path is not the URI of a directory.
         """
         warn_removed(
             "CheckpointConfig.set_checkpoint_storage_dir()",
@@ -338,11 +338,11 @@ class CheckpointConfig:
         return self
 
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
-        """Return where checkpoints are kept, as set by method or key; None if neither was. Deprecated."""
+        """Return the checkpoint storage, as set by method or key; None if neither was used. Deprecated."""
         warn_removed("CheckpointConfig.get_checkpoint_storage()", "CheckpointStorage.from_configuration() instead")
         return self.storage()
 
-    # -- the configuration behind ----------------------------------------------------------------------------------
+    # -- writing the configuration ---------------------------------------------------------------------------------
 
     def _set_millis(self, option: Option[int] | Option[int | None], value: int, what: str, *, hint: str = "") -> Self:
         check_for(option, value, what, hint=hint)

@@ -1,7 +1,7 @@
-"""Where checkpoints are kept.
+"""Checkpoint storages.
 
-Each storage stands for the keys of Flink's configuration that say the same. :meth:`CheckpointStorage.write_to` and
-:meth:`CheckpointStorage.from_configuration` translate between the two.
+Each storage corresponds to keys of Flink's configuration. :meth:`CheckpointStorage.write_to` and
+:meth:`CheckpointStorage.from_configuration` convert between the two.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpoint
 
 
 def check_directory(path: str, what: str) -> str:
-    """Return the URI ``path`` in the form in which Flink shows it; ``what`` words the error.
+    """Return the URI ``path`` as Flink displays it; the error message contains ``what``.
 
     Raises:
-        TypeError: it is no text.
-        ValueError: it names no scheme, or the root of a file system.
+        TypeError: ``path`` is not a str.
+        ValueError: ``path`` has no scheme, or is the root of a file system.
 
     >>> check_directory("file:///data//checkpoints/", "the directory")
     'file:/data/checkpoints'
@@ -59,13 +59,13 @@ def _below_root(location: Location, given: str, what: str) -> Location:
 
 
 def check_savepoint_directory(path: str, what: str) -> str:
-    """Return the URI or absolute local path in the form in which Flink shows it; ``what`` words the error.
+    """Return the URI or absolute local path as Flink displays it; the error message contains ``what``.
 
-    A relative path starts where the program runs.
+    A relative path is relative to the working directory.
 
     Raises:
-        TypeError: it is no text.
-        ValueError: it is empty, or the root of a file system.
+        TypeError: ``path`` is not a str.
+        ValueError: ``path`` is empty, or the root of a file system.
 
     >>> check_savepoint_directory("/data//savepoints/", "the directory")
     '/data/savepoints'
@@ -76,45 +76,45 @@ def check_savepoint_directory(path: str, what: str) -> str:
 
 
 def savepoint_directory(configuration: Configuration) -> str | None:
-    """Return where savepoints go that are asked for without a directory.
+    """Return the default directory of savepoints.
 
     Raises:
-        ValueError: It is the root of a file system, or empty.
+        ValueError: The directory is empty, or the root of a file system.
     """
     found = configuration.find(SAVEPOINT_DIRECTORY)
     return None if found is None else check_savepoint_directory(found[1], f"'{found[0]}'")
 
 
 def _size(configuration: Configuration, option: Option[int]) -> int:
-    """Return the bytes that the configuration has for an option, -1 if it has none."""
+    """Return the size (bytes) that the configuration has for an option; -1 if it has none."""
     return configuration.get(option) if configuration.find(option) else -1
 
 
 class CheckpointStorage(Settings, ABC):
-    """Where checkpoints are kept; see the subclasses. State that a program works on is the state backend's matter."""
+    """Base class of checkpoint storages. The working state of a program is in the state backend."""
 
     _checkpoint_path: str | None
 
     def __init__(self, checkpoint_path: str | None) -> None:
-        """Hold the directory of the checkpoints, which the subclass has checked."""
+        """Take the directory of the checkpoints, which the subclass has checked."""
         self._checkpoint_path = checkpoint_path
         self._savepoint_path: str | None = None
 
     @abstractmethod
     def write_to(self, configuration: Configuration) -> None:
-        """Set the keys that stand for this storage, in place of those of another. PyFlink has no such method.
+        """Set the configuration keys of this storage and remove those of others. PyFlink has no such method.
 
-        Sizes that were left to the configuration stay as they are there.
+        Sizes that the storage does not set are unchanged in the configuration.
         """
 
     @staticmethod
     def from_configuration(configuration: Configuration) -> CheckpointStorage | None:
-        """Return the storage that the keys stand for, None where they name none. PyFlink has no such method.
+        """Return the storage that the configuration describes, or None. PyFlink has no such method.
 
-        As in Flink, a directory alone means a file system.
+        As in Flink, a directory without a type means a file system.
 
         Raises:
-            ValueError: a value is no valid setting; the message names its key.
+            ValueError: a value is invalid; the message names its key.
         """
         found = configuration.find(STORAGE)
         place = configuration.find(DIRECTORY)
@@ -130,9 +130,9 @@ class CheckpointStorage(Settings, ABC):
         elif kind != "filesystem":
             hint = ""
             if kind == CustomCheckpointStorage.kind:
-                hint = "; 'custom' stands for what set_checkpoint_storage(CustomCheckpointStorage(...)) is given"
+                hint = "; 'custom' refers to the argument of set_checkpoint_storage(CustomCheckpointStorage(...))"
             raise ValueError(
-                f"'{STORAGE.key}' must be 'jobmanager' or 'filesystem', or 'module:Class' for a store of your own, got "
+                f"'{STORAGE.key}' must be 'jobmanager' or 'filesystem', or 'module:Class' for a custom store, got "
                 f"'{kind}'{hint}"
             )
         elif directory is None:
@@ -150,10 +150,10 @@ class CheckpointStorage(Settings, ABC):
         return self._savepoint_path
 
     def set_savepoint_path(self, savepoint_path: str | None) -> None:
-        """Set the default directory of savepoints, None for none. PyFlink has no such method.
+        """Set the default directory of savepoints; None for no default. PyFlink has no such method.
 
         Raises:
-            ValueError: it is no URI of a directory.
+            ValueError: the path is not the URI of a directory.
         """
         what = "the directory of savepoints"
         self._savepoint_path = None if savepoint_path is None else check_savepoint_directory(savepoint_path, what)
@@ -170,21 +170,21 @@ class CheckpointStorage(Settings, ABC):
 
 
 class JobManagerCheckpointStorage(CheckpointStorage):
-    """Keeps checkpoints in the driver's memory: for tests and small state; they do not survive the driver.
+    """Keeps checkpoints in the driver's memory, for tests and small state. They do not survive the driver.
 
     >>> JobManagerCheckpointStorage(max_state_size=1024).get_max_state_size()
     1024
     """
 
     DEFAULT_MAX_STATE_SIZE = MAX_STATE_SIZE.default
-    """How many bytes the state of one operator may have, unless set: 5 MiB."""
+    """Default maximum size of the state of one operator: 5 MiB."""
 
     def __init__(self, checkpoint_path: str | None = None, max_state_size: int | None = None) -> None:
         """Describe the storage.
 
         Args:
-            checkpoint_path: URI of a directory for the metadata of checkpoints; None keeps that in memory, too.
-            max_state_size: how many bytes the state of one operator may have; None for the default.
+            checkpoint_path: URI of a directory for the metadata of checkpoints; None to keep it in memory as well.
+            max_state_size: the maximum size of the state of one operator (bytes); None for the default.
 
         Raises:
             TypeError: an argument is of the wrong type.
@@ -200,7 +200,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         return self._checkpoint_path
 
     def get_max_state_size(self) -> int:
-        """Return how many bytes the state of one operator may have."""
+        """Return the maximum size of the state of one operator (bytes)."""
         return self._max_state_size
 
     def write_to(self, configuration: Configuration) -> None:
@@ -210,7 +210,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
 
 
 class FileSystemCheckpointStorage(CheckpointStorage):
-    """Keeps checkpoints in a directory, which every executor must reach.
+    """Keeps checkpoints in a directory that all workers must reach.
 
     >>> storage = FileSystemCheckpointStorage("file:///data/checkpoints")
     >>> storage.get_checkpoint_path(), storage.get_min_file_size_threshold()
@@ -218,7 +218,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
     """
 
     MAX_FILE_STATE_THRESHOLD = INLINE_THRESHOLD.type.maximum
-    """The largest threshold allowed: 1 MiB."""
+    """The largest allowed threshold: 1 MiB."""
 
     _checkpoint_path: str
 
@@ -231,11 +231,11 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         """Describe the storage.
 
         Args:
-            checkpoint_path: URI of the directory, such as ``file:///data/checkpoints``; must be given.
-            file_state_size_threshold: state of fewer bytes is stored within the metadata; None or -1 for the
-                configuration's value, by default 20 KiB.
-            write_buffer_size: bytes to collect before they are written; -1 for the configuration's value, by default
-                4 KiB.
+            checkpoint_path: URI of the directory, such as ``file:///data/checkpoints``; required.
+            file_state_size_threshold: size (bytes) below which state is stored in the metadata; None or -1 for the
+                value in the configuration, which is 20 KiB by default.
+            write_buffer_size: size of the write buffer (bytes); -1 for the value in the configuration, which is 4 KiB
+                by default.
 
         Raises:
             TypeError: an argument is of the wrong type.
@@ -244,7 +244,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         if checkpoint_path is None:
             raise ValueError("checkpoint_path must not be None; name a directory, such as 'file:///data/checkpoints'")
         threshold = -1 if file_state_size_threshold is None else file_state_size_threshold
-        what, hint = "file_state_size_threshold (bytes)", "-1 stands for the configuration's value"
+        what, hint = "file_state_size_threshold (bytes)", "use -1 for the value in the configuration"
         check_integer(threshold, what, minimum=-1, maximum=self.MAX_FILE_STATE_THRESHOLD, hint=hint)
         check_integer(write_buffer_size, "write_buffer_size (bytes)", minimum=-1, maximum=MAX_INT, hint=hint)
         super().__init__(check_directory(checkpoint_path, "the path of a FileSystemCheckpointStorage"))
@@ -256,11 +256,11 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return self._checkpoint_path
 
     def get_min_file_size_threshold(self) -> int:
-        """Return the bytes below which state is stored within the metadata."""
+        """Return the size (bytes) below which state is stored in the metadata."""
         return INLINE_THRESHOLD.default if self._threshold < 0 else self._threshold
 
     def get_write_buffer_size(self) -> int:
-        """Return the bytes to collect before they are written."""
+        """Return the size of the write buffer (bytes)."""
         return WRITE_BUFFER.default if self._write_buffer_size < 0 else self._write_buffer_size
 
     def write_to(self, configuration: Configuration) -> None:
@@ -277,10 +277,11 @@ class FileSystemCheckpointStorage(CheckpointStorage):
 
 
 class CustomCheckpointStorage(CheckpointStorage):
-    """Keeps checkpoints in a store of one's own.
+    """Keeps checkpoints in a custom store.
 
-    PyFlink wraps a Java object. Here it is a :class:`~flintstream.storage.file_store.FileStore`: an object with its
-    methods that can be pickled, as the workers write to it, too: all its copies must lead to the same files.
+    PyFlink wraps a Java object. Here it is an object with the methods of
+    :class:`~flintstream.storage.file_store.FileStore`. It must be picklable, because workers also write to it, and all
+    its copies must access the same files.
 
     >>> from flintstream.storage.local import LocalFileStore
     >>> class Store(LocalFileStore):
@@ -289,18 +290,18 @@ class CustomCheckpointStorage(CheckpointStorage):
     >>> CustomCheckpointStorage(Store("/data/checkpoints")).get_store().write("chk-1/_metadata", b"...")
     3 bytes of chk-1/_metadata
 
-    A class that can be imported and needs no arguments may also be named in the configuration:
+    The configuration can name an importable class that needs no arguments:
     ``execution.checkpointing.storage: my_module:MyStore``.
     """
 
     kind = "custom"
 
     def __init__(self, custom_checkpoint_storage: FileStore) -> None:
-        """Describe the storage that keeps checkpoints in ``custom_checkpoint_storage``.
+        """Keep checkpoints in ``custom_checkpoint_storage``.
 
         Raises:
-            UnsupportedByDesignError: it is an object of Java, or lacks methods of a ``FileStore``.
-            TypeError: it cannot be pickled.
+            UnsupportedByDesignError: the store is a Java object, or lacks methods of a ``FileStore``.
+            TypeError: the store cannot be pickled.
         """
         super().__init__(None)
         needed = [name for name, member in vars(FileStore).items() if callable(member) and name[0] != "_"]
@@ -309,30 +310,30 @@ class CustomCheckpointStorage(CheckpointStorage):
             lacks = f"; it has no {', '.join(f'{name}()' for name in missing)}" if missing else ""
             raise UnsupportedByDesignError(
                 f"CustomCheckpointStorage({custom_checkpoint_storage!r}) needs a Python object with the methods of a "
-                f"FileStore, not an object of Java{lacks}; else use FileSystemCheckpointStorage, which writes to any "
+                f"FileStore, not a Java object{lacks}; otherwise use FileSystemCheckpointStorage, which writes to any "
                 "file system that has a Python client"
             )
         try:
             cloudpickle.dumps(custom_checkpoint_storage)
         except Exception as error:
             raise TypeError(
-                f"the store {custom_checkpoint_storage!r} must be picklable, as the workers write to it too: {error}"
+                f"the store {custom_checkpoint_storage!r} must be picklable, because workers also write to it: {error}"
             ) from error
         self._store = custom_checkpoint_storage
 
     @staticmethod
     def named(name: str, key: str = STORAGE.key) -> CustomCheckpointStorage:
-        """Return the storage of a class that is named as ``module:Class``. PyFlink has no such method.
+        """Return the storage of the class ``module:Class``. PyFlink has no such method.
 
         Raises:
-            UnsupportedByDesignError: there is nothing of that name that Python can call.
+            UnsupportedByDesignError: the name does not refer to a Python callable.
         """
         return CustomCheckpointStorage(load_callable(name, f"'{key}'", "or use 'filesystem' or 'jobmanager'")())
 
     def get_store(self) -> FileStore:
-        """Return what keeps the files. PyFlink has no such method."""
+        """Return the store. PyFlink has no such method."""
         return self._store
 
     def write_to(self, configuration: Configuration) -> None:
-        """Set the key that stands for a storage of one's own. PyFlink has no such method."""
+        """Set the configuration key of a custom storage. PyFlink has no such method."""
         self._write(configuration, {STORAGE: self.kind})

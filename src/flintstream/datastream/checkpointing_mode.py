@@ -1,4 +1,4 @@
-"""What a failure may do to results."""
+"""Checkpointing modes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["CheckpointingMode"]
 
 
 class CheckpointingMode(Enum):
-    """How often a record counts in state after a failure; the key is ``execution.checkpointing.mode``."""
+    """How often a record counts in state after a failure. The key is ``execution.checkpointing.mode``."""
 
     EXACTLY_ONCE = 0
-    """State is as if no failure had happened; the default."""
+    """State is the same as without a failure. This is the default."""
 
     AT_LEAST_ONCE = 1
     """A record that was in flight may count twice."""

@@ -1,4 +1,4 @@
-"""Whether a program runs as a stream or as a batch."""
+"""Execution modes: streaming, batch or automatic."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ __all__ = ["RuntimeExecutionMode"]
 
 
 class RuntimeExecutionMode(Enum):
-    """How a program is executed; set by ``env.set_runtime_mode`` or the key ``execution.runtime-mode``."""
+    """How a program is executed. Set it with ``env.set_runtime_mode`` or the key ``execution.runtime-mode``."""
 
     STREAMING = 0
-    """Results appear as records arrive, and are updated; the default."""
+    """Results appear and are updated as records arrive. This is the default."""
 
     BATCH = 1
-    """All sources end, and each key yields its final result once. Takes no checkpoints."""
+    """All sources are bounded, and each key yields its final result once. There are no checkpoints."""
 
     AUTOMATIC = 2
     """BATCH if all sources are bounded, else STREAMING."""

@@ -1,4 +1,4 @@
-"""What becomes of checkpoints when their job is cancelled."""
+"""Retention of checkpoints when their job is cancelled."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class ExternalizedCheckpointRetention(Enum):
     """
 
     DELETE_ON_CANCELLATION = 0
-    """Cancelling the job deletes its checkpoints; they are kept if the job fails."""
+    """Cancelling the job deletes its checkpoints. They are kept if the job fails."""
 
     RETAIN_ON_CANCELLATION = 1
-    """Cancelling the job keeps its last checkpoint, for a later start; deleting it is then up to the user."""
+    """Cancelling the job keeps its last checkpoint for a later start. The user deletes it."""
 
     NO_EXTERNALIZED_CHECKPOINTS = 2
-    """Checkpoints go with the job, however it ends; the default."""
+    """Checkpoints are deleted with the job, however it ends. This is the default."""

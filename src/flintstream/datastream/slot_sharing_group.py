@@ -1,4 +1,4 @@
-"""Amounts of memory, and groups of operators with the resources they ask for."""
+"""Memory sizes, and groups of operators with their resources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MemorySize", "SlotSharingGroup"]
 
 
 class MemorySize:
-    """A number of bytes. Units are powers of 1024; the getters of larger units round down.
+    """A number of bytes. Units are powers of 1024. Getters of larger units round down.
 
     >>> size = MemorySize.of_mebi_bytes(5)
     >>> size.get_kibi_bytes(), str(size), MemorySize.parse("5 mb") == size
@@ -26,32 +26,32 @@ class MemorySize:
     __slots__ = ("_bytes",)
 
     def __init__(self, bytes_size: int) -> None:
-        """Hold that many bytes.
+        """Create a size of this many bytes.
 
         Raises:
-            TypeError: ``bytes_size`` is no whole number.
-            ValueError: it is negative.
+            TypeError: ``bytes_size`` is not an int.
+            ValueError: ``bytes_size`` is negative.
         """
         self._bytes = check_integer(bytes_size, "a MemorySize in bytes", minimum=0, maximum=MAX_LONG)
 
     @staticmethod
     def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
-        """Return that many mebibytes.
+        """Return a size of this many mebibytes.
 
         Raises:
-            TypeError: ``mebi_bytes`` is no whole number.
-            ValueError: it is negative.
+            TypeError: ``mebi_bytes`` is not an int.
+            ValueError: ``mebi_bytes`` is negative.
         """
         return MemorySize(check_integer(mebi_bytes, "a MemorySize in MiB", minimum=0, maximum=MAX_LONG >> 20) << 20)
 
     @staticmethod
     def parse(text: str) -> MemorySize:
-        """Read a size as Flink's configuration writes it: ``20 kb``, ``5mb``, ``4096`` (bytes).
+        """Parse a size in the notation of Flink's configuration: ``20 kb``, ``5mb``, ``4096`` (bytes).
 
         PyFlink has no such method.
 
         Raises:
-            ValueError: the text is no size.
+            ValueError: ``text`` is not a size.
         """
         return MemorySize(parse_bytes(text))
 
@@ -99,9 +99,9 @@ class MemorySize:
 
 
 class SlotSharingGroup(Settings):
-    """A named group of operators and the resources that one subtask of each of them together needs.
+    """A named group of operators, with the total resources for one subtask of each operator.
 
-    Made by :meth:`builder`. The resources are a wish: Spark places tasks by its own settings.
+    Create it with :meth:`builder`. The resources have no effect: Spark places tasks by its own settings.
 
     >>> group = SlotSharingGroup.builder("heavy").set_cpu_cores(1.5).set_task_heap_memory_mb(512).build()
     >>> group.get_name(), group.get_cpu_cores(), group.get_managed_memory()
@@ -118,7 +118,7 @@ class SlotSharingGroup(Settings):
         managed_memory: MemorySize | None = None,
         external_resources: dict[str, float] | None = None,
     ) -> None:
-        """Hold what the builder has checked."""
+        """Take the values that the builder has checked."""
         self._name = name
         self._cpu_cores = cpu_cores
         self._task_heap_memory = task_heap_memory
@@ -128,10 +128,10 @@ class SlotSharingGroup(Settings):
 
     @staticmethod
     def builder(name: str) -> SlotSharingGroup.Builder:
-        """Begin a group of that name.
+        """Return a builder of a group with this name.
 
         Raises:
-            TypeError: ``name`` is no text.
+            TypeError: ``name`` is not a str.
         """
         return SlotSharingGroup.Builder(name)
 
@@ -148,7 +148,7 @@ class SlotSharingGroup(Settings):
         return self._task_heap_memory
 
     def get_task_off_heap_memory(self) -> MemorySize | None:
-        """Return the memory outside of the Java heap; None if the group names no resources."""
+        """Return the memory outside the Java heap; None if the group names no resources."""
         return self._task_off_heap_memory
 
     def get_cpu_cores(self) -> float | None:
@@ -167,9 +167,9 @@ class SlotSharingGroup(Settings):
         """Collects the resources of a group. Without any, the group only has a name."""
 
         def __init__(self, name: str) -> None:
-            """Begin with the name."""
+            """Take the name."""
             if not isinstance(name, str):
-                raise TypeError(f"the name of a slot sharing group must be a text, got {name!r}")
+                raise TypeError(f"the name of a slot sharing group must be a str, got {name!r}")
             self._name = name
             self._cpu_cores: float | None = None
             self._memory: dict[str, MemorySize] = {}
@@ -188,8 +188,8 @@ class SlotSharingGroup(Settings):
             """Set the processor cores.
 
             Raises:
-                TypeError: ``cpu_cores`` is no number.
-                ValueError: it is not positive.
+                TypeError: ``cpu_cores`` is not a number.
+                ValueError: ``cpu_cores`` is not positive.
             """
             cores = _check_amount(cpu_cores, f"the cpu cores of slot sharing group '{self._name}'")
             if cores == 0:
@@ -213,7 +213,7 @@ class SlotSharingGroup(Settings):
             return self.set_task_heap_memory(MemorySize.of_mebi_bytes(task_heap_memory_mb))
 
         def set_task_off_heap_memory(self, task_off_heap_memory: MemorySize) -> Self:
-            """Set the memory outside of the Java heap.
+            """Set the memory outside the Java heap.
 
             Raises:
                 TypeError: it is no :class:`MemorySize`.
@@ -221,7 +221,7 @@ class SlotSharingGroup(Settings):
             return self._set_memory("task off-heap memory", task_off_heap_memory)
 
         def set_task_off_heap_memory_mb(self, task_off_heap_memory_mb: int) -> Self:
-            """Set the memory outside of the Java heap, in MiB; see :meth:`set_task_off_heap_memory`."""
+            """Set the memory outside the Java heap, in MiB; see :meth:`set_task_off_heap_memory`."""
             return self.set_task_off_heap_memory(MemorySize.of_mebi_bytes(task_off_heap_memory_mb))
 
         def set_managed_memory(self, managed_memory: MemorySize) -> Self:
@@ -237,14 +237,14 @@ class SlotSharingGroup(Settings):
             return self.set_managed_memory(MemorySize.of_mebi_bytes(managed_memory_mb))
 
         def set_external_resource(self, name: str, value: float) -> Self:
-            """Set the amount of a further resource, such as GPUs; the last value of a name counts.
+            """Set the amount of a further resource, such as GPUs. The last value for a name counts.
 
             Raises:
-                TypeError: ``name`` is no text or ``value`` no number.
+                TypeError: ``name`` is not a str, or ``value`` is not a number.
                 ValueError: ``value`` is negative.
             """
             if not isinstance(name, str):
-                raise TypeError(f"the name of an external resource must be a text, got {name!r}")
+                raise TypeError(f"the name of an external resource must be a str, got {name!r}")
             what = f"the external resource '{name}' of slot sharing group '{self._name}'"
             self._external_resources[name] = _check_amount(value, what)
             return self
@@ -253,7 +253,7 @@ class SlotSharingGroup(Settings):
             """Return the group.
 
             Raises:
-                ValueError: some resource is set, but not both cpu cores and task heap memory (Flink's rule).
+                ValueError: resources are set, but not both cpu cores and task heap memory (Flink's rule).
             """
             heap = self._memory.get("task heap memory")
             if self._cpu_cores is None and not self._memory and not self._external_resources:
@@ -262,7 +262,7 @@ class SlotSharingGroup(Settings):
                 missing = "set_cpu_cores()" if self._cpu_cores is None else "set_task_heap_memory()"
                 raise ValueError(
                     f"slot sharing group '{self._name}' names resources, so it needs both cpu cores and task heap "
-                    f"memory: call {missing}, or set no resource at all"
+                    f"memory: call {missing}, or set no resources"
                 )
             return SlotSharingGroup(
                 self._name,

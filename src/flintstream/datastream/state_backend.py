@@ -1,6 +1,6 @@
-"""Where a program keeps the state it works on. Where checkpoints of it go is the checkpoint storage's matter.
+"""State backends, which hold the working state of a program. Checkpoints are in the checkpoint storage.
 
-As with the storages, each backend stands for the keys of Flink's configuration that say the same.
+Like storages, backends correspond to keys of Flink's configuration.
 """
 
 from __future__ import annotations

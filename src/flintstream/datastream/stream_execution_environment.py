@@ -1,4 +1,4 @@
-"""The environment in which a program is built and executed (PyFlink's ``StreamExecutionEnvironment``)."""
+"""The environment that builds and executes a program (PyFlink's ``StreamExecutionEnvironment``)."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     ) -> None:
         """Create an environment; programs call :meth:`get_execution_environment`.
 
-        Given the environment behind ``_j_stream_execution_environment``, or one made through a gateway, it is another
-        face of that. Given a configuration, it has that one.
+        The argument may be the environment behind ``_j_stream_execution_environment`` or one made through a gateway,
+        for another view of it, or a configuration to use.
         """
         shared = behind(j_stream_execution_environment)
         if isinstance(shared, StreamExecutionEnvironment):
@@ -112,7 +112,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def get_execution_environment(
         configuration: Configuration | Mapping[str, str] | None = None,
     ) -> StreamExecutionEnvironment:
-        """Return a new environment with the settings of the command line and, over them, of ``configuration``."""
+        """Return a new environment with the settings of the command line, overridden by ``configuration``."""
         merged = Configuration()
         defaults = get_defaults()
         for key, value in defaults.config.items():
@@ -129,7 +129,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     @property
     def _j_stream_execution_environment(self) -> JavaView:
-        """What programs reach to set options by the methods of Java."""
+        """The view that programs use to call Java methods."""
         return JavaView(self)
 
     # -- settings ----------------------------------------------------------------------------------------------------
@@ -139,12 +139,12 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self._config
 
     def configure(self, configuration: Configuration) -> None:
-        """Take over all settings of ``configuration``."""
+        """Apply all settings of ``configuration``."""
         for key, value in configuration.to_dict().items():
             self._configuration.set_string(key, value)
 
     def set_parallelism(self, parallelism: int) -> Self:
-        """Set how many subtasks operators have unless they say otherwise.
+        """Set the default parallelism of operators.
 
         Raises:
             ValueError: ``parallelism`` is not a positive number.
@@ -163,7 +163,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return given if given > 0 else self.get_default_local_parallelism()
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
-        """Set the number of key groups, the bound to which keyed operators can ever be rescaled (1 to 32768).
+        """Set the number of key groups (1 to 32768), the maximum parallelism of keyed operators.
 
         Raises:
             ValueError: ``max_parallelism`` is out of range.
@@ -176,11 +176,11 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self
 
     def get_max_parallelism(self) -> int:
-        """Return the number of key groups, -1 when it follows from the parallelism."""
+        """Return the number of key groups; -1 if it depends on the parallelism."""
         return self._configuration.get(MAX_PARALLELISM)
 
     def get_default_local_parallelism(self) -> int:
-        """Return the default parallelism of local execution: the processors this process may use, unless set."""
+        """Return the default parallelism of local execution: the number of available processors unless set."""
         if _default_local_parallelism is not None:
             return _default_local_parallelism
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -191,17 +191,17 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         _default_local_parallelism = parallelism
 
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
-        """Choose STREAMING (the default), BATCH, or AUTOMATIC (BATCH when all sources are bounded)."""
+        """Choose STREAMING (the default), BATCH, or AUTOMATIC (BATCH if all sources are bounded)."""
         if not isinstance(execution_mode, RuntimeExecutionMode):
             raise TypeError(f"set_runtime_mode() needs a RuntimeExecutionMode, but got {execution_mode!r}")
         self._configuration.set_string(RUNTIME_MODE.key, execution_mode.name)
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
-        """Set how long (ms) results may wait before they move on: no epoch takes longer, its own work aside.
+        """Set how long (ms) results may be buffered. An epoch collects input for no longer than that.
 
         Args:
-            timeout_millis: 0 for epochs as short as possible, which costs throughput; -1 for no such bound.
+            timeout_millis: 0 for the shortest possible epochs, at the cost of throughput; -1 for no limit.
 
         Raises:
             ValueError: ``timeout_millis`` is less than -1.
@@ -221,15 +221,15 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self
 
     def is_chaining_enabled(self) -> bool:
-        """Tell whether operators are chained."""
+        """Return whether operators are chained."""
         return self._configuration.get(CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
-        """Tell whether operators of different max parallelism are chained."""
+        """Return whether operators with different max parallelism are chained."""
         return self._configuration.get(CHAIN_DIFFERENT_MAX_PARALLELISM)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
-        """Accept a slot sharing group's resources; Spark places tasks by itself, so they have no effect."""
+        """Accept a slot sharing group's resources, which have no effect: Spark places the tasks."""
         if not hasattr(slot_sharing_group, "get_name"):
             raise TypeError(f"register_slot_sharing_group() needs a SlotSharingGroup, but got {slot_sharing_group!r}")
         return self
@@ -237,15 +237,15 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     # -- files -------------------------------------------------------------------------------------------------------
 
     def add_jars(self, *jars_path: str) -> None:
-        """Accept jars, which nothing here needs: connectors are Python packages."""
+        """Accept jars, which have no effect: connectors are Python packages."""
         warnings.warn(f"add_jars{jars_path} has no effect: connectors are Python packages here", stacklevel=2)
 
     def add_classpaths(self, *classpaths: str) -> None:
-        """Accept class paths, which nothing here needs: connectors are Python packages."""
+        """Accept class paths, which have no effect: connectors are Python packages."""
         warnings.warn(f"add_classpaths{classpaths} has no effect: connectors are Python packages here", stacklevel=2)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
-        """Register a file under a name. No Python function can ask for it, in PyFlink neither: add an archive."""
+        """Accept a file. As in PyFlink, Python functions cannot access it: add an archive instead."""
         self._cached_files[name] = (file_path, executable)
 
     # -- sources -----------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
         """Create a stream of the elements of a collection, in order, in one subtask.
 
-        Numbers and booleans become texts where ``type_info`` has ``STRING``.
+        Numbers and booleans become strings if ``type_info`` has ``STRING``.
 
         Raises:
             TypeError: An element does not fit ``type_info``; the message shows it.
@@ -310,8 +310,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     ) -> DataStream:
         """Create a stream from a source: a split enumerator and readers.
 
-        A ``TimestampAssigner`` in the strategy, or a function in its place, is honoured (PyFlink ignores it here). One
-        that fails is ignored from then on, with a warning.
+        A ``TimestampAssigner`` or function in the strategy is applied (PyFlink ignores it here). If it fails, it is
+        ignored from then on, with a warning.
 
         Raises:
             TypeError: ``source`` is not a ``Source``, or ``watermark_strategy`` not a ``WatermarkStrategy``.
@@ -322,7 +322,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             raise TypeError(f"from_source() needs a WatermarkStrategy, but got {type(watermark_strategy).__name__}")
         produced = as_type(getattr(source, "produced_type", None))
         declared = as_type(type_info) or produced
-        # What a source says about its own records needs no check.
+        # The source's own type needs no check.
         converter = declared.converter() if declared is not None and declared != produced else None
         transformation = SourceTransformation(
             source_name,
@@ -363,11 +363,11 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Create a stream from a ``SourceFunction`` written in Python, or a ``flintstream.connectors.source.Source``.
+        """Create a stream from a Python ``SourceFunction`` or a ``flintstream.connectors.source.Source``.
 
         Raises:
             TypeError: ``source_func`` is neither.
-            PlanError: The function has one of ``snapshot_state`` and ``restore_state``, but not the other.
+            PlanError: The function has only one of ``snapshot_state`` and ``restore_state``.
         """
         if isinstance(source_func, SourceFunction):
             source_func = FunctionInput(source_func)
@@ -388,23 +388,23 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """Create a stream of the records of an input format, such as ``AvroInputFormat``.
 
         Raises:
-            TypeError: ``input_format`` is no ``InputFormat``.
-            FileNotFoundError: It reads files that do not exist.
+            TypeError: ``input_format`` is not an ``InputFormat``.
+            FileNotFoundError: The files of the format do not exist.
         """
         from flintstream.connectors.files.input_formats import InputFormatSource  # noqa: PLC0415 - few programs need it
 
         if not isinstance(input_format, InputFormat):
             raise TypeError(
                 f"create_input() needs an InputFormat, but got {type(input_format).__name__}; "
-                "formats of other kinds go into a FileSource, for from_source()"
+                "pass other formats to a FileSource, for from_source()"
             )
-        as_source = getattr(input_format, "as_source", None)  # of those that can go on anywhere
+        as_source = getattr(input_format, "as_source", None)  # only formats that can continue at any record have it
         source = InputFormatSource(input_format) if as_source is None else as_source()
         name = type(input_format).__name__
         return self.from_source(source, WatermarkStrategy.no_watermarks(), name, type_info)
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream[str]:
-        """Create a stream of the lines of a file or directory (of older PyFlink releases).
+        """Create a stream of the lines of a file or directory (from older PyFlink releases).
 
         Raises:
             FileNotFoundError: There is no such file or directory.
@@ -417,11 +417,11 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def socket_text_stream(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream[str]:
         """Create a stream of the lines that a TCP server sends, such as ``nc -lk 9999``; one subtask reads them.
 
-        It ends when the server closes the connection, after ``max_retry`` connections (-1 for any number). PyFlink has
-        no such method: programs call ``env._j_stream_execution_environment.socketTextStream(host, port)``.
+        It ends when the server closes the connection, after ``max_retry`` connections (-1 for no limit). PyFlink has no
+        such method: programs call ``env._j_stream_execution_environment.socketTextStream(host, port)``.
 
         Raises:
-            ValueError: The port or the delimiter is none.
+            ValueError: The port is out of range, or the delimiter is empty.
         """
         from flintstream.common.typeinfo import Types  # noqa: PLC0415
         from flintstream.connectors.socket_text import SocketText  # noqa: PLC0415 - few programs need it
@@ -431,12 +431,12 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     # -- execution ---------------------------------------------------------------------------------------------------
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
-        """Run the program and wait for its end. What was built since the last execution is run, streams stay usable.
+        """Run what was built since the last execution, and wait for the end of the job. Streams stay usable.
 
         Raises:
             PlanError: The program cannot be run as it is.
             JobCancelledError: The job was cancelled.
-            Exception: What user code raised: the same exception, caused by a ``UserCodeError`` that names the operator.
+            Exception: The exception of user code, caused by a ``UserCodeError`` that names the operator.
         """
         job = self._start(job_name, wait=True)
         return self._result(job)
@@ -450,11 +450,11 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return client_of(self._start(job_name, wait=False))
 
     def get_execution_plan(self) -> str:
-        """Return the plan of what :meth:`execute` would run, as Flink's JSON; nodes also name their ``superstep``."""
+        """Return the plan that :meth:`execute` would run, in Flink's JSON. Nodes also have their ``superstep``."""
         return execution_plan(self._graph())
 
     def close(self) -> None:
-        """Forget what was built and not executed, and what is cached. The Spark session stays, for other programs."""
+        """Drop unexecuted transformations and cached records. The Spark session stays open for other programs."""
         self._transformations.clear()
         for cache in self._caches:
             cache.drop()
@@ -526,7 +526,7 @@ def _shown_on(listener: ProgressListener) -> Callable[[Progress], None]:
 
 
 class _SourceStream(DataStream[T_co]):
-    """A source with its watermarks: settings such as the parallelism are those of the source too."""
+    """A source with its watermarks. Settings such as the parallelism also apply to the source."""
 
     def __init__(self, env: StreamExecutionEnvironment, marked: Transformation, source: Transformation) -> None:
         super().__init__(env, marked)

@@ -1,4 +1,4 @@
-"""The notion of time of a whole program, as releases of PyFlink before 2.0 had it."""
+"""The time characteristic of a program, from PyFlink releases before 2.0."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ __all__ = ["TimeCharacteristic"]
 
 
 class TimeCharacteristic(Enum):
-    """What time means to a program; PyFlink 2 has no such setting.
+    """The kind of time that a program uses. PyFlink 2 has no such setting.
 
     Windows and timers name their time domain instead, and a ``WatermarkStrategy`` gives event time.
     """
 
     ProcessingTime = 0
-    """The clock of the machine that handles the record."""
+    """The clock of the machine that processes the record."""
 
     IngestionTime = 1
     """The clock of the machine when the record entered the program."""

@@ -1,4 +1,4 @@
-"""What tells the time and sets timers (PyFlink's ``pyflink.datastream.timerservice``)."""
+"""Timer services (PyFlink's ``pyflink.datastream.timerservice``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What connectors and formats share.
+"""Common parts of connectors and formats.
 
 PyFlink's module also converts between Python and Java objects; there are no Java objects here.
 """
@@ -15,7 +15,7 @@ __all__ = ["ResultTypeQueryable"]
 
 
 class ResultTypeQueryable(ABC):
-    """Implemented by formats and schemas that know the type of the records they make."""
+    """The interface of formats and schemas that know the type of the records they produce."""
 
     @abstractmethod
     def get_produced_type(self) -> TypeInformation:
