@@ -238,7 +238,7 @@ print(pickle.dumps(CustomFileStore(Store({str(tmp_path)!r})).child("job"), 5).he
 def test_a_store_that_cannot_travel_to_the_workers_is_refused():
     store = MemoryStore()
     store.lock = Lock()  # type: ignore[attr-defined]
-    with pytest.raises(TypeError, match=r"must be picklable, as the workers write to it too"):
+    with pytest.raises(TypeError, match=r"must be picklable, because workers also write to it"):
         CustomCheckpointStorage(store)
 
 

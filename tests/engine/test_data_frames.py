@@ -100,7 +100,7 @@ def test_a_type_of_the_programs_own_is_what_the_rows_become(make_inline_env, spa
     env = make_inline_env()
     pairs = env.from_dataframe(spark.sql("SELECT 1 AS n, 'a' AS s"), Types.TUPLE([Types.LONG(), Types.STRING()]))
     assert collected(pairs) == [(1, "a")]
-    with pytest.raises(PlanError, match=r"have the fields n, .* it has m"):
+    with pytest.raises(PlanError, match=r"have the fields of the DataFrame, n, .* it has m"):
         env.from_dataframe(spark.range(1).toDF("n"), Types.ROW_NAMED(["m"], [Types.LONG()]))
 
 
@@ -316,7 +316,7 @@ def test_a_change_is_no_row_of_a_frame(make_inline_env, spark):
 
 def test_a_stream_without_an_end_is_refused(make_inline_env, spark, tmp_path):
     frame = spark.readStream.format("rate").load()
-    with pytest.raises(PlanError, match=r"the source 'clock' has none: .*DataFrameSink"):
+    with pytest.raises(PlanError, match=r"the source 'clock' is unbounded: .*DataFrameSink"):
         make_inline_env().from_dataframe(frame, name="clock").map(number).to_dataframe("n int")
 
 

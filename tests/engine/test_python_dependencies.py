@@ -123,7 +123,7 @@ def test_archives_that_cannot_be_unpacked_are_refused(tmp_path):
     with pytest.raises(ValueError, match="is not a valid directory name"):
         env.add_python_archive(str(tmp_path / "a.zip"), "../a")
     env.add_python_archive(str(tmp_path / "a.zip"), "here")
-    with pytest.raises(ValueError, match="in 'here' already"):
+    with pytest.raises(ValueError, match="already unpacked in 'here'"):
         env.add_python_archive(str(tmp_path / "a.zip"), "here")
 
 
