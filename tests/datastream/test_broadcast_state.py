@@ -275,7 +275,7 @@ def test_a_state_that_was_not_given_to_broadcast_is_a_new_one_with_a_warning(cap
     env = make_env()
     rules = env.from_collection([(1, 10)]).broadcast(NAMES, SEEN)
     assert collect(env.from_collection([1]).connect(rules).process(Asks())) == [(1, [(1, 10)])]
-    assert "not given the broadcast state 'other'" in caplog.text
+    assert "the broadcast state 'other' was not passed to broadcast()" in caplog.text
     assert "['names', 'seen']" in caplog.text
 
 

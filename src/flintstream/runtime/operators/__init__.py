@@ -1,1 +1,1 @@
-"""Operators: what runs a function of the user, a source or a sink inside a subtask."""
+"""Operators, which run user functions, sources and sinks inside a subtask."""

@@ -1,4 +1,4 @@
-"""Turns what users hand to the API - plain callables, function objects, field positions - into what operators call."""
+"""Adapters from what users pass to the API (callables, function objects, field positions) to what operators call."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ if TYPE_CHECKING:
 
 
 class PlainFunction:
-    """A plain callable with the face of a function object."""
+    """A plain callable with the interface of a function object."""
 
     def __init__(self, method: str, call: Callable[..., Any]) -> None:
-        """Answer ``method`` with ``call``."""
+        """Make ``call`` the method named ``method``."""
         setattr(self, method, call)
 
     def open(self, runtime_context: Any) -> None:
-        """Nothing to open."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 class Delegating:
-    """Opens and closes the user's function it stands before."""
+    """Base of wrappers that open and close the user's function."""
 
     def __init__(self, function: Any) -> None:
-        """Stand before ``function``."""
+        """Wrap ``function``."""
         self.function = function
 
     def open(self, runtime_context: Any) -> None:
@@ -39,7 +39,7 @@ class Delegating:
         self.function.close()
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any] | None:
-        """Nobody registers timers here."""
+        """Do nothing: these functions cannot register timers."""
 
 
 class KeyedMap(Delegating):
@@ -77,7 +77,7 @@ class Aggregation(enum.Enum):
 
 
 class FieldAggregation:
-    """A reduce function for one field, or for the records themselves at position 0 of a basic type."""
+    """A reduce function for one field, or for whole records of a basic type (position 0)."""
 
     def __init__(self, aggregation: Aggregation, position: int | str) -> None:
         """Aggregate the field at ``position`` (a number, or the name of a row's field)."""
@@ -85,10 +85,10 @@ class FieldAggregation:
         self.position = position
 
     def open(self, runtime_context: Any) -> None:
-        """Nothing to open."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     def _field(self, record: Any) -> Any:
         if isinstance(record, (tuple, list)) or hasattr(record, "_fields") or hasattr(record, "get_row_kind"):
@@ -97,7 +97,7 @@ class FieldAggregation:
             return record
         raise TypeError(
             f"{self.aggregation.value}({self.position!r}) needs a record with fields (tuple, list or Row), "
-            f"got {type(record).__name__}; use position 0 for a basic type",
+            f"but got {type(record).__name__}: use position 0 for a basic type",
         )
 
     def _with_field(self, record: Any, value: Any) -> Any:
@@ -118,7 +118,7 @@ class FieldAggregation:
         return value
 
     def reduce(self, current: Any, record: Any) -> Any:
-        """Combine the running record with the next one; ties keep the first."""
+        """Combine the running record with the next one. On a tie, keep the first."""
         old, new = self._field(current), self._field(record)
         aggregation = self.aggregation
         if aggregation is Aggregation.SUM:

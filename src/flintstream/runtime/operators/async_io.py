@@ -1,4 +1,4 @@
-"""The operator of async functions: many records are awaited at once in an event loop beside the task."""
+"""The operator for async functions. An event loop beside the task awaits many records concurrently."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import NodeReport
 
 Results = list[tuple[int, list[Any]]]
-"""Position of a record in its block, and its results."""
+"""Pairs of a record's position in its block and its results."""
 
 STOP_SECONDS = 5.0
-"""How long the end of a task waits for the event loop to stop."""
+"""Time that a task waits for its event loop to stop when it ends."""
 
 
 class EventLoop:
-    """An event loop in a thread of its own; it lives as long as the subtask, as connections belong to their loop."""
+    """An event loop in a separate thread. It lives as long as the subtask, because connections belong to their loop."""
 
     def __init__(self, name: str) -> None:
         """Start the loop."""
@@ -46,19 +46,19 @@ class EventLoop:
         def run() -> None:
             try:
                 asyncio.run(serve())
-            except BaseException as error:  # noqa: BLE001 - raised where results are waited for
+            except BaseException as error:  # noqa: BLE001 - raised to callers that wait for results
                 failures.append(error)
 
         self.failures = failures = list[BaseException]()
-        """What has ended the loop: a task that the user's function started has tried to end the process."""
+        """The error that ended the loop: a task started by the user's function tried to exit the process."""
         self.thread = threading.Thread(target=run, name=name, daemon=True)
         self.thread.start()
         self.loop, stop = started.result()
-        # A task that fails elsewhere is dropped without being closed: then the loop ends with this object
+        # A task that fails elsewhere is dropped without being closed; the finalizer then ends the loop
         self.end = weakref.finalize(self, _stop, self.loop, stop)
 
     def submit(self, work: Coroutine[Any, Any, Results]) -> Future[Results]:
-        """Start some work."""
+        """Run a coroutine in the loop."""
         try:
             return asyncio.run_coroutine_threadsafe(work, self.loop)
         except RuntimeError as error:  # the loop is closed
@@ -66,7 +66,7 @@ class EventLoop:
             raise next(iter(self.failures), error) from None
 
     def stop(self) -> None:
-        """Cancel what still runs and end the loop."""
+        """Cancel running work and end the loop."""
         self.end()
         self.thread.join(STOP_SECONDS)
 
@@ -77,7 +77,7 @@ def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
 
 
 class AsyncOperator(CollectingOperator):
-    """``AsyncDataStream``: starts a block at once, hands its results on before the next watermark or epoch's end."""
+    """``AsyncDataStream``: starts blocks on arrival, emits their results before the next watermark or end of epoch."""
 
     function: AsyncFunction
 
@@ -90,7 +90,7 @@ class AsyncOperator(CollectingOperator):
         *,
         ordered: bool,
     ) -> None:
-        """Take the user's function and its limits; ``timeout_ms`` is for all attempts of a record, 0 for none."""
+        """Take the user's function and its limits. ``timeout_ms`` covers all attempts of a record; 0 means none."""
         super().__init__(function)
         self.timeout = timeout_ms / 1000 if timeout_ms > 0 else None
         self.capacity = capacity
@@ -98,7 +98,7 @@ class AsyncOperator(CollectingOperator):
         self.ordered = ordered
         self.waiting = 0
         self.size = 1
-        """How many records are started and finished together."""
+        """Number of records in the next block."""
 
     def open(self) -> None:
         """Open the user's function and start the event loop."""
@@ -108,7 +108,7 @@ class AsyncOperator(CollectingOperator):
         self.retry_error = predicate.exception_predicate()
         self.slots = asyncio.Semaphore(self.capacity)
         self.blocks: list[tuple[list[Any], list[int] | None, Future[Results], float]] = []
-        """Records, their timestamps, what is to become of them, and when they were started."""
+        """Per block: records, timestamps, future results, and start time (s)."""
         self.events = EventLoop(f"{self.context.name} {self.context.subtask + 1}")
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class AsyncOperator(CollectingOperator):
         super().close()
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Start a block; hand on what is finished."""
+        """Start a block and emit finished results."""
         start = 0
         while start < len(values):
             end = start + self.size
@@ -137,17 +137,17 @@ class AsyncOperator(CollectingOperator):
         return any(block[2].done() for block in candidates)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Finish the records before the watermark, then pass it on."""
+        """Finish the records that precede the watermark, then forward it."""
         self._finish()
         super().process_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """Finish the records before the change, then pass it on."""
+        """Finish the records that precede the change, then forward it."""
         self._finish()
         super().process_idle(idle)
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Finish all records: what is in flight is not part of any snapshot."""
+        """Finish all records: snapshots do not contain records in flight."""
         self._finish()
         return super().end_epoch(epoch)
 
@@ -180,7 +180,7 @@ class AsyncOperator(CollectingOperator):
     # -- in the event loop -------------------------------------------------------------------------------------------
 
     async def _block(self, values: list[Any]) -> Results:
-        """Await all records of a block; results are in the order of the records, or of their completion."""
+        """Await all records of a block. Results are in record order if ``ordered``, else in completion order."""
         finished: Results = []
         todo = iter(enumerate(values))
         tasks = [asyncio.ensure_future(self._work(todo, finished)) for _ in range(min(self.capacity, len(values)))]
@@ -194,7 +194,7 @@ class AsyncOperator(CollectingOperator):
         return finished
 
     async def _work(self, todo: Iterator[tuple[int, Any]], finished: Results) -> None:
-        """Take the next record of the block until there is none."""
+        """Process records of the block until none is left."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101
         while True:
@@ -219,7 +219,7 @@ class AsyncOperator(CollectingOperator):
                 return await self._attempts(value)
         except TimeoutError:
             if not limit.expired():
-                raise  # the function's own
+                raise  # raised by the user's function
         return self.function.timeout(value)
 
     async def _attempts(self, value: Any) -> Any:

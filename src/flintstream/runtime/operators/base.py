@@ -1,13 +1,13 @@
 """The contract between an operator and the subtask that runs it.
 
 Records move through a subtask in *blocks*: a list of values and, beside it, a list of timestamps in milliseconds (or
-``None`` when no record of the block has one). A block is cut wherever a watermark stands between two records, so an
-operator sees records and watermarks in exactly the order in which its upstream produced them.
+``None`` when no record of the block has one). A watermark between two records splits a block, so an operator
+sees records and watermarks in exactly the order in which its upstream produced them.
 
 Two rules keep blocks as safe as record-at-a-time processing:
 
-* an operator never mutates the lists it is handed, and
-* an operator emits a copy of an object that may still change (user state, a generator's buffer)
+* an operator never mutates the lists it receives, and
+* an operator emits copies of objects that may still change (user state, a generator's buffer)
   (:func:`flintstream.runtime.copies.copied`).
 """
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from flintstream.storage.file_store import FileStore
 
 MIN_TIMESTAMP = -(2**63)
-"""Flink's ``Long.MIN_VALUE``: the timestamp of a record that has none, and the watermark before the first one."""
+"""Flink's ``Long.MIN_VALUE``: the timestamp of records without one, and the watermark before the first one."""
 
 MAX_TIMESTAMP = 2**63 - 1
 """Flink's ``Long.MAX_VALUE``: the watermark that ends a bounded input."""
 
 
 def whole_ms(time: Any, what: str) -> int:
-    """Return a user's time as a whole number of ms, cut as PyFlink cuts it; ``what`` says whose time it is.
+    """Return a user's time as a whole number of ms, truncated as in PyFlink; ``what`` names it in errors.
 
-    As there, whatever ``int`` takes is a number, texts aside.
+    As in PyFlink, anything that ``int`` accepts is a number, except text.
 
     >>> whole_ms(12.9, "a timer")
     12
 
     Raises:
-        TypeError: it is no number.
-        OverflowError: it is none that fits 64 bits.
+        TypeError: if it is not a number.
+        OverflowError: if it does not fit in 64 bits.
     """
     try:
         whole = None if isinstance(time, (str, bytes, bytearray)) else int(time)
@@ -65,10 +65,10 @@ def whole_ms(time: Any, what: str) -> int:
 
 
 class Output(Protocol):
-    """Where an operator sends what it produces: the next operator, an exchange, or several of them."""
+    """The receiver of an operator's results: the next operator, an exchange, or several of them."""
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Send a block of records; the receiver owns the lists from now on."""
+        """Send a block of records. The receiver takes ownership of the lists."""
 
     def emit_watermark(self, timestamp: int) -> None:
         """Declare that no record older than ``timestamp`` (ms) follows."""
@@ -79,51 +79,51 @@ class Output(Protocol):
 
 @dataclass(slots=True)
 class OperatorContext:
-    """What a subtask gives each of its operators."""
+    """The environment that a subtask gives each of its operators."""
 
     name: str
     subtask: int
     parallelism: int
     max_parallelism: int
     batch: bool
-    """True in BATCH mode: one key at a time, no watermark but the last."""
+    """True in BATCH mode: one key at a time, and only the last watermark."""
     runtime_context: StreamingRuntimeContext
     state: KeyedStateBackend | None = None
-    """The keyed state of this operator and subtask; None on a stream that is not keyed."""
+    """The keyed state of this operator and subtask; None on a non-keyed stream."""
     timers: InternalTimerService | None = None
-    """The timers of this operator and subtask; None on a stream that is not keyed."""
+    """The timers of this operator and subtask; None on a non-keyed stream."""
     side_tags: frozenset[str] = field(default_factory=frozenset)
-    """Ids of the side outputs that somebody asked for with ``get_side_output``."""
+    """Ids of the side outputs that the program requested with ``get_side_output``."""
     identity: str = ""
     """The job's id and the operator's uid."""
     auto_watermark_interval_ms: int = 200
-    """How often periodic watermarks are emitted; 0 for never."""
+    """Interval between periodic watermarks; 0 disables them."""
     metrics: dict[str, int] = field(default_factory=dict)
-    """Counters of the engine itself, such as ``numLateRecordsDropped``, of this epoch."""
+    """The engine's counters in this epoch, such as ``numLateRecordsDropped``."""
     warning: str | None = None
-    """What the user is to be told of this epoch; of each operator once."""
+    """A warning for the user from this epoch, shown once per operator."""
     node: int = 0
     """The operator's id in the plan."""
     alternates: bool = False
-    """Records of the sources of this chain come in turn, one by one, at first."""
+    """The sources of this chain take turns at first, one record at a time."""
     broadcasts: bool = False
-    """This operator's records are broadcast sooner or later."""
+    """This operator's records reach a broadcast, directly or through other operators."""
     staging: FileStore | None = None
-    """Where sinks may keep what they have prepared; None where checkpoints have no directory."""
+    """Storage for what sinks have prepared; None if checkpoints have no directory."""
     commit_with_checkpoint: bool = False
     """Sinks commit when a checkpoint completes, not after every epoch."""
 
     def warn(self, what: str) -> None:
-        """Have the user told ``what`` of this operator."""
+        """Warn the user about this operator."""
         self.warning = f"operator '{self.name}': {what}"
 
     def take_warning(self) -> str | None:
-        """Return what the user is to be told, once."""
+        """Return and clear the pending warning."""
         warning, self.warning = self.warning, None
         return warning
 
     def take_metrics(self) -> dict[str, Reported]:
-        """Return what is to be reported of the engine's counters and the user's metrics since the last time."""
+        """Return the engine's counters and the user's metrics to report since the last call."""
         own: dict[str, Reported] = {name: Counted(count) for name, count in self.metrics.items()}
         self.metrics.clear()
         return own | self.runtime_context.get_metrics_group().take()
@@ -132,46 +132,46 @@ class OperatorContext:
 class Operator:
     """One operator in one subtask. Subclasses override what they need.
 
-    Life cycle: constructed in the task from its pickled description, :meth:`setup`, :meth:`restore` if there is
-    something to restore; then epochs, from :meth:`begin_epoch` to :meth:`end_epoch`, with any number of blocks and
-    watermarks. :meth:`open` follows the beginning of the first one, :meth:`close` the end of the last one. In the end,
-    or when an epoch fails, there is :meth:`release`.
+    Life cycle: the task unpickles the operator, calls :meth:`setup`, and :meth:`restore` if there is state to
+    restore. Epochs follow, from :meth:`begin_epoch` to :meth:`end_epoch`, with any number of blocks and watermarks.
+    :meth:`open` comes right after the first :meth:`begin_epoch`, :meth:`close` right after the last :meth:`end_epoch`.
+    :meth:`release` comes at the very end, or when an epoch fails.
     """
 
     keeps_state: ClassVar[bool] = False
-    """Whether something would be lost if what :meth:`snapshot` returns were not restored."""
+    """Whether dropping the result of :meth:`snapshot` would lose something."""
 
     one_for_one: ClassVar[bool] = False
-    """Whether each record that comes in makes one that goes out."""
+    """Whether it emits exactly one record for each input record."""
 
     alternates: ClassVar[bool] = False
-    """Whether the sources of its chain should take turns, record by record, at first."""
+    """Whether the sources of its chain should take turns at first, one record at a time."""
 
     method: ClassVar[str | None] = None
-    """The method of its function that does all the work: one loop can then replace several such operators."""
+    """The function's method that does all the work, so that one loop can replace several operators in a row."""
 
     gives_blocks: ClassVar[bool] = False
-    """Whether it emits blocks by itself, and emits again what the next function left of a block (see :attr:`watch`)."""
+    """Whether it produces blocks, and emits again the part that the next function left (see :attr:`watch`)."""
 
     can_be_cut: ClassVar[bool] = False
-    """Whether its loop reports to :attr:`watch`, which can then make it leave the rest of a block."""
+    """Whether its loop reports to :attr:`watch`, which can then stop it in the middle of a block."""
 
     finished: bool = True
-    """Whether nothing is left to read: False for a source until it has passed on the end of its input."""
+    """Whether nothing is left to read: False for a source until it has forwarded the end of its input."""
 
     declared_type: TypeInformation | None = None
-    """What the user says that results are; they are brought to it behind the operator."""
+    """The result type that the user declared; results are converted to it after the operator."""
     frozen: frozenset[type]
-    """The classes whose instances may be emitted as they are, without a copy."""
+    """Classes whose instances may be emitted without a copy."""
 
     context: OperatorContext
     output: Output
     watch: Watch
-    """Where it shows the loop that it is in."""
+    """Exposes the loop that the operator is in."""
     side_outputs: Mapping[str, Output]
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Receive the surroundings; called once before anything else."""
+        """Receive the context and the outputs. Called once, before anything else."""
         self.context = context
         self.output = output
         self.watch = Watch()
@@ -179,35 +179,35 @@ class Operator:
         self.frozen = ATOMS if side_outputs else frozen_classes(self.declared_type)
 
     def join(self, upstream: Operator, *, directly: bool) -> None:
-        """Learn that records of ``upstream`` arrive here within the chain, ``directly`` or through other operators."""
+        """Learn that records of ``upstream`` arrive within the chain, ``directly`` or through other operators."""
 
     def heed(self, generator: Any) -> None:
-        """Learn of a watermark generator downstream, which may make splits of this operator wait for others."""
+        """Learn of a downstream watermark generator, which may make splits of this operator wait for others."""
 
     def passes_blocks(self) -> bool:
-        """Tell whether it passes blocks on unchanged, and allows the next function to leave the rest of a block."""
+        """Return whether it forwards blocks unchanged and lets the next function leave the rest of a block."""
         return False
 
     def freeze_keys(self) -> None:
-        """Learn that from now on keys are not hashable as they are."""
+        """Convert keys to a hashable form from now on."""
 
     def open(self) -> None:
-        """Open the user's function; called once per subtask and worker."""
+        """Open the user's function. Called once per subtask and worker."""
 
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
-        """Begin an epoch; ``given`` has new splits for a source."""
+        """Begin an epoch. ``given`` contains new splits for a source."""
 
     def reads(self) -> Iterator[int] | None:
-        """Return an iterator that reads the epoch's input; None if all input comes from other operators.
+        """Return an iterator that reads the epoch's input, or None if all input comes from other operators.
 
         Each step emits something and yields the number of records so far.
         """
         return None
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Process one block of the (first) input."""
+        """Process one block of the first or only input."""
         raise NotImplementedError
 
     def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -215,31 +215,31 @@ class Operator:
         raise NotImplementedError
 
     def process_watermark(self, timestamp: int) -> None:
-        """Advance event time: fire what is due, then pass the watermark on."""
+        """Advance event time: fire due work, then forward the watermark."""
         self.output.emit_watermark(timestamp)
 
     def restore_watermark(self, timestamp: int) -> None:
-        """Learn, after :meth:`restore`, how far event time was (ms); who follows knows, so nothing is passed on."""
+        """Take the event time (ms) after :meth:`restore`, without forwarding it: downstream operators know it."""
 
     def process_idle(self, idle: bool) -> None:
-        """All inputs became idle, or one became active again."""
+        """React when all inputs become idle, or one becomes active again."""
         self.output.emit_idle(idle)
 
     def on_processing_time(self, now: int) -> None:
-        """Fire processing-time work that is due at ``now`` (ms since the epoch); called between blocks."""
+        """Fire processing-time work that is due at ``now`` (ms since the epoch). Called between blocks."""
 
     def next_processing_time(self) -> int | None:
-        """When :meth:`on_processing_time` must be called next (ms since the epoch), even without input."""
+        """Return when to call :meth:`on_processing_time` next (ms since the epoch), even without input."""
         return None
 
     def end_key(self, key: Any) -> None:
-        """BATCH: all records of a key are in; emit its last results, and drop its state."""
+        """Emit the last results of a complete key and drop its state (BATCH mode)."""
         raise NotImplementedError
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Emit or prepare what must not wait for the next epoch, and report to the driver.
+        """Emit or prepare everything that must not wait for the next epoch, and report to the driver.
 
-        All operators upstream in the chain have ended the epoch before. The subtask adds records, metrics and warnings.
+        Upstream operators in the chain have already ended the epoch. The subtask adds records, metrics and warnings.
         """
         return NodeReport(
             self.context.node,
@@ -250,27 +250,27 @@ class Operator:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> object | None:
-        """Return small non-keyed state (picklable) for :meth:`restore` in the next epoch, wherever that runs."""
+        """Return small, picklable non-keyed state for :meth:`restore` in the next epoch, on any worker."""
         return None
 
     def restore(self, state: object) -> None:
-        """Take back what :meth:`snapshot` returned at the end of the previous epoch."""
+        """Restore the state that :meth:`snapshot` returned at the end of the previous epoch."""
 
     def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
-        """Take over from a checkpoint: this subtask's own state, or all, if the parallelism is not the ``same``."""
+        """Restore from a checkpoint: this subtask's own state if the parallelism is the ``same``, else all states."""
         self.restore(states[0] if same else self.redistribute(states, subtask, parallelism))
 
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002 - contract
-        """Return this subtask's share of what all subtasks' :meth:`snapshot` gave when there were more or fewer.
+        """Return this subtask's share of all subtasks' snapshots after a change of parallelism.
 
-        By default what one of them gave, as for state that is the same in all.
+        By default, return the first one: state that is the same in all subtasks.
         """
         return states[0]
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the user's function; called once when the subtask ends."""
+        """Close the user's function. Called once, when the subtask ends."""
 
     def release(self) -> None:
-        """Release resources outside of memory; called at the very end, even after a failure."""
+        """Release resources other than memory. Called at the very end, even after a failure."""

@@ -1,4 +1,4 @@
-"""Operators on a stream and a broadcast stream."""
+"""Operators on a stream connected with a broadcast stream."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _Timed:
-    """What all contexts here have, as they have it in PyFlink."""
+    """Base of all contexts here, with the methods they have in PyFlink."""
 
     def __init__(self, service: TimerService, states: BroadcastStates) -> None:
         self._timestamp = MIN_TIMESTAMP
@@ -32,11 +32,11 @@ class _Timed:
         self._states = states
 
     def timestamp(self) -> int:
-        """Return the record's timestamp in ms, Long.MIN_VALUE when it has none."""
+        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
         return self._timestamp
 
     def timer_service(self) -> TimerService:
-        """Return what tells the time; only a record with a key may register timers."""
+        """Return the timer service. Only records with a key may register timers."""
         return self._service
 
     def current_processing_time(self) -> int:
@@ -50,7 +50,7 @@ class _Timed:
 
 class _Writing(_Timed):
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> WritableState:
-        """Return a broadcast state, to read and write."""
+        """Return a broadcast state for reading and writing."""
         return self._states.writable(state_descriptor)
 
 
@@ -60,7 +60,7 @@ class _Reading(_Timed):
         self._known = states.known
 
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> ReadOnlyState:
-        """Return a broadcast state, to read."""
+        """Return a broadcast state for reading."""
         try:
             return self._known[state_descriptor]
         except (KeyError, TypeError):
@@ -110,20 +110,20 @@ class BroadcastOnTimerContext(KeyedReadOnlyContext, KeyedBroadcastProcessFunctio
     """The context of ``KeyedBroadcastProcessFunction.on_timer``."""
 
     def set_domain(self, domain: str) -> None:
-        """Say which kind of timer fires."""
+        """Set the kind of timer that fires."""
         self._domain = TimeDomain.EVENT_TIME if domain == "event" else TimeDomain.PROCESSING_TIME
 
     def time_domain(self) -> TimeDomain:
-        """Return which kind of timer fires."""
+        """Return the kind of timer that fires."""
         return self._domain
 
 
 class _NoKey:
-    """The current key while a broadcast record is processed: no state can be read or written with it."""
+    """The current key while a broadcast record is processed. Accessing state with it raises."""
 
     def __hash__(self) -> NoReturn:
-        raise Exception(  # noqa: TRY002 - what PyFlink raises for keyed state out of place
-            "a broadcast record has no key, so process_broadcast_element() can use neither keyed state nor timers; "
+        raise Exception(  # noqa: TRY002 - as PyFlink raises here
+            "a broadcast record has no key, so process_broadcast_element() can use neither keyed state nor timers: "
             "use ctx.apply_to_keyed_state(descriptor, function) to visit the state of all keys",
         )
 
@@ -134,7 +134,7 @@ NO_KEY = _NoKey()
 
 
 class BroadcastOperator(ProcessOperator):
-    """``process`` on a stream that is not keyed and a broadcast stream, which is the second input."""
+    """``process`` on a non-keyed stream and a broadcast stream (the second input)."""
 
     def __init__(self, function: Any, state_names: Sequence[str]) -> None:
         """Take the user's function and the names of the broadcast states."""
@@ -142,7 +142,7 @@ class BroadcastOperator(ProcessOperator):
         self.state_names = tuple(state_names)
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Create the states and the contexts that the function sees."""
+        """Create the states and the function's contexts."""
         super().setup(context, output, side_outputs)
         self.states = BroadcastStates(self.state_names, context.warn)
         service = self.ctx.timer_service()
@@ -150,7 +150,7 @@ class BroadcastOperator(ProcessOperator):
         self.broadcast = BroadcastContext(service, self.states)
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Process a block of the stream that is not broadcast."""
+        """Process a block of the non-broadcast stream."""
         process_block(self, self.function.process_element, self.read_only, values, timestamps)
 
     def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
@@ -164,12 +164,12 @@ class BroadcastOperator(ProcessOperator):
         return self.states.snapshot()
 
     def restore(self, state: Any) -> None:
-        """Take back the broadcast states."""
+        """Restore the broadcast states."""
         self.states.restore(state)
 
 
 class KeyedBroadcastOperator(KeyedProcessOperator):
-    """``process`` on a keyed stream and a broadcast stream, which is the second input."""
+    """``process`` on a keyed stream and a broadcast stream (the second input)."""
 
     def __init__(self, function: Any, selector: Callable[[Any], Any], state_names: Sequence[str]) -> None:
         """Take the user's function, the key selector and the names of the broadcast states."""
@@ -177,7 +177,7 @@ class KeyedBroadcastOperator(KeyedProcessOperator):
         self.state_names = tuple(state_names)
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Create the states and the contexts that the function sees."""
+        """Create the states and the function's contexts."""
         super().setup(context, output, side_outputs)
         self.states = BroadcastStates(self.state_names, context.warn)
         service = KeyedTimerService(self.state, self.timers)
@@ -200,5 +200,5 @@ class KeyedBroadcastOperator(KeyedProcessOperator):
         return self.states.snapshot()
 
     def restore(self, state: Any) -> None:
-        """Take back the broadcast states."""
+        """Restore the broadcast states."""
         self.states.restore(state)

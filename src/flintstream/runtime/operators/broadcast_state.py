@@ -1,4 +1,4 @@
-"""Broadcast state: one map per descriptor, the same in every subtask as long as functions treat it alike."""
+"""Broadcast state: one map per descriptor, equal in all subtasks as long as all make the same changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class _Reading(ReadOnlyBroadcastState):
-    """What both sides may do."""
+    """Read access, common to both kinds of state."""
 
     __slots__ = ("_entries", "_name")
 
@@ -20,15 +20,15 @@ class _Reading(ReadOnlyBroadcastState):
         self._entries = entries
 
     def get(self, key: Any) -> Any:
-        """Return the value of a map key, None when there is none."""
+        """Return the value of a map key, or None if it is missing."""
         return self._entries.get(key)
 
     def contains(self, key: Any) -> bool:
-        """Tell whether there is a map key."""
+        """Return whether a map key exists."""
         return key in self._entries
 
     def items(self) -> Iterable[tuple[Any, Any]]:
-        """Return the pairs."""
+        """Return the key-value pairs."""
         return self._entries.items()
 
     def keys(self) -> Iterable[Any]:
@@ -40,7 +40,7 @@ class _Reading(ReadOnlyBroadcastState):
         return self._entries.values()
 
     def is_empty(self) -> bool:
-        """Tell whether there is no map key."""
+        """Return whether the map is empty."""
         return not self._entries
 
     def __repr__(self) -> str:
@@ -61,7 +61,7 @@ class WritableState(_Reading, BroadcastState):
         self._entries.update(dict_value)
 
     def remove(self, key: Any) -> None:
-        """Remove a map key if it is there."""
+        """Remove a map key if it exists."""
         self._entries.pop(key, None)
 
     def clear(self) -> None:
@@ -69,18 +69,18 @@ class WritableState(_Reading, BroadcastState):
         self._entries.clear()
 
     def to_read_only_broadcast_state(self) -> ReadOnlyState:
-        """Return the same state for reading."""
+        """Return a read-only view of the same state."""
         return ReadOnlyState(self._name, self._entries)
 
 
 class ReadOnlyState(_Reading):
-    """Broadcast state as ``process_element`` and ``on_timer`` see it. Whatever would change it raises."""
+    """Broadcast state as ``process_element`` and ``on_timer`` see it. Methods that would change it raise."""
 
     __slots__ = ()
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise AttributeError(  # what calling a method that a read-only state does not have raises in PyFlink
-            f"the broadcast state '{self._name}' is read-only here; change it in process_broadcast_element(), "
+        raise AttributeError(  # PyFlink's read-only state does not have these methods
+            f"the broadcast state '{self._name}' is read-only here: change it in process_broadcast_element(), "
             "which runs in every subtask",
         )
 
@@ -88,24 +88,24 @@ class ReadOnlyState(_Reading):
 
 
 DESCRIPTORS_KEPT = 16
-"""A function may make a new one for each record."""
+"""Limit on cached descriptors: a function may create a new one for each record."""
 
 
 class BroadcastStates:
     """The broadcast states of one operator in one subtask."""
 
     def __init__(self, names: Sequence[str], warn: Callable[[str], None]) -> None:
-        """Take the names that ``broadcast()`` was given. ``warn`` is told of others that the function asks for."""
+        """Take the names passed to ``broadcast()``. ``warn`` reports other names that the function asks for."""
         self.given = tuple(names)
         self.entries: dict[str, dict[Any, Any]] = {}
         self._warn = warn
         self._writable: dict[str, WritableState] = {}
         self._read_only: dict[str, ReadOnlyState] = {}
         self.known: dict[MapStateDescriptor, ReadOnlyState] = {}
-        """What :meth:`read_only` has returned: functions mostly ask with the same descriptor for each record."""
+        """A cache for :meth:`read_only`: most functions use the same descriptor for each record."""
 
     def writable(self, descriptor: Any) -> WritableState:
-        """Return the state of a descriptor, to read and write."""
+        """Return the state of a descriptor for reading and writing."""
         name = self._name(descriptor)
         found = self._writable.get(name)
         if found is None:
@@ -113,7 +113,7 @@ class BroadcastStates:
         return found
 
     def read_only(self, descriptor: Any) -> ReadOnlyState:
-        """Return the state of a descriptor, to read."""
+        """Return the state of a descriptor for reading."""
         name = self._name(descriptor)
         found = self._read_only.get(name)
         if found is None:
@@ -131,17 +131,17 @@ class BroadcastStates:
     def _entries(self, name: str) -> dict[Any, Any]:
         if name not in self.given:
             self._warn(
-                f"broadcast() was not given the broadcast state '{name}', which is a new one; it was given "
-                f"{sorted(self.given)}"
+                f"the broadcast state '{name}' was not passed to broadcast(), so it is a new state: "
+                f"broadcast() got {sorted(self.given)}"
             )
         return self.entries.setdefault(name, {})
 
     def snapshot(self) -> dict[str, dict[Any, Any]]:
-        """Return what is in the states that are not empty."""
+        """Return the entries of all states that are not empty."""
         return {name: entries for name, entries in self.entries.items() if entries}
 
     def restore(self, snapshot: dict[str, dict[Any, Any]]) -> None:
-        """Replace what is in all states."""
+        """Replace the entries of all states."""
         for name in {*self.entries, *snapshot}:
             entries = self.entries.setdefault(name, {})
             entries.clear()

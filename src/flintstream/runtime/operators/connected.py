@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CoMap(Delegating):
-    """Gives a ``CoMapFunction`` the face of a co-process function; None is no result here, other than in ``map``."""
+    """A ``CoMapFunction`` with the interface of a co-process function. Unlike in ``map``, None means no result."""
 
     def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002 - the contract
         """Map a record of the first stream."""
@@ -33,7 +33,7 @@ class CoMap(Delegating):
 
 
 class CoFlatMap(Delegating):
-    """Gives a ``CoFlatMapFunction`` the face of a co-process function."""
+    """A ``CoFlatMapFunction`` with the interface of a co-process function."""
 
     def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
         """Flat-map a record of the first stream."""
@@ -45,7 +45,7 @@ class CoFlatMap(Delegating):
 
 
 class CoProcess(Delegating):
-    """Gives a ``CoProcessFunction`` on two keyed streams an ``on_timer``."""
+    """A ``CoProcessFunction`` on two keyed streams, with an ``on_timer``."""
 
     def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:
         """Process a record of the first stream."""
@@ -59,7 +59,7 @@ class CoProcess(Delegating):
 def process_block(
     operator: CollectingOperator, call: Any, ctx: Any, values: list[Any], timestamps: list[int] | None
 ) -> None:
-    """Call a process method for each record of a block and send what it produces, with the record's timestamp."""
+    """Call a process method for each record of a block and send the results with the record's timestamp."""
     results: list[Any] = []
     append, frozen = results.append, operator.frozen
     stamps: list[int] = []
@@ -79,7 +79,7 @@ def process_block(
 
 
 class CoProcessOperator(ProcessOperator):
-    """``map``, ``flat_map`` and ``process`` on two connected streams, at least one of which is not keyed."""
+    """``map``, ``flat_map`` and ``process`` on two connected streams that are not both keyed."""
 
     alternates = True
 
@@ -93,7 +93,7 @@ class CoProcessOperator(ProcessOperator):
 
 
 class KeyedCoProcessOperator(KeyedProcessOperator):
-    """``map``, ``flat_map`` and ``process`` on two connected keyed streams: a key's state and timers serve both."""
+    """``map``, ``flat_map`` and ``process`` on two connected keyed streams, which share a key's state and timers."""
 
     def __init__(self, function: Any, selector1: Callable[[Any], Any], selector2: Callable[[Any], Any]) -> None:
         """Take the user's function and the key selector of each stream."""
@@ -101,12 +101,12 @@ class KeyedCoProcessOperator(KeyedProcessOperator):
         self.selector2 = selector2
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Begin with keys as they are."""
+        """Start with keys that are not frozen."""
         super().setup(context, output, side_outputs)
         self.key2 = self.selector2
 
     def freeze_keys(self) -> None:
-        """Have the keys of both streams frozen from now on."""
+        """Freeze the keys of both streams from now on."""
         super().freeze_keys()
         self.key2 = frozen_selector(self.selector2)
 
@@ -121,7 +121,7 @@ class KeyedCoProcessOperator(KeyedProcessOperator):
         process_block(self, call, self.ctx, values, timestamps)
 
     def _with_key(self, call: Any, key: Callable[[Any], Any]) -> Any:
-        """Let ``call`` find the state of its record's key."""
+        """Return ``call`` with the current key set to its record's key."""
         state = self.state
 
         def keyed(value: Any, ctx: Any) -> Iterable[Any] | None:

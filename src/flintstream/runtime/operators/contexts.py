@@ -1,4 +1,4 @@
-"""What user functions are handed at run time: runtime contexts, process contexts and timer services."""
+"""Objects passed to user functions at run time: runtime contexts, process contexts and timer services."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class StreamingRuntimeContext(RuntimeContext):
         self._metrics = MetricGroup()
 
     def begin_attempt(self, attempt: int) -> None:
-        """Learn, before the user's function is opened, how often the job was started again."""
+        """Set the number of restarts of the job, before the user's function is opened."""
         self._attempt = attempt
 
     def get_task_name(self) -> str:
-        """Return the names of the operators that run together, such as ``Map -> Filter``."""
+        """Return the names of the chained operators, such as ``Map -> Filter``."""
         return self._task_name
 
     def get_number_of_parallel_subtasks(self) -> int:
@@ -77,15 +77,15 @@ class StreamingRuntimeContext(RuntimeContext):
         return self._subtask
 
     def get_attempt_number(self) -> int:
-        """Return how often the job was started again."""
+        """Return the number of restarts of the job."""
         return self._attempt
 
     def get_task_name_with_subtasks(self) -> str:
-        """Return the name with the number of the subtask, such as ``Map (1/2)#0``."""
+        """Return the task name with subtask and attempt, such as ``Map (1/2)#0``."""
         return f"{self._task_name} ({self._subtask + 1}/{self._parallelism})#{self._attempt}"
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """Return a global job parameter."""
+        """Return a global job parameter, or ``default_value`` if it is not set."""
         return self._job_parameters.get(key, default_value)
 
     def get_metrics_group(self) -> MetricGroup:
@@ -157,13 +157,13 @@ class KeyedTimerService(TimerService):
         return self._timers.current_watermark
 
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Ask for ``on_timer`` at a time of the worker's clock (ms since the epoch)."""
+        """Register a timer on the worker's clock (ms since the epoch)."""
         if type(timestamp) is not int:
             timestamp = whole_ms(timestamp, "a timer")
         self._timers.register_processing_time(timestamp, self._state.key)
 
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Ask for ``on_timer`` when the watermark reaches ``timestamp`` (ms)."""
+        """Register a timer that fires when the watermark reaches ``timestamp`` (ms)."""
         if type(timestamp) is not int:
             timestamp = whole_ms(timestamp, "a timer")
         self._timers.register_event_time(timestamp, self._state.key)
@@ -182,7 +182,7 @@ class KeyedTimerService(TimerService):
 
 
 class NonKeyedTimerService(TimerService):
-    """Tells the time on a stream without keys, and refuses timers."""
+    """The timer service on a non-keyed stream: tells the time and rejects timers."""
 
     def __init__(self) -> None:
         self.watermark = MIN_TIMESTAMP
@@ -199,19 +199,19 @@ class NonKeyedTimerService(TimerService):
         raise Exception(f"{operation} timers is only supported on a keyed stream.")  # noqa: TRY002 - as in PyFlink
 
     def register_processing_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._refuse("Register")
 
     def register_event_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._refuse("Register")
 
     def delete_processing_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._refuse("Delete")
 
     def delete_event_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._refuse("Delete")
 
 
@@ -225,14 +225,14 @@ class ProcessContext(ProcessFunction.Context, CoProcessFunction.Context):
         self._service = NonKeyedTimerService()
 
     def watermark(self, timestamp: int) -> None:
-        """Move the current watermark on."""
+        """Set the current watermark (ms)."""
         self._service.watermark = timestamp
 
     def timer_service(self) -> TimerService:
-        """Return what tells the time."""
+        """Return the timer service, which only tells the time."""
         return self._service
 
-    # In thread mode of PyFlink, this context is its own timer service.
+    # In PyFlink's thread mode, this context is its own timer service.
 
     def current_processing_time(self) -> int:
         """Return the worker's time in ms since the epoch."""
@@ -243,28 +243,28 @@ class ProcessContext(ProcessFunction.Context, CoProcessFunction.Context):
         return self._service.current_watermark()
 
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._service.register_processing_time_timer(timestamp)
 
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._service.register_event_time_timer(timestamp)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._service.delete_processing_time_timer(timestamp)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
-        """Refuse."""
+        """Raise: the stream is not keyed."""
         self._service.delete_event_time_timer(timestamp)
 
     def timestamp(self) -> int:
-        """Return the record's timestamp in ms, Long.MIN_VALUE when it has none."""
+        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
         return self._timestamp
 
 
 class KeyedProcessContext(KeyedProcessFunction.Context, KeyedCoProcessFunction.Context):
-    """The context of ``KeyedProcessFunction.process_element``, and of the two of ``KeyedCoProcessFunction``."""
+    """The context of the process methods of ``KeyedProcessFunction`` and ``KeyedCoProcessFunction``."""
 
     __slots__ = ("_service", "_state", "_timestamp")
 
@@ -278,11 +278,11 @@ class KeyedProcessContext(KeyedProcessFunction.Context, KeyedCoProcessFunction.C
         return thaw_key(self._state.key)
 
     def timer_service(self) -> TimerService:
-        """Return what tells the time and registers timers."""
+        """Return the timer service."""
         return self._service
 
     def timestamp(self) -> int:
-        """Return the record's timestamp in ms, Long.MIN_VALUE when it has none."""
+        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
         return self._timestamp
 
 
@@ -292,9 +292,9 @@ class OnTimerContext(KeyedProcessContext, KeyedProcessFunction.OnTimerContext, K
     __slots__ = ("_domain",)
 
     def set_domain(self, domain: str) -> None:
-        """Say which kind of timer fires."""
+        """Set the kind of timer that fires."""
         self._domain = TimeDomain.EVENT_TIME if domain == "event" else TimeDomain.PROCESSING_TIME
 
     def time_domain(self) -> TimeDomain:
-        """Return which kind of timer fires."""
+        """Return the kind of timer that fires."""
         return self._domain
