@@ -98,9 +98,7 @@ def test_rocksdb_refuses_values_of_the_wrong_type(call, message):
 
 
 def test_what_needs_a_java_class_is_refused_with_advice():
-    with pytest.raises(
-        UnsupportedByDesignError, match=r"'org\.Foo', which is not the name .*set_predefined_options"
-    ):
+    with pytest.raises(UnsupportedByDesignError, match=r"'org\.Foo', which is not the name .*set_predefined_options"):
         EmbeddedRocksDBStateBackend().set_options("org.Foo")
     with pytest.raises(UnsupportedByDesignError, match="otherwise use HashMapStateBackend or Embedded"):
         CustomStateBackend(object())  # type: ignore[arg-type]

@@ -277,7 +277,7 @@ def test_streams_and_environments_are_no_part_of_functions(make_inline_env):
     numbers = env.from_collection([1])
     with pytest.raises(TypeError, match=r"variable 'env' .*a StreamExecutionEnvironment cannot be used inside of a"):
         numbers.map(lambda _: env.get_parallelism())
-    with pytest.raises(TypeError, match=r"variable 'numbers' .*a DataStream cannot be used inside of a function"):
+    with pytest.raises(TypeError, match=r"variable 'numbers' .*a DataStream cannot be used inside a function"):
         numbers.filter(lambda _: numbers)
 
 
@@ -292,7 +292,7 @@ def test_a_class_in_the_place_of_its_object(make_inline_env):
 
 def test_names_are_texts(make_inline_env):
     stream = make_inline_env().from_collection([1]).map(lambda i: i)
-    with pytest.raises(TypeError, match="The name of operator 'Map' must be a text, but got None"):
+    with pytest.raises(TypeError, match="The name of operator 'Map' must be a str, but got None"):
         stream.name(None)
-    with pytest.raises(TypeError, match=r"print\(\) must be a text, but got 5"):
+    with pytest.raises(TypeError, match=r"print\(\) must be a str, but got 5"):
         stream.print(5)

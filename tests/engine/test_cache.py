@@ -153,5 +153,5 @@ def test_a_streaming_job_cannot_use_a_cache(make_inline_env):
 
 def test_only_what_a_step_computes_can_be_cached(make_inline_env):
     stream = make_inline_env(1).from_collection([1])
-    with pytest.raises(PlanError, match="only passes records on: call it on the stream before"):
+    with pytest.raises(PlanError, match="only forwards records: call it on the stream before"):
         stream.key_by(lambda x: x).cache()

@@ -1,4 +1,4 @@
-"""``DataStream``: the operations every stream has."""
+"""``DataStream``: the operations of every stream."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 
 class DataStream(Settings, AsDataFrame, Generic[T_co]):
-    """A stream of records of type ``T`` (PyFlink's ``DataStream``): ``DataStream[int]`` has records of ``int``."""
+    """A stream of records of type ``T`` (PyFlink's ``DataStream``): ``DataStream[int]`` is a stream of ``int``."""
 
     _env: StreamExecutionEnvironment
     _transformation: Transformation
@@ -78,18 +78,18 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def __init__(
         self, env: StreamExecutionEnvironment | JavaView, transformation: Transformation | None = None, /
     ) -> None:
-        """Wrap the transformation that produces the records; users get streams from an environment.
+        """Wrap the transformation that produces the records; programs get streams from an environment.
 
-        Given what a method of ``env._j_stream_execution_environment`` returned, it is another face of that stream.
+        The argument may be the result of a method of ``env._j_stream_execution_environment``, for another view of it.
 
         Raises:
-            TypeError: It is given something else.
+            TypeError: The argument is something else.
         """
         if transformation is None:
             shared = behind(env)
             if not isinstance(shared, DataStream):
                 raise TypeError(
-                    f"DataStream() needs the Java object behind a stream, got {env!r}; ask env for a stream"
+                    f"DataStream() needs the Java object behind a stream, got {env!r}; create a stream with env"
                 )
             vars(self).update(vars(shared))
             return
@@ -103,7 +103,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     # -- settings ----------------------------------------------------------------------------------------------------
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
-        """Set the number of key groups, the bound to which this step can ever be rescaled (1 to 32768).
+        """Set the number of key groups (1 to 32768), the maximum parallelism of this step.
 
         Raises:
             ValueError: ``max_parallelism`` is out of range, or more than 1 for a step of one subtask.
@@ -125,9 +125,9 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
-        """Set how long (ms) results may wait before they move on, as the environment's ``set_buffer_timeout`` does.
+        """Set how long (ms) results may be buffered, like the environment's ``set_buffer_timeout``.
 
-        An epoch is one for all steps: the shortest timeout counts.
+        All steps share the same epochs, so the shortest timeout applies.
 
         Raises:
             ValueError: ``timeout_millis`` is less than -1.
@@ -146,7 +146,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return self
 
     def get_type(self) -> TypeInformation[T_co]:
-        """Return the declared type of the records, ``Types.PICKLED_BYTE_ARRAY()`` when there is none."""
+        """Return the declared type of the records, or ``Types.PICKLED_BYTE_ARRAY()`` if there is none."""
         return self._transformation.output_type or Types.PICKLED_BYTE_ARRAY()
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
@@ -170,7 +170,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def map(
         self, func: Callable[[T_co], Any] | MapFunction[T_co], output_type: TypeInformation | None = None
     ) -> DataStream:
-        """Apply a function to each record; whatever it returns is one record, ``None`` included.
+        """Apply a function to each record. Each result is one record, even ``None``.
 
         >>> from flintstream.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
@@ -204,7 +204,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         )
 
     def filter(self, func: Callable[[T_co], object] | FilterFunction[T_co]) -> DataStream[T_co]:
-        """Keep the records for which the function is true; their type stays."""
+        """Keep the records for which the function returns true. The type is unchanged."""
         operator = FilterOperator(as_function(func, FilterFunction, "filter", "filter"))
         return self._then("Filter", operator, self._transformation.output_type)
 
@@ -223,12 +223,12 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def process(
         self, func: ProcessFunction | KeyedProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
-        """Apply a :class:`ProcessFunction`, which sees timestamps and may write to side outputs.
+        """Apply a :class:`ProcessFunction`, which can access timestamps and write to side outputs.
 
         Raises:
             TypeError: ``func`` is not a ``ProcessFunction``.
         """
-        # As in PyFlink, a keyed function runs here as well, as long as it asks for no state, timers or keys.
+        # As in PyFlink, a keyed function also works here as long as it uses no state, timers or keys.
         if not isinstance(func, (ProcessFunction, KeyedProcessFunction)):
             raise TypeError(f"process() on a DataStream needs a ProcessFunction, but got {type(func).__name__}")
         return self._then("PROCESS", ProcessOperator(func), output_type)
@@ -282,7 +282,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def key_by(
         self, key_selector: Callable[[T_co], Any] | KeySelector[T_co], key_type: TypeInformation | None = None
     ) -> KeyedStream[Any, T_co]:
-        """Partition the stream by key: records of one key meet in one subtask, where they share keyed state."""
+        """Partition the stream by key: all records with the same key go to one subtask and share keyed state."""
         from flintstream.datastream._streams.keyed import KeyedStream  # noqa: PLC0415
 
         selector = frozen("key_by", as_selector(key_selector))
@@ -292,15 +292,15 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return KeyedStream(self._env, self._partitioned(partitioner, "Key by"), self, selector, declared)
 
     def window_all(self, window_assigner: WindowAssigner[T_co, W]) -> AllWindowedStream[T_co, W]:
-        """Window the whole stream, not keyed: everything meets in one subtask."""
+        """Window the whole stream without keys, in one subtask."""
         return AllWindowedStream(self, window_assigner)
 
     def union(self, *streams: DataStream[V]) -> DataStream[T_co | V]:
-        """Merge this stream with others of the same type; records of one without a declared type may be anything.
+        """Merge this stream with others of the same type. A stream without a declared type may have any records.
 
         Raises:
-            TypeError: One of them is no ``DataStream``.
-            ValueError: Two of them have different declared types.
+            TypeError: An argument is not a ``DataStream``.
+            ValueError: Two streams have different declared types.
         """
         declared = self._transformation.output_type
         for stream in streams:
@@ -322,10 +322,10 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def connect(self, ds: BroadcastStream[V]) -> BroadcastConnectedStream[T_co, V]: ...
 
     def connect(self, ds: DataStream | BroadcastStream) -> ConnectedStreams | BroadcastConnectedStream:
-        """Connect this stream with another one, whose records may be of another type, under one function.
+        """Connect this stream with another one, of any type, so that one function processes both.
 
         Returns:
-            ``ConnectedStreams``, or a ``BroadcastConnectedStream`` when ``ds`` is a ``BroadcastStream``.
+            ``ConnectedStreams``, or a ``BroadcastConnectedStream`` if ``ds`` is a ``BroadcastStream``.
 
         Raises:
             TypeError: ``ds`` is neither a ``DataStream`` nor a ``BroadcastStream``.
@@ -346,19 +346,19 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return self._transformation
 
     def cache(self) -> CachedDataStream[T_co]:
-        """Return a stream of the same records that the first job to compute them keeps for those after it.
+        """Return a stream of the same records, which the first job that computes them keeps for later jobs.
 
         Only BATCH jobs can read it; see :class:`~flintstream.datastream.data_stream.CachedDataStream`.
 
         Raises:
-            PlanError: This is no step that computes something, nor a side output of one.
+            PlanError: This stream is neither the result of an operator nor a side output.
         """
         from flintstream.datastream._streams.cached import CachedDataStream  # noqa: PLC0415
 
         origin = self._transformation
         if origin.virtual and not isinstance(origin, SideOutputTransformation):
             raise PlanError(
-                f"cache() keeps what a step computes, or its side output, but '{origin.name}' only passes records on: "
+                f"cache() keeps the result of an operator or a side output, but '{origin.name}' only forwards records: "
                 "call it on the stream before",
             )
         return CachedDataStream(self._env, CacheTransformation(origin.name, (origin,), origin.output_type))
@@ -383,15 +383,15 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return self._repartitioned(partitioners.ShufflePartitioner())
 
     def rescale(self) -> DataStream[T_co]:
-        """Deal records out to the subtasks that belong to the sender."""
+        """Distribute records round robin to the subtasks that belong to the sender."""
         return self._repartitioned(partitioners.RescalePartitioner())
 
     def rebalance(self) -> DataStream[T_co]:
-        """Deal records out to all subtasks in turn."""
+        """Distribute records round robin to all subtasks."""
         return self._repartitioned(partitioners.RebalancePartitioner())
 
     def forward(self) -> DataStream[T_co]:
-        """Keep records in the subtask of the same index; both ends need the same parallelism."""
+        """Send records to the subtask with the same index. Both ends need the same parallelism."""
         return self._repartitioned(partitioners.ForwardPartitioner())
 
     @overload
@@ -426,7 +426,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         partitioner: Callable[[K, int], int] | Partitioner[K],
         key_selector: Callable[[T_co], K] | KeySelector[T_co, K],
     ) -> DataStream[T_co]:
-        """Send each record to the subtask that ``partitioner(key, number of subtasks)`` names."""
+        """Send each record to the subtask with the index ``partitioner(key, number of subtasks)``."""
         if isinstance(partitioner, Partitioner):
             partition: Callable[[Any, int], int] = partitioner.partition
         elif callable(partitioner):
@@ -440,17 +440,17 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     # -- ends --------------------------------------------------------------------------------------------------------
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:
-        """Print each record in the driver, in the textual form Flink gives its type.
+        """Print each record in the driver, in Flink's text form for its type.
 
         Raises:
-            TypeError: ``sink_identifier``, which is printed before each record, is no text.
+            TypeError: ``sink_identifier``, which is printed before each record, is not a str.
         """
         if sink_identifier is not None and not isinstance(sink_identifier, str):
-            raise TypeError(f"The sink identifier of print() must be a text, but got {sink_identifier!r}")
+            raise TypeError(f"The sink identifier of print() must be a str, but got {sink_identifier!r}")
         return self._sink("Print to Std. Out", PrintSink(sink_identifier))
 
     def add_sink(self, sink_func: SinkFunction[T_co] | Sink[T_co]) -> DataStreamSink:
-        """Send each record to a :class:`SinkFunction` written in Python, or to a sink.
+        """Send each record to a Python :class:`SinkFunction` or to a sink.
 
         Raises:
             TypeError: ``sink_func`` is neither.
@@ -482,7 +482,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def execute_and_collect(
         self, job_execution_name: str | None = None, limit: int | None = None
     ) -> CloseableIterator[T_co] | list[T_co]:
-        """Run the program and return this stream's records: an iterator to use in ``with``; with ``limit``, a list.
+        """Run the program and return this stream's records: a list if ``limit`` is set, else an iterator for ``with``.
 
         Raises:
             ValueError: ``limit`` is not positive.

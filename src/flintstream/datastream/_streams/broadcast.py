@@ -1,4 +1,4 @@
-"""``BroadcastStream`` and ``BroadcastConnectedStream``: records that every subtask of an operator gets to see."""
+"""``BroadcastStream`` and ``BroadcastConnectedStream``: records that go to every subtask of an operator."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class BroadcastStream(Generic[T_co]):
-    """A stream that goes to every subtask, with the broadcast states that it fills (PyFlink's ``BroadcastStream``).
+    """A stream that goes to every subtask, with its broadcast states (PyFlink's ``BroadcastStream``).
 
-    All it can do is to be connected: ``stream.connect(broadcast_stream)``.
+    Its only use is ``stream.connect(broadcast_stream)``.
     """
 
     def __init__(
         self, input_stream: DataStream[T_co], broadcast_state_descriptors: Sequence[MapStateDescriptor]
     ) -> None:
-        """Wrap the stream; users get it from :meth:`DataStream.broadcast`.
+        """Wrap the stream; programs get it from :meth:`DataStream.broadcast`.
 
         Raises:
             TypeError: A descriptor is not a ``MapStateDescriptor``.
@@ -44,7 +44,7 @@ class BroadcastStream(Generic[T_co]):
 
 
 class BroadcastConnectedStream(Generic[A_co, B_co]):
-    """A stream connected with a broadcast one, whose records are of type ``B`` (PyFlink's)."""
+    """A stream connected with a broadcast stream of type ``B`` (PyFlink's ``BroadcastConnectedStream``)."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class BroadcastConnectedStream(Generic[A_co, B_co]):
         broadcast_stream: BroadcastStream[B_co],
         broadcast_state_descriptors: Sequence[MapStateDescriptor],
     ) -> None:
-        """Connect the two; users get it from :meth:`DataStream.connect`."""
+        """Connect the two; programs get it from :meth:`DataStream.connect`."""
         self.non_broadcast_stream = non_broadcast_stream
         self.broadcast_stream = broadcast_stream
         self.broadcast_state_descriptors = list(broadcast_state_descriptors)
@@ -76,8 +76,9 @@ class BroadcastConnectedStream(Generic[A_co, B_co]):
     ) -> DataStream:
         """Apply ``process_element`` to each record and ``process_broadcast_element`` to each broadcast record.
 
-        In BATCH mode all broadcast records come first, in STREAMING mode those of the same epoch. Broadcast state can
-        be changed for broadcast records alone: they reach every subtask, so that all keep the same state.
+        In BATCH mode all broadcast records come first, in STREAMING mode those of the same epoch. Only
+        ``process_broadcast_element`` may change broadcast state: broadcast records reach every subtask, so all
+        subtasks keep the same state.
 
         >>> from flintstream.common import Types
         >>> from flintstream.datastream import (
@@ -101,7 +102,7 @@ class BroadcastConnectedStream(Generic[A_co, B_co]):
         ['one', 'two', 'unknown']
 
         Raises:
-            TypeError: ``func`` is no broadcast function, or a keyed one on a stream that is not keyed or vice versa.
+            TypeError: ``func`` is not a broadcast function, or a keyed one on a stream without keys, or vice versa.
         """
         stream = self.non_broadcast_stream
         names = [descriptor.get_name() for descriptor in self.broadcast_state_descriptors]

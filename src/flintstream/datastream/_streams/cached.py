@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class CachedDataStream(NoSettings, DataStream[T_co]):
-    """A stream whose records the first job that computes them keeps for the jobs after it (``DataStream.cache``).
+    """A stream whose records are kept by the first job that computes them, for later jobs (``DataStream.cache``).
 
-    As in Flink it needs BATCH mode, and what is kept may be lost: it is computed again then. It is kept until
+    As in Flink, it needs BATCH mode, and records that are lost are computed again. They are kept until
     :meth:`invalidate` is called, the environment is closed, or the program ends.
 
     >>> from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
@@ -45,17 +45,17 @@ class CachedDataStream(NoSettings, DataStream[T_co]):
     """
 
     def __init__(self, env: StreamExecutionEnvironment, transformation: CacheTransformation) -> None:
-        """Wrap the transformation; :meth:`DataStream.cache` makes such streams."""
+        """Wrap the transformation; programs get it from :meth:`DataStream.cache`."""
         super().__init__(env, transformation)
         self._cached = StreamCache(transformation)
         env._caches.append(self._cached)  # noqa: SLF001
 
     def invalidate(self) -> None:
-        """Delete what was kept; the next job that needs the stream computes it again."""
+        """Delete the kept records. The next job that needs the stream computes it again."""
         self._cached.drop()
 
     def get_side_output(self, output_tag: OutputTag[V]) -> DataStream[V]:
-        """Not possible: what is kept is the main output.
+        """Raise an error: only the main output is kept.
 
         Raises:
             PlanError: Always.
@@ -67,14 +67,14 @@ class CachedDataStream(NoSettings, DataStream[T_co]):
 
 
 class FillingJob(Protocol):
-    """What is asked of the job that fills a cache."""
+    """The interface of the job that fills a cache."""
 
     def status(self) -> JobStatus:
-        """Return what the job is doing."""
+        """Return the status of the job."""
 
 
 class StreamCache:
-    """What is kept of one stream, and the job that is about to fill it."""
+    """The kept records of one stream, and the job that fills the cache."""
 
     def __init__(self, transformation: CacheTransformation) -> None:
         self.transformation = transformation
@@ -87,14 +87,14 @@ class StreamCache:
         return f"Cache: {self.transformation.name}"
 
     def drop(self) -> None:
-        """Forget what is kept."""
+        """Drop the kept records."""
         if self.cache is not None:
             self.cache.delete()
         self.cache = self.job = None
         self.transformation.inputs = self.origin
 
     def prepare(self, parent: str | None) -> SinkTransformation | None:
-        """Have the stream read from what is kept; else return what the next job shall fill it by."""
+        """Make the stream read the kept records; if there are none, return the sink by which a job keeps them."""
         (origin,) = self.origin
         parallelism = (origin.inputs[0] if origin.virtual else origin).parallelism
         filled = self.job is not None and self.job.status() is JobStatus.FINISHED
@@ -104,7 +104,7 @@ class StreamCache:
                 read = SourceTransformation(self._name, (), origin.output_type, parallelism, operator=source)
                 self.transformation.inputs = (read,)
             return None
-        self.cache, self.job = Cache(parent), None  # one that a running job fills stays that job's
+        self.cache, self.job = Cache(parent), None  # a running job keeps the cache that it is filling
         self.transformation.inputs = self.origin
         return SinkTransformation(
             self._name,
@@ -119,9 +119,9 @@ class StreamCache:
 def prepare_caches(
     transformations: Iterable[Transformation], caches: Iterable[StreamCache], parent: str | None
 ) -> dict[StreamCache, SinkTransformation]:
-    """Have cached streams read from what is kept; return those that a job of these steps has to fill, and how.
+    """Make cached streams read the kept records; return the caches that a job of these steps must fill, with sinks.
 
-    A cached stream that only another one is made of is left alone when that one is kept.
+    A cached stream that only feeds another cached stream is skipped if the records of the latter are kept.
     """
     known = {cache.transformation.id: cache for cache in caches}
     filling: dict[StreamCache, SinkTransformation] = {}
@@ -139,10 +139,10 @@ def prepare_caches(
 
 
 def check_batch(caches: Iterable[StreamCache], *, batch: bool) -> None:
-    """Refuse caches in a STREAMING job, as Flink does.
+    """Raise an error for caches in a STREAMING job, as Flink does.
 
     Raises:
-        PlanError: There is one.
+        PlanError: The job is a STREAMING job with caches.
     """
     cache = next(iter(caches), None)
     if cache is not None and not batch:

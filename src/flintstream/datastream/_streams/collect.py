@@ -1,4 +1,4 @@
-"""Brings a running job's records to the program: ``execute_and_collect``."""
+"""Return a running job's records to the program, for ``execute_and_collect``."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 class CollectQueueSink(Sink):
-    """Sends every record to a queue in the driver once its epoch counts."""
+    """Puts every record into a queue in the driver once its epoch is committed."""
 
     commits_records = True
 
     def __init__(self) -> None:
-        """Create the queue; it stays in the driver."""
+        """Create the queue, which stays in the driver."""
         self.queue: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the queue behind."""
+        """Leave out the queue."""
         return {}
 
     def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
-        """Return a writer that keeps the epoch's records."""
+        """Return a writer that buffers the epoch's records."""
         return _Writer()
 
     def create_committer(self) -> Committer:
-        """Return what fills the queue."""
+        """Return the committer, which fills the queue."""
         return _Committer(self.queue)
 
 
@@ -66,29 +66,29 @@ def collect_into(add: Callable[[str, Sink], Any]) -> CollectQueueSink:
 
 
 class CloseableIterator(Generic[T_co]):
-    """Iterates over the records of a job while it runs; closing it cancels the job if that still runs."""
+    """Iterates over the records of a running job. Closing it cancels the job if it is still running."""
 
     def __init__(self, sink: CollectQueueSink, client: JobClient) -> None:
-        """Read what ``sink`` collects from the job of ``client``."""
+        """Read the records that ``sink`` collects from the job of ``client``."""
         self._sink = sink
         self._client = client
         self._ready: Iterator[T_co] = iter(())
         self._done = client._handle.finished  # type: ignore[attr-defined]  # noqa: SLF001
 
     def __iter__(self) -> Self:
-        """Return itself."""
+        """Return self."""
         return self
 
     def __next__(self) -> T_co:
-        """Return the next record; waits for it.
+        """Wait for the next record and return it.
 
         Raises:
-            Exception: What made the job fail.
+            Exception: The cause, if the job fails.
         """
         while True:
             for record in self._ready:
                 return record
-            ended = self._done.is_set()  # looked at before the queue: what was committed before the end is in the queue
+            ended = self._done.is_set()  # read it first: the queue then has all that was committed
             try:
                 self._ready = iter(self._sink.queue.get(block=not ended, timeout=0.05))
             except queue.Empty:
@@ -101,7 +101,7 @@ class CloseableIterator(Generic[T_co]):
         return self.__next__()
 
     def close(self) -> None:
-        """Stop reading; cancels the job if it still runs."""
+        """Stop reading, and cancel the job if it is still running."""
         if not self._done.is_set():
             self._client.cancel().result()
             self._done.wait()

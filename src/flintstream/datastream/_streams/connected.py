@@ -1,4 +1,4 @@
-"""``ConnectedStreams``: two streams of different types under one function."""
+"""``ConnectedStreams``: two streams of different types with one function."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 class ConnectedStreams(Generic[A_co, B_co]):
-    """Two connected streams of records of types ``A`` and ``B``; :meth:`DataStream.connect` makes them.
+    """Two connected streams of types ``A`` and ``B``, from :meth:`DataStream.connect`.
 
-    State and timers need both streams to be keyed: records of one key then meet in one subtask, whichever stream they
-    come from, and share the key's state. When only one stream is keyed the function still gets the plain records of
-    that stream, where PyFlink hands it ``Row(key, value)``: that row is an artefact of its transport.
+    State and timers require both streams to be keyed. Records of both streams with the same key then go to one subtask
+    and share the key's state. If only one stream is keyed, the function gets the plain records of that stream. PyFlink
+    passes ``Row(key, value)`` instead, which is an artefact of its transport.
     """
 
     def __init__(self, stream1: DataStream[A_co], stream2: DataStream[B_co]) -> None:
@@ -51,7 +51,7 @@ class ConnectedStreams(Generic[A_co, B_co]):
         key_selector2: Callable[[B_co], Any] | KeySelector[B_co],
         key_type: TypeInformation | None = None,
     ) -> ConnectedStreams[A_co, B_co]:
-        """Key both streams, each by its own selector; both selectors return keys of one type."""
+        """Key both streams, each with its own selector. Both selectors must return keys of the same type."""
         first, second = _not_keyed(self.stream1), _not_keyed(self.stream2)
         return ConnectedStreams(first.key_by(key_selector1, key_type), second.key_by(key_selector2, key_type))
 
@@ -62,7 +62,7 @@ class ConnectedStreams(Generic[A_co, B_co]):
     def map(self, func: CoMapFunction[A_co, B_co, V], output_type: None = None) -> DataStream[V]: ...
 
     def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Apply ``map1`` to each record of the first stream, ``map2`` to the second; a result None is dropped.
+        """Apply ``map1`` to each record of the first stream and ``map2`` to the second. None results are dropped.
 
         >>> from flintstream.datastream import CoMapFunction, StreamExecutionEnvironment
         >>> class Texts(CoMapFunction):
@@ -93,7 +93,7 @@ class ConnectedStreams(Generic[A_co, B_co]):
     def flat_map(self, func: CoFlatMapFunction[A_co, B_co, V], output_type: None = None) -> DataStream[V]: ...
 
     def flat_map(self, func: CoFlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
-        """Apply ``flat_map1`` and ``flat_map2``, which return any number of results; None counts as none.
+        """Apply ``flat_map1`` and ``flat_map2``, which return any number of results; None means no results.
 
         Raises:
             TypeError: ``func`` is not a ``CoFlatMapFunction``.
@@ -122,11 +122,11 @@ class ConnectedStreams(Generic[A_co, B_co]):
     def process(
         self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
-        """Apply ``process_element1`` and ``process_element2``; with state and timers when both streams are keyed.
+        """Apply ``process_element1`` and ``process_element2``, with state and timers if both streams are keyed.
 
         Raises:
-            TypeError: ``func`` is neither a ``CoProcessFunction`` nor a ``KeyedCoProcessFunction``, or it is a keyed
-                one and not both streams are keyed.
+            TypeError: ``func`` is neither a ``CoProcessFunction`` nor a ``KeyedCoProcessFunction``, or it is keyed but
+                not both streams are.
         """
         if not isinstance(func, (CoProcessFunction, KeyedCoProcessFunction)):
             raise TypeError(

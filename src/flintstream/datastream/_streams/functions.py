@@ -1,4 +1,4 @@
-"""Checks what users hand to stream operations and gives it the face that operators expect."""
+"""Check the arguments of stream operations and adapt them to the interfaces of operators."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 def is_plain(function: object, base: type) -> bool:
-    """Tell whether ``function`` is a plain callable rather than a function object of class ``base``."""
+    """Return whether ``function`` is a plain callable rather than an object of class ``base``."""
     return not isinstance(function, base)
 
 
 class StaysInProgram:
-    """Base of what builds programs, and cannot be part of a function that runs in a task."""
+    """Base class of objects that build programs and must not be part of functions that run in tasks."""
 
     def __reduce__(self) -> Any:
-        """Refuse to be pickled.
+        """Raise an error, because the object must not be pickled.
 
         Raises:
             TypeError: Always.
         """
         raise TypeError(
-            f"a {type(self).__name__} cannot be used inside of a function: functions run in the tasks, and it belongs "
-            "to the program that builds the job. Put what is needed of it into a variable",
+            f"a {type(self).__name__} cannot be used inside a function: functions run in the tasks, and it belongs "
+            "to the program that builds the job. Copy the needed values to a variable",
         )
 
 
@@ -74,22 +74,22 @@ def as_selector(selector: Any, operation: str = "key_by") -> Callable[[Any], Any
 
 @dataclass(frozen=True)
 class _PlainAssigner:
-    """A function in the place of an assigner."""
+    """A plain function as an assigner."""
 
     extract_timestamp: Callable[[Any, int], int]
 
 
 def as_assigner(assigner: Any, source_name: str) -> Any:
-    """Return the timestamp assigner of a source's strategy; None, with a warning, for one that cannot be used.
+    """Return the timestamp assigner of a source's strategy; warn and return None if it is unusable.
 
-    PyFlink never looks at it: whatever it is, the program runs.
+    PyFlink ignores it here, so an unusable one must not fail the program.
     """
     if assigner is None or callable(getattr(assigner, "extract_timestamp", None)):
         usable = assigner
     elif callable(assigner):
         usable = _PlainAssigner(assigner)
     else:
-        _warn_of(source_name, f"{assigner!r} is no TimestampAssigner")
+        _warn_of(source_name, f"{assigner!r} is not a TimestampAssigner")
         return None
     try:
         frozen(source_name, usable)
@@ -104,10 +104,10 @@ def _warn_of(source_name: str, reason: str) -> None:
 
 
 def as_type(given: Any) -> TypeInformation | None:
-    """Return a declared type, None for untyped streams; a list of types stands for a row, as in PyFlink.
+    """Return a declared type; None for untyped streams. As in PyFlink, a list of types means a row.
 
     Raises:
-        TypeError: ``given`` is no type information.
+        TypeError: ``given`` is not a type information.
     """
     if given is None or isinstance(given, PickledBytesTypeInfo):
         return None

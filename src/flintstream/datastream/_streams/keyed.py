@@ -52,9 +52,9 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         selector: Any,
         key_type: TypeInformation[K_co] | None,
     ) -> None:
-        """Wrap the partitioned stream; users get it from :meth:`DataStream.key_by`.
+        """Wrap the partitioned stream; programs get it from :meth:`DataStream.key_by`.
 
-        ``selector`` is frozen; tasks thaw it in the operators that are given it.
+        ``selector`` is frozen. The operators that use it thaw it in the tasks.
         """
         super().__init__(env, transformation)
         self._origin = origin
@@ -72,7 +72,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def map(
         self, func: Callable[[T_co], Any] | MapFunction[T_co], output_type: TypeInformation | None = None
     ) -> DataStream:
-        """Apply a function to each record; its ``open`` may create state of the record's key."""
+        """Apply a function to each record. Its ``open`` may create keyed state."""
         adapter = KeyedMap(as_function(func, MapFunction, "map", "map"))
         return self._keyed("Map", KeyedProcessOperator(adapter, self._selector), output_type)
 
@@ -93,12 +93,12 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         func: Callable[[T_co], Iterable[Any]] | FlatMapFunction[T_co],
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Apply a function that returns any number of records; its ``open`` may create state of the record's key."""
+        """Apply a function that returns any number of records. Its ``open`` may create keyed state."""
         adapter = KeyedFlatMap(as_function(func, FlatMapFunction, "flat_map", "flat_map"))
         return self._keyed("FlatMap", KeyedProcessOperator(adapter, self._selector), output_type)
 
     def filter(self, func: Callable[[T_co], object] | FilterFunction[T_co]) -> DataStream[T_co]:
-        """Keep the records for which the function is true; its ``open`` may create state of the record's key."""
+        """Keep the records for which the function returns true. Its ``open`` may create keyed state."""
         adapter = KeyedFilter(as_function(func, FilterFunction, "filter", "filter"))
         return self._keyed("Filter", KeyedProcessOperator(adapter, self._selector), self._transformation.output_type)
 
@@ -106,33 +106,33 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def reduce(self, func: Callable[[T_co, T_co], T_co] | ReduceFunction[T_co]) -> DataStream[T_co]: ...
 
     @overload
-    def reduce(  # Pyright takes (word, 1) for tuple[str, Literal[1]], which no sum is
+    def reduce(  # Pyright infers tuple[str, Literal[1]] for (word, 1), which no sum matches
         self: KeyedStream[K_co, tuple[Any, ...]], func: Callable[[T_co, T_co], TUPLE] | ReduceFunction[TUPLE]
     ) -> DataStream[TUPLE]: ...
 
     def reduce(self, func: Callable[[T_co, T_co], Any] | ReduceFunction) -> DataStream:
-        """Combine each record with the key's running value and emit that; in BATCH mode emit the last value only."""
+        """Combine each record with the key's running value and emit the result; in BATCH mode only the last one."""
         function = as_function(func, ReduceFunction, "reduce", "reduce")
         return self._keyed("Reduce", ReduceOperator(function, self._selector), self._transformation.output_type)
 
     def sum(self, position_to_sum: int | str = 0) -> DataStream[T_co]:
-        """Keep a rolling sum of a field."""
+        """Emit a rolling sum of a field."""
         return self._accumulate(Aggregation.SUM, position_to_sum)
 
     def min(self, position_to_min: int | str = 0) -> DataStream[T_co]:
-        """Keep a rolling minimum of a field; the other fields stay those of the first record."""
+        """Emit a rolling minimum of a field. The other fields are those of the first record."""
         return self._accumulate(Aggregation.MIN, position_to_min)
 
     def max(self, position_to_max: int | str = 0) -> DataStream[T_co]:
-        """Keep a rolling maximum of a field; the other fields stay those of the first record."""
+        """Emit a rolling maximum of a field. The other fields are those of the first record."""
         return self._accumulate(Aggregation.MAX, position_to_max)
 
     def min_by(self, position_to_min_by: int | str = 0) -> DataStream[T_co]:
-        """Keep the record with the smallest field; the first one wins ties."""
+        """Emit the record with the smallest value of a field. The first one wins ties."""
         return self._accumulate(Aggregation.MIN_BY, position_to_min_by)
 
     def max_by(self, position_to_max_by: int | str = 0) -> DataStream[T_co]:
-        """Keep the record with the largest field; the first one wins ties."""
+        """Emit the record with the largest value of a field. The first one wins ties."""
         return self._accumulate(Aggregation.MAX_BY, position_to_max_by)
 
     def _accumulate(self, aggregation: Aggregation, position: int | str) -> DataStream[T_co]:
@@ -152,7 +152,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def process(self, func: KeyedProcessFunction[K_co, T_co, V], output_type: None = None) -> DataStream[V]: ...
 
     def process(self, func: KeyedProcessFunction[K_co, T_co], output_type: TypeInformation | None = None) -> DataStream:
-        """Apply a :class:`KeyedProcessFunction`: keyed state, event-time and processing-time timers, side outputs.
+        """Apply a :class:`KeyedProcessFunction`, with keyed state, timers and side outputs.
 
         Raises:
             TypeError: ``func`` is not a ``KeyedProcessFunction``.
@@ -176,7 +176,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def key_by(
         self, key_selector: Callable[[T_co], Any] | KeySelector[T_co], key_type: TypeInformation | None = None
     ) -> KeyedStream[Any, T_co]:
-        """Key the original stream again, by another key."""
+        """Partition the original stream by a different key."""
         return self._origin.key_by(key_selector, key_type)
 
     def window(self, window_assigner: WindowAssigner[T_co, W]) -> WindowedStream[K_co, T_co, W]:
@@ -184,7 +184,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         return WindowedStream(self, window_assigner)
 
     def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:
-        """Window each key by number of records: every ``size``, or the last ``size`` after every ``slide``."""
+        """Window the records of each key by count: every ``size``, or the last ``size`` after every ``slide``."""
         from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
 
         if size < 1 or slide < 0:
@@ -203,28 +203,28 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         self._env._register(transformation)  # noqa: SLF001
         return DataStream(self._env, transformation)
 
-    # -- what a keyed stream must not do -----------------------------------------------------------------------------
+    # -- unsupported on keyed streams --------------------------------------------------------------------------------
 
     def shuffle(self) -> DataStream[T_co]:
-        """Not for keyed streams."""
+        """Raise an error: not supported on keyed streams."""
         self._refuse("shuffle()")
 
     def rescale(self) -> DataStream[T_co]:
-        """Not for keyed streams."""
+        """Raise an error: not supported on keyed streams."""
         self._refuse("rescale()")
 
     def rebalance(self) -> DataStream[T_co]:
-        """Not for keyed streams."""
+        """Raise an error: not supported on keyed streams."""
         self._refuse("rebalance()")
 
     def forward(self) -> DataStream[T_co]:
-        """Not for keyed streams."""
+        """Raise an error: not supported on keyed streams."""
         self._refuse("forward()")
 
     def broadcast(self, *args: Any) -> NoReturn:  # noqa: ARG002
-        """Not for keyed streams."""
+        """Raise an error: not supported on keyed streams."""
         self._refuse("broadcast()")
 
     def partition_custom(self, partitioner: object, key_selector: object) -> DataStream[T_co]:  # noqa: ARG002
-        """Not for keyed streams."""
+        """Raise an error: not supported on keyed streams."""
         self._refuse("partition_custom()")

@@ -1,4 +1,4 @@
-"""What streams refuse that are not the result of an operator of their own."""
+"""Settings that are not supported on streams that are not the result of an operator."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class NoSettings:
-    """The settings of an operator, refused as PyFlink refuses them: there is none that they could be of."""
+    """Rejects the settings of operators, like PyFlink, because the stream has no operator to configure."""
 
     def _refuse(self, operation: str) -> NoReturn:
         raise Exception(  # noqa: TRY002 - the type PyFlink raises
             f"{operation} on {type(self).__name__} is not supported. "
-            "Apply it to the stream that this one is made of, or to the result of an operation.",
+            "Apply it to the stream before this one, or to the result of an operation.",
         )
 
     def set_parallelism(self, parallelism: int) -> Self:  # noqa: ARG002

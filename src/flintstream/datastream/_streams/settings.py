@@ -1,4 +1,4 @@
-"""The settings of a step, which streams and sinks share."""
+"""Settings of steps, common to streams and sinks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Settings(StaysInProgram):
-    """The settings of a step, shared by streams and sinks."""
+    """The settings of a step, common to streams and sinks."""
 
     _transformation: Transformation
     _env: StreamExecutionEnvironment
@@ -29,23 +29,23 @@ class Settings(StaysInProgram):
         """Name this step, for plans, metrics and errors.
 
         Raises:
-            TypeError: ``name`` is no text.
+            TypeError: ``name`` is not a str.
         """
         if not isinstance(name, str):
-            raise TypeError(f"The name of operator '{self._transformation.name}' must be a text, but got {name!r}")
+            raise TypeError(f"The name of operator '{self._transformation.name}' must be a str, but got {name!r}")
         self._transformation.name = name
         return self
 
     def uid(self, uid: str) -> Self:
-        """Give this step an id that survives changes of the program, so that its state is found again."""
+        """Set an ID that survives changes to the program, by which the state of this step is found."""
         self._transformation.uid = uid
         return self
 
     def set_uid_hash(self, uid_hash: str) -> Self:
-        """Give this step the hash itself by which its state is found.
+        """Set the hash by which the state of this step is found.
 
         Raises:
-            ValueError: it does not have 32 hexadecimal digits.
+            ValueError: ``uid_hash`` does not have 32 hexadecimal digits.
         """
         if not isinstance(uid_hash, str) or not re.fullmatch("[0-9a-fA-F]{32}", uid_hash):
             raise ValueError(
@@ -82,12 +82,12 @@ class Settings(StaysInProgram):
         return self
 
     def disable_chaining(self) -> Self:
-        """Keep this step out of chains; shown in the plan, and results are converted to their types at its borders."""
+        """Keep this step out of chains. The plan shows this, and records are converted to their types on both sides."""
         self._transformation.chaining = "NEVER"
         return self
 
     def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:
-        """Set the slot sharing group; Spark places tasks by itself, so it is only shown in the plan."""
+        """Set the slot sharing group. It only appears in the plan, because Spark places the tasks."""
         if isinstance(slot_sharing_group, str):
             self._transformation.slot_sharing_group = slot_sharing_group
         elif not hasattr(slot_sharing_group, "get_name"):

@@ -1,4 +1,4 @@
-"""``WindowedStream`` and ``AllWindowedStream``: what happens inside windows."""
+"""``WindowedStream`` and ``AllWindowedStream``: operations on windows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WINDOW_FUNCTIONS = (WindowFunction, ProcessWindowFunction, AllWindowFunction, Pr
 
 
 class _Windowed(Generic[K_co, T_co, W_co]):
-    """What both kinds of windowed stream share."""
+    """Base class of both kinds of windowed streams."""
 
     _window_functions: tuple[type, ...]
 
@@ -58,7 +58,7 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         return self._keyed_stream.get_execution_environment()
 
     def get_input_type(self) -> TypeInformation[T_co]:
-        """Return the type of the records that go into the windows."""
+        """Return the type of the records in the windows."""
         return self._keyed_stream.get_type()
 
     def trigger(self, trigger: Trigger[T_co, W_co]) -> Self:
@@ -75,14 +75,14 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         return self
 
     def allowed_lateness(self, time_ms: int) -> Self:
-        """Keep windows this long (ms) after the watermark passed their end; late records within it fire them again."""
+        """Keep windows for this time (ms) after the watermark has passed their end. Late records fire them again."""
         if time_ms < 0:
             raise ValueError(f"allowed_lateness() cannot be negative, but got {time_ms}")
         self._allowed_lateness = time_ms
         return self
 
     def side_output_late_data(self, output_tag: OutputTag) -> Self:
-        """Send records that come too late to a side output instead of dropping them."""
+        """Send late records to a side output instead of dropping them."""
         if not isinstance(output_tag, OutputTag):
             raise TypeError(f"side_output_late_data() needs an OutputTag, but got {type(output_tag).__name__}")
         self._late_data_output_tag = output_tag
@@ -109,7 +109,7 @@ class _Windowed(Generic[K_co, T_co, W_co]):
 
     def _whole(self, function: Any, output_type: TypeInformation | None, operation: str, wanted: type) -> DataStream:
         if not isinstance(function, wanted):
-            # As in PyFlink, what has the methods will do, and a window function of another kind until it is called.
+            # As in PyFlink, any object with the methods works; a wrong kind of window function fails when called.
             missing = [name for name in ("open", "close", operation) if not callable(getattr(function, name, None))]
             if isinstance(function, type) or (missing and not isinstance(function, WINDOW_FUNCTIONS)):
                 raise TypeError(f"{operation}() needs a {wanted.__name__}, but got {type(function).__name__}")
@@ -156,12 +156,12 @@ class _Windowed(Generic[K_co, T_co, W_co]):
 
 
 class WindowedStream(_Windowed[K_co, T_co, W_co]):
-    """The windows of each key (PyFlink's ``WindowedStream``); ``WindowedStream[K, T, W]``: keys, records, windows."""
+    """The windows of each key (PyFlink's ``WindowedStream``). ``WindowedStream[K, T, W]``: keys, records, windows."""
 
     _window_functions = (WindowFunction, ProcessWindowFunction)
 
     def __init__(self, keyed_stream: KeyedStream[K_co, T_co], window_assigner: WindowAssigner[T_co, W_co]) -> None:
-        """Window ``keyed_stream``; users get this from :meth:`KeyedStream.window`."""
+        """Window ``keyed_stream``; programs get this from :meth:`KeyedStream.window`."""
         super().__init__(keyed_stream, window_assigner)
 
     @overload
@@ -202,7 +202,7 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
         window_function: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Combine the records of a window pairwise as they come; optionally hand the result to a window function."""
+        """Combine the records of a window pairwise as they arrive; optionally pass the result to a window function."""
         return self._reduce(reduce_function, window_function, output_type)
 
     @overload
@@ -249,7 +249,7 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Aggregate the records of a window as they come; optionally hand the result to a window function.
+        """Aggregate the records of a window as they arrive; optionally pass the result to a window function.
 
         Raises:
             TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
@@ -277,7 +277,7 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Hand all records of a window to a window function when the window fires (``result_type``: older spelling)."""
+        """Pass all records of a window to a window function when the window fires (``result_type``: older spelling)."""
         return self._whole(window_function, output_type or result_type, "apply", WindowFunction)
 
     @overload
@@ -304,7 +304,7 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Hand a window's records and context to a function when it fires (``result_type``: older spelling)."""
+        """Pass the records and context of a window to a function when it fires (``result_type``: older spelling)."""
         return self._whole(process_window_function, output_type or result_type, "process", ProcessWindowFunction)
 
 
@@ -313,12 +313,12 @@ def _everything(value: object) -> int:  # noqa: ARG001
 
 
 class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
-    """The windows of a stream that is not keyed (PyFlink's); ``AllWindowedStream[T, W]``: records, windows."""
+    """The windows of a stream without keys (PyFlink's); ``AllWindowedStream[T, W]``: records, windows."""
 
     _window_functions = (AllWindowFunction, ProcessAllWindowFunction)
 
     def __init__(self, data_stream: DataStream[T_co], window_assigner: WindowAssigner[T_co, W_co]) -> None:
-        """Window ``data_stream``; users get this from :meth:`DataStream.window_all`."""
+        """Window ``data_stream``; programs get this from :meth:`DataStream.window_all`."""
         super().__init__(data_stream.key_by(_everything), window_assigner)
 
     @overload
@@ -359,7 +359,7 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
         window_function: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Combine the records of a window pairwise as they come; optionally hand the result to a window function."""
+        """Combine the records of a window pairwise as they arrive; optionally pass the result to a window function."""
         return self._reduce(reduce_function, window_function, output_type)
 
     @overload
@@ -406,7 +406,7 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Aggregate the records of a window as they come; optionally hand the result to a window function.
+        """Aggregate the records of a window as they arrive; optionally pass the result to a window function.
 
         Raises:
             TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
@@ -432,7 +432,7 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Hand all records of a window to a window function when the window fires (``result_type``: older spelling)."""
+        """Pass all records of a window to a window function when the window fires (``result_type``: older spelling)."""
         return self._whole(window_function, output_type or result_type, "apply", AllWindowFunction)
 
     @overload
@@ -456,5 +456,5 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Hand a window's records and context to a function when it fires (``result_type``: older spelling)."""
+        """Pass the records and context of a window to a function when it fires (``result_type``: older spelling)."""
         return self._whole(process_window_function, output_type or result_type, "process", ProcessAllWindowFunction)
