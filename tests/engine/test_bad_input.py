@@ -275,7 +275,7 @@ def test_a_function_that_ends_the_process_fails_like_any_other(make_env):
 def test_streams_and_environments_are_no_part_of_functions(make_inline_env):
     env = make_inline_env()
     numbers = env.from_collection([1])
-    with pytest.raises(TypeError, match=r"variable 'env' .*a StreamExecutionEnvironment cannot be used inside of a"):
+    with pytest.raises(TypeError, match=r"variable 'env' .*a StreamExecutionEnvironment cannot be used inside a"):
         numbers.map(lambda _: env.get_parallelism())
     with pytest.raises(TypeError, match=r"variable 'numbers' .*a DataStream cannot be used inside a function"):
         numbers.filter(lambda _: numbers)
