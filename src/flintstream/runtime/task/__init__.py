@@ -1,1 +1,1 @@
-"""One task of a superstep: its subtasks, and the chains of operators in them."""
+"""Tasks of a superstep: their subtasks, and the operator chains that these run."""

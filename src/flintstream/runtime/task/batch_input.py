@@ -1,4 +1,4 @@
-"""How items enter a subtask in BATCH mode: one key after the other."""
+"""Input of a subtask in BATCH mode: one key after the other."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from flintstream.runtime.task.wiring import Wiring
 
 Keyed = dict[Any, tuple[list[int], list[Any], list[int]]]
-"""By key: timestamps, values, and to which input each of them goes."""
+"""Maps a key to the timestamps, values and input numbers of its records."""
 
 
 class BatchInput:
-    """Feeds a chain with all there is."""
+    """Feeds all items to a chain in a single epoch."""
 
     fed = 0
-    """Nothing is fed block by block, with a look at the time."""
+    """Always 0: BATCH mode does not time the blocks that it feeds."""
 
     def __init__(self, wiring: Wiring) -> None:
         """Feed the operators of ``wiring``."""
@@ -36,12 +36,12 @@ class BatchInput:
         self._inputs = wiring.inputs
         self._selectors: dict[int, Callable[[Any], Any]] = {}
         self._last_input: int | None = None
-        """The keyed input whose turn was the last one."""
+        """The keyed input that was read last."""
         self.left: list[Item] = []
-        """Nothing has to wait: there is one epoch only."""
+        """Always empty: nothing waits, because there is only one epoch."""
 
     def feed(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:  # noqa: ARG002 - as in STREAMING mode
-        """Feed what crossed exchanges: inputs in the order of their priority, of keyed ones key by key."""
+        """Feed the items from exchanges: inputs in the order of their priority, and keyed inputs key by key."""
         edges = {edge.id: edge for edge in self._edges}
         keyed: Keyed = {}
         bucket: tuple[int, int] | None = None
@@ -87,7 +87,7 @@ class BatchInput:
         """Run the keys of one bucket one after the other, the records of each in the order of their timestamps."""
         operator, outbox = self._wiring.operators[node], self._wiring.outbox
         typed = any(getattr(e.partitioner, "key_converter", None) for e in self._edges if e.target == node)
-        if self._last_input is None:  # the input that has less begins: it is the first to be sorted in PyFlink, too
+        if self._last_input is None:  # the input with fewer records starts, since PyFlink finishes sorting it first
             numbers = [number for entry in keyed.values() for number in entry[2]]
             self._last_input = int(2 * sum(numbers) >= len(numbers))
         for key in sorted_keys(keyed, typed=typed) if few else keyed:
@@ -115,7 +115,7 @@ class BatchInput:
         yield
 
     def _end_batch(self) -> None:
-        """The input of every exchange has ended; what the sources of this chain end is told by themselves."""
+        """Mark the input of every exchange as ended; the sources of this chain announce their own end."""
         for edge in self._edges:
             target = self._inputs[edge.target, edge.input]
             for channel in self._wiring.channels(edge):

@@ -1,4 +1,4 @@
-"""What stands between the operators of a chain."""
+"""Connections between the operators of a chain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class NodeInput:
-    """One input of a node: where the records of all its channels arrive."""
+    """One input of a node, which receives the records of all its channels."""
 
     def __init__(self, operator: Operator, number: int, valve: Valve, *, keyed: bool) -> None:
         """Feed input ``number`` of ``operator``; ``valve`` combines the watermarks of all the node's channels."""
@@ -28,10 +28,10 @@ class NodeInput:
         self.records = 0
         self.keyed = keyed
         self.watch = Watch()
-        """Of what takes blocks that come through an exchange."""
+        """Watches the function that processes the blocks from exchanges."""
 
     def unpacked(self, item: Item) -> Block:
-        """Return the block of an item that is for this input."""
+        """Return the block in an item for this input."""
         try:
             return unpack(item.payload)
         except BaseException as error:
@@ -39,9 +39,9 @@ class NodeInput:
             raise OperatorFailure(own.name, own.subtask, error, None) from error
 
     def feed(self, channel: Any, block: Block) -> int:
-        """Give the records and the marks between them to the node, in order; return how many it has processed.
+        """Pass the records and the marks between them to the node, in order; return how many records it processed.
 
-        That may be fewer when it takes its time: then the others, and the marks after them, are to come again.
+        A slow function may process only the first records. The caller must then feed the rest again, with their marks.
         """
         values, timestamps, marks, plain_keys = block
         if not plain_keys:
@@ -65,13 +65,13 @@ class NodeInput:
         return self._processed(len(values), len(values)) if self.watch.rest else len(values)
 
     def _processed(self, given: int, records: int) -> int:
-        """Return how many records of a block were processed when the node was given some of them, and left a few."""
+        """Return how many records of a block were processed, of the first ``given`` that the node received."""
         done = given - self.watch.taken()
         self.records -= records - done
         return done
 
     def channel(self, name: Any) -> Output:
-        """Return the end that a local edge writes into."""
+        """Return the channel that a local edge writes to."""
         return LocalChannel(self, name)
 
 
@@ -79,29 +79,29 @@ class LocalChannel:
     """A local edge: a plain call into the next operator."""
 
     def __init__(self, target: NodeInput, name: Any) -> None:
-        """Write into ``target`` as channel ``name``."""
+        """Write to ``target`` as channel ``name``."""
         self.target = target
         self.name = name
         self.records = 0
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Hand a block on."""
+        """Pass a block on."""
         count = len(values)
         self.records += count
         self.target.records += count
         self.target.process(values, timestamps)
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Hand a watermark on."""
+        """Pass a watermark on."""
         self.target.valve.watermark(self.name, timestamp)
 
     def emit_idle(self, idle: bool) -> None:
-        """Hand an idleness change on."""
+        """Pass an idleness change on."""
         self.target.valve.idle(self.name, idle=idle)
 
 
 class NoOutput:
-    """Nobody listens."""
+    """An output without consumers."""
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Drop a block."""
@@ -114,10 +114,10 @@ class NoOutput:
 
 
 class Fan:
-    """Several consumers: each gets records of its own, as one may change what another still looks at."""
+    """An output with several consumers. Each gets separate records, because another consumer may change its own."""
 
     def __init__(self, records: list[Output], marks: list[Output]) -> None:
-        """Send blocks to ``records``, watermarks and idleness to ``marks`` (side outputs see those too)."""
+        """Send blocks to ``records``, and watermarks and idleness to ``marks`` (which includes side outputs)."""
         self.records = records
         self.marks = marks
 

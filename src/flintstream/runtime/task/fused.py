@@ -1,7 +1,7 @@
-"""Runs of ``map``, ``filter`` and ``flat_map`` in a chain, as one loop that is compiled for their sequence.
+"""Fusion of consecutive ``map``, ``filter`` and ``flat_map`` calls in a chain into one compiled loop.
 
-A record goes through all of the functions before the next one does, as in a chain of PyFlink, and between two functions
-there is no list. Results are copied as if each function had an operator of its own.
+Each record goes through all functions before the next record does, as in a PyFlink chain, and no list is built between
+two functions. Results are copied as if each function ran in a separate operator.
 """
 
 from __future__ import annotations
@@ -24,39 +24,38 @@ if TYPE_CHECKING:
 
 _CODE = {MAP: "{result} = {call}", FILTER: "if {call}:", FLAT_MAP: "for {result} in {call}:"}
 
-# A tuple of numbers and texts, the most frequent of results, is found out without a call.
+# The most frequent results, tuples of numbers and strings, are recognized without calling `copied`.
 _SETTLE = (
     "if type({result}) not in {settled} and not (type({result}) is tuple and all_atoms(map(type, {result}))): "
     "{result} = copied({result})"
 )
 
 LONGEST = 16
-"""Functions in a loop: CPython allows 20 loops within each other."""
+"""Most functions in one loop: CPython allows 20 nested loops."""
 
 
 class Loop(NamedTuple):
-    """Compiled code."""
+    """The compiled code of a loop."""
 
     run: Any
     """Takes records and functions; returns how many records reached each function after the first."""
     places: Mapping[int, tuple[int, str]]
-    """By number of a line of it: whose function is called there, and the variable that has its record."""
+    """Maps a line number of the code to the stage that is called there, and to the variable that holds its record."""
 
 
 @cache
 def compiled(methods: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) -> Loop:
-    """Return the loop for functions with these methods.
+    """Return the loop that calls these methods in sequence.
 
     Args:
-        methods: What each is called.
-        keepers: Those that may go on to change what they have returned, so that it needs a copy; the results of the
-            others are their own.
-        stamped: Whether records have timestamps; the results have those of their records, then.
+        methods: The name of each stage's method.
+        keepers: The stages whose function may still change a result after returning it, so that the loop copies it.
+        stamped: Whether records have timestamps; each result then gets the timestamp of its record.
     """
     calls = ", ".join(f"f{stage}" for stage in range(len(methods)))
     lines = [
         f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, atoms, all_atoms, copied, {calls}):",
-        "",  # where the counters are set, once they are known
+        "",  # becomes the line that initializes the counters, once they are known
         f"    for {'r, timestamp' if stamped else 'r'} in records:",
     ]
     places: dict[int, tuple[int, str]] = {}
@@ -66,7 +65,7 @@ def compiled(methods: tuple[str, ...], keepers: frozenset[int], *, stamped: bool
         if stage and methods[stage - 1] != MAP:
             counters.append(f"n{stage}")
             lines.append(f"{indent}n{stage} += 1")
-        elif stage:  # as many as before
+        elif stage:  # a map passes on as many records as it receives
             counters.append(counters[-1] if counters else "total")
         result = record if method == FILTER else f"r{stage}"
         lines.append(indent + _CODE[method].format(result=result, call=f"f{stage}({record})"))
@@ -89,16 +88,16 @@ def compiled(methods: tuple[str, ...], keepers: frozenset[int], *, stamped: bool
 
 
 class FusedLoop:
-    """Does what several operators, each of which is followed by the next one alone, would do in turn."""
+    """One loop in place of several operators, each of which feeds only the next one."""
 
     can_be_cut = True
 
     def passes_blocks(self) -> bool:
-        """Tell that results are others than what comes in."""
+        """Return False: the results differ from the records that come in."""
         return False
 
     def __init__(self, operators: Sequence[Any]) -> None:
-        """Stand for ``operators``; they are wired up, and stay responsible for all else than records."""
+        """Process the records of ``operators``, which are already wired up and still handle everything else."""
         self.operators = operators
         self.channels: list[LocalChannel] = [operator.output for operator in operators[:-1]]
         self.watch = operators[0].watch
@@ -107,7 +106,7 @@ class FusedLoop:
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.methods = tuple(operator.method for operator in operators)
         self.mapped = next((stage for stage, method in enumerate(self.methods) if method != MAP), len(operators))
-        """To so many functions after the first one go as many records as to that."""
+        """How many functions after the first one receive as many records as the first."""
         self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, copied)
         self.plain = compiled(self.methods, keepers, stamped=False)
         self.stamped = compiled(self.methods, keepers, stamped=True)
@@ -136,7 +135,7 @@ class FusedLoop:
             self.output.emit(results, stamps)
 
     def _failure(self, error: BaseException) -> OperatorFailure:
-        """Give an exception the operator that it comes from, and the record."""
+        """Return a failure that names the operator that raised ``error``, and its record."""
         own = self.operators[0].context
         trace = error.__traceback__
         while trace is not None:
@@ -150,14 +149,14 @@ class FusedLoop:
 
 
 def fuse(chain: ChainPlan, operators: Mapping[int, Operator], inputs: Mapping[tuple[int, int], NodeInput]) -> None:
-    """Let loops process what comes into runs of a chain, of which the operators are wired up."""
+    """Replace runs of fusible operators in a chain with loops; the operators are already wired up."""
     out_of = [edge.source for edge in chain.local_edges] + [edge.source for edge in chain.outputs]
     into = [edge.target for edge in chain.local_edges] + [edge.target for edge in chain.inputs]
     follower: dict[int, int] = {}
     for edge in chain.local_edges:
         source: Any = operators[edge.source]
         alone = out_of.count(edge.source) == into.count(edge.target) == 1
-        # Results that have a type are brought to it before the next function sees them.
+        # Typed results must be converted before the next function sees them.
         if alone and edge.side_tag is None and source.declared_type is None:
             follower[edge.source] = edge.target
     fusible = {n for n, operator in operators.items() if operator.method is not None and not operator.side_outputs}

@@ -1,7 +1,7 @@
-"""The order in which BATCH mode takes the keys of a subtask, and the records of a key.
+"""The order in which BATCH mode processes the keys of a subtask, and the records of a key.
 
-Flink sorts keys by their serialized bytes, so that a program on small data prints the same in every run. Here they are
-sorted where there are few enough.
+Flink sorts keys by their serialized bytes, so that a program on small data prints the same in every run. This module
+sorts them the same way if there are few enough.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SORTED_BYTES = 4 << 20
-"""With more bytes of records, a subtask takes its keys range by range."""
+"""With more bytes of records than this, a subtask processes its keys range by range."""
 
 SORTED_KEYS = 10_000
-"""With more keys, sorting them would be felt."""
+"""With more keys than this, sorting would take noticeable time."""
 
 TURNS = 256
-"""After so many records of a key, those of the first input come before the others of the same time, as a block."""
+"""After this many records of a key, inputs stop taking turns: at equal timestamps, the first input comes first."""
 
 _SIGNED = bytes(byte ^ 0x80 for byte in range(256))
 """Flink compares bytes as signed numbers."""
 
 
 def sorted_keys(keys: Iterable[Any], *, typed: bool) -> list[Any]:
-    """Return keys in the order of Flink if they are few; ``typed`` tells whether a type was declared for them.
+    """Return keys in Flink's order if they are few; ``typed`` tells whether the program declares a key type.
 
     >>> sorted_keys(["to", "not", "be", "a"], typed=False)
     ['a', 'be', 'to', 'not']
@@ -40,17 +40,17 @@ def sorted_keys(keys: Iterable[Any], *, typed: bool) -> list[Any]:
     serialize = _serialized if typed else _pickled
     try:
         return sorted(kept, key=lambda key: serialize(key).translate(_SIGNED))
-    except Exception:  # noqa: BLE001 - of a key that cannot be pickled: any order will do
+    except Exception:  # noqa: BLE001 - a key cannot be pickled: any order will do
         return kept
 
 
 def merged(stamps: list[int], numbers: list[int], last: int) -> list[int]:
-    """Return the positions of a key's records by their timestamps; at the same time, two inputs take turns.
+    """Return the positions of a key's records ordered by timestamp; at equal timestamps, two inputs take turns.
 
     Args:
         stamps: the timestamp (ms) of each record.
         numbers: which input it comes from, 0 or 1.
-        last: the input whose turn was the last one.
+        last: the input that was read last.
 
     >>> merged([5, 5, 5, 5], [0, 0, 0, 1], 1)
     [0, 3, 1, 2]

@@ -1,6 +1,6 @@
-"""How many records an operator takes in and sends on, and how far its event time is.
+"""Built-in metrics of an operator: records in, records out, and event time.
 
-Nothing is counted per record: inputs and the ends of edges add up the sizes of blocks.
+Inputs and outgoing edges add up block sizes, so that nothing is counted per record.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ INPUT_WATERMARK = "currentInputWatermark"
 
 
 class Counting(Protocol):
-    """The end of an edge."""
+    """The sending end of an edge."""
 
     records: int
-    """How many records went along it since it is there."""
+    """Total number of records sent along the edge."""
 
 
 class OperatorMetrics:
-    """What one operator in one subtask reports, in Flink's words, besides what its function measures."""
+    """Metrics that one operator in one subtask reports under Flink's names, next to those of its function."""
 
     def __init__(self, outputs: Iterable[Counting], valve: Valve | None) -> None:
         """Watch one end of each of the operator's outputs, main and side, and its input's event time if it has one."""
@@ -39,7 +39,7 @@ class OperatorMetrics:
         self._known = False
 
     def take(self, received: int) -> dict[str, Reported]:
-        """Return what has changed since the last time; ``received`` records came in since then."""
+        """Return the metrics that changed since the last call; ``received`` records came in since then."""
         report: dict[str, Reported] = {}
         if received or not self._known:
             report[RECORDS_IN] = Counted(received)

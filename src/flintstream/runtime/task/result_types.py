@@ -1,4 +1,4 @@
-"""Brings the results of a typed operator to their declared type, where PyFlink would encode them."""
+"""Conversion of a typed operator's results to their declared type, at the point where PyFlink encodes them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class ConvertingOutput:
-    """Converts each value of a block before it goes on."""
+    """Converts each value of a block before passing it on."""
 
     def __init__(self, output: Output, converter: Callable[[Any], Any], context: OperatorContext, text: str) -> None:
-        """Convert with ``converter``, which brings values to the type called ``text``."""
+        """Convert with ``converter``, which returns values of the type that messages call ``text``."""
         self.output = output
         self.converter = converter
         self.context = context
@@ -41,14 +41,14 @@ class ConvertingOutput:
         text = f"{error} (declared output type: {self.text})"
         try:
             return type(error)(text)
-        except Exception:  # noqa: BLE001 - one that takes other arguments
+        except Exception:  # noqa: BLE001 - the class takes other arguments
             return error
 
 
 def converting_outputs(
     node: NodePlan, context: OperatorContext, main: Output, sides: dict[str, Output]
 ) -> tuple[Output, dict[str, Output]]:
-    """Wrap the outputs of an operator whose types were declared."""
+    """Wrap those outputs of an operator that have a declared type."""
     main = _typed(main, node.output_type, context)
     return main, {tag: _typed(output, node.side_types.get(tag), context) for tag, output in sides.items()}
 

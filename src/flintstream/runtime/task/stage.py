@@ -1,4 +1,4 @@
-"""What runs inside one task of one superstep: hands items to the chains they are for and carries the rest along."""
+"""One task of one superstep: it feeds items to their chains and carries the rest along."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class JobRuntime:
         self.subtasks: dict[tuple[int, int], Subtask] = {}
 
     def run_stage(self, level: int, partition: int, items: Iterable[Item]) -> Iterator[Item]:
-        """Run one task of superstep ``level``: consume its items, yield those for later levels."""
+        """Run one task of superstep ``level``: consume its items, and yield those for later levels."""
         chain_of_edge = {e.id: c.id for c in self.plan.supersteps[level].chains for e in c.inputs}
         gates: dict[int, InputGate] = {}
         instructions: list[Instruction] = []
@@ -57,24 +57,24 @@ class JobRuntime:
             self._refuse(chain, gate)
 
     def _refuse(self, chain: int, gate: InputGate) -> None:
-        """Nobody takes what is in a gate: fine as long as these are marks only."""
+        """Close the gate of a chain without an instruction; it may hold marks, but no records."""
         lost = sum(len(unpack(item.payload).values) for item in gate.streaming({}))
         gate.close()
         if lost:
-            raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had ended already")
+            raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had already ended")
 
     def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
         chain = self.chains[instruction.chain]
         try:
             subtask = self._take(chain, instruction)
-        except BaseException as error:  # noqa: BLE001 - it is reported, or raised again
+        except BaseException as error:  # noqa: BLE001 - reported or re-raised
             yield self._failed(error, chain, instruction)
             return
         run = subtask.run(instruction, gate)
         while True:
             try:
                 produced = next(run, None)
-            except BaseException as error:  # noqa: BLE001 - as above
+            except BaseException as error:  # noqa: BLE001 - reported or re-raised
                 subtask.release()
                 yield self._failed(error, chain, instruction)
                 return
@@ -82,7 +82,7 @@ class JobRuntime:
                 break
             try:
                 yield self._report_item(produced) if isinstance(produced, Report) else produced
-            except BaseException:  # the rest is of no use
+            except BaseException:  # the epoch is incomplete, so its state must not be reused
                 subtask.release()
                 raise
         if subtask.finished:
@@ -93,7 +93,7 @@ class JobRuntime:
     def _take(self, chain: ChainPlan, instruction: Instruction) -> Subtask:
         """Return a subtask to run.
 
-        It leaves the cache while it runs: an attempt that fails must leave nothing behind that a retry could mistake
+        A subtask leaves the cache while it runs: a failed attempt must leave nothing behind that a retry could take
         for valid.
         """
         subtask = self.subtasks.pop((instruction.chain, instruction.subtask), None)
@@ -104,7 +104,7 @@ class JobRuntime:
         return Subtask(self.plan, chain, instruction.subtask, self.log)
 
     def _failed(self, error: BaseException, chain: ChainPlan, instruction: Instruction) -> Item:
-        """Report what has made a subtask fail; raise what is to fail the task, so that another attempt may mend it."""
+        """Report why a subtask failed; re-raise interrupts and I/O errors of the engine, which retry the task."""
         cause = error.error if isinstance(error, OperatorFailure) else error
         if is_interrupt(cause):
             raise cause
@@ -117,7 +117,7 @@ class JobRuntime:
         )
 
     def close(self) -> None:
-        """Let go of everything; the job has ended, or starts again."""
+        """Release all subtasks, because the job has ended or restarts."""
         for subtask in self.subtasks.values():
             subtask.release()
         self.subtasks.clear()
@@ -127,7 +127,7 @@ class JobRuntime:
         from flintstream.runtime.state_log.materialize import materialize  # noqa: PLC0415 - only where there is a changelog
 
         if not isinstance(self.log, DurableStateLog):
-            raise TypeError(f"{type(self.log).__name__} is no changelog")
+            raise TypeError(f"{type(self.log).__name__} is not a changelog")
         return materialize(self.plan.settings.state, self.log, self.chains[chain], subtask, handles)
 
     def _report_item(self, report: Report) -> Item:
@@ -144,5 +144,5 @@ def _pickle_instruction(instruction: Instruction) -> bytes:
         return pickle.dumps(instruction, 5)
     import cloudpickle  # noqa: PLC0415
 
-    # The class of a split may stand in the user's script, where no worker can look it up.
+    # The user's script may define the class of a split, and workers cannot import that.
     return cloudpickle.dumps(instruction, 5)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""How items enter a subtask in STREAMING mode: as they come, in the order of their watermarks."""
+"""Input of a subtask in STREAMING mode: items as they arrive, in the order of their watermarks."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from flintstream.runtime.task.wiring import Wiring
 
 MOST_LEFT_BYTES = 8 << 20
-"""What a subtask leaves for the next epoch has to go through the driver."""
+"""Most bytes that a subtask leaves for the next epoch, because they go through the driver."""
 
 
 class StreamingInput:
-    """Feeds a chain with what crossed exchanges."""
+    """Feeds a chain with the items from exchanges."""
 
     def __init__(self, wiring: Wiring, max_epoch_ms: int) -> None:
-        """Feed the operators of ``wiring``; an epoch should not take longer than ``max_epoch_ms``."""
+        """Feed the operators of ``wiring`` in epochs that should take at most ``max_epoch_ms``."""
         self._wiring = wiring
         self._edges = wiring.chain.inputs
         self._longest = min(LONGEST_WAIT_MS, max_epoch_ms) / 1000
         self.block_size = 1
-        """Records that go through the chain before there is a look at the time."""
+        """Records that go through the chain between two looks at the clock."""
         self.fed = 0
-        """Records that came in this epoch."""
+        """Records fed in this epoch."""
         self.left: list[Item] = []
-        """What of them has to wait for the next epoch."""
+        """Items that wait for the next epoch."""
 
     def feed(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:
-        """Feed what crossed exchanges; what would keep results of slow functions for too long is left.
+        """Feed the items from exchanges; leave some for the next epoch if slow functions would delay results too long.
 
-        A checkpoint has nothing that is in flight, so that an epoch with one consumes all.
+        An epoch with a checkpoint consumes everything, because checkpoints do not contain records in flight.
         """
         self.fed, self.left = 0, []
         wiring, tick, longest = self._wiring, self._wiring.tick, self._longest
-        tick()  # what has become due since the last epoch comes before the records of this one
+        tick()  # timers that became due since the last epoch fire before the records of this one
         may_leave = not epoch.checkpoint and not epoch.drain
         started = time.monotonic()
         watermarks: dict[tuple[int, int], int] = {}
@@ -72,7 +72,7 @@ class StreamingInput:
                     return
 
     def _leave(self, item: Item, rest: Block | None, items: Iterator[Item]) -> None:
-        """Keep the rest of an item and all that follow for the next epoch, before whatever comes then."""
+        """Keep the rest of an item and all following items; the next epoch feeds them before its own items."""
         left = [*items]
         if rest is not None:
             payload = pack(rest.values, rest.timestamps, rest.marks, plain_keys=rest.plain_keys)

@@ -1,4 +1,4 @@
-"""One subtask of one chain: how its operators run an epoch."""
+"""One subtask of one chain, which runs its operators epoch by epoch."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from flintstream.runtime.state_log.log import StateLog
 
 TURN_SECONDS = 0.1
-"""So long one source of a chain is read before the next one, if it does not give a full block earlier."""
+"""Longest turn of a source before the chain's next source is read; a full block ends the turn earlier."""
 
 SLOW_EPOCH_SECONDS = 0.1
-"""Whether functions are slow cannot be told from less time: it may have gone into something else."""
+"""Shorter epochs do not tell whether functions are slow: the time may have gone into something else."""
 
 
 class Subtask:
-    """A chain's operators in one task. Lives on in the worker between epochs as a cache of itself."""
+    """A chain's operators in one task. The worker keeps it between epochs as a cache."""
 
     def __init__(self, job: JobPlan, chain: ChainPlan, index: int, log: StateLog) -> None:
         """Unpickle the operators and wire them up."""
@@ -43,7 +43,7 @@ class Subtask:
         self.index = index
         self.log = log
         self.version: str | None = None
-        """Of the state in memory; None while an epoch runs, and after one has failed."""
+        """Version of the state in memory; None while an epoch runs, and after an epoch has failed."""
         self.opened = False
         self.finished = False
         """Whether all input has ended."""
@@ -53,12 +53,12 @@ class Subtask:
         self.state = SubtaskState(self)
 
     def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:
-        """Run one epoch: yield the items for later supersteps, and at last the report."""
+        """Run one epoch: yield the items for later supersteps, then the report."""
         version = f"{instruction.epoch}-{instruction.attempt}-{uuid.uuid4().hex[:8]}"
         self._recover(instruction)
         tracks_changes = not self.state.writes_all(instruction)
         epoch = Epoch.of(instruction, self.job.settings, version, tracks_changes=tracks_changes)
-        self.version = None  # whatever happens now, what is in memory belongs to no version until the end
+        self.version = None  # until the epoch ends, the state in memory belongs to no version
         self._begin(epoch, instruction)
         began, outbox = time.monotonic(), self.wiring.outbox
         for _ in self._consume(epoch, gate):
@@ -80,12 +80,12 @@ class Subtask:
         yield self._report(instruction, version, told, spent)
 
     def _recover(self, instruction: Instruction) -> None:
-        """Bring what is in memory to what the epoch starts from."""
+        """Bring the state in memory to the version that the epoch starts from."""
         if instruction.version is None:
             if instruction.restore is not None:
                 try:
                     self.state.restore(instruction.restore)
-                except CorruptCheckpointError as error:  # trying again would not help
+                except CorruptCheckpointError as error:  # a retry would not help
                     raise OperatorFailure(self.chain.name, self.index, error, None) from error
         elif instruction.version != self.version:
             self.state.catch_up(instruction)
@@ -101,7 +101,7 @@ class Subtask:
                 operator.open()
 
     def _consume(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:
-        """Feed items from exchanges, then read sources in turn; yields when something may be ready to send."""
+        """Feed items from exchanges, then read sources in turn; yield whenever items may be ready to send."""
         yield from self.input.feed(epoch, gate)
         tick, alternates = self.wiring.tick, self.wiring.alternates
         records = {run: 0 for operator in self.operators.values() if (run := operator.reads()) is not None}
@@ -124,7 +124,7 @@ class Subtask:
             handles = self.state.log(instruction, version)
             memo = self.state.memo()
         elif instruction.snapshot is not None and instruction.snapshot.form == "log":
-            handles = self.state.log(instruction, version)  # the last time: the checkpoint refers to it
+            handles = self.state.log(instruction, version)  # a final time, because the checkpoint refers to the log
         pieces, snapshot_error = self._snapshot(instruction, handles, version)
         state_ms = int((time.monotonic() - started) * 1000)
         self.version = version
@@ -149,19 +149,19 @@ class Subtask:
     def _snapshot(
         self, instruction: Instruction, handles: tuple[StateHandle, ...], attempt: str
     ) -> tuple[tuple[StatePiece, ...] | None, str]:
-        """Write the state for a checkpoint; that it cannot be written fails the checkpoint, not the epoch."""
+        """Write the state for a checkpoint; an error fails the checkpoint, not the epoch."""
         if instruction.snapshot is None:
             return None, ""
         pieces: list[StatePiece] = []
         name = f"{self.chain.id}-{self.index}-{attempt}"
         try:
             pieces.extend(self.state.snapshot(instruction.snapshot, handles, name))
-        except Exception as error:  # noqa: BLE001 - whatever a storage raises
-            # What was written comes back all the same, to be deleted.
+        except Exception as error:  # noqa: BLE001 - storages raise arbitrary errors
+            # The pieces already written are still returned, so that the driver can delete them.
             return tuple(pieces), f"subtask {self.index} of '{self.chain.name}': {type(error).__name__}: {error}"
         return tuple(pieces), ""
 
     def release(self) -> None:
-        """Release what operators hold outside of memory; this object is not used afterwards."""
+        """Release the resources that operators hold outside of memory; do not use this object afterwards."""
         for operator in self.operators.values():
             operator.release()

@@ -1,4 +1,4 @@
-"""Connects the operators of a chain: with one another, and with the exchanges."""
+"""Wiring of a chain's operators, to each other and to the exchanges."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Wiring:
         self.chain = chain
         self.index = index
         self.operators: dict[int, Operator] = {node.id: self._loaded(node) for node in chain.nodes}
-        """By node, in the order in which records go through them."""
+        """Operators by node, in the order in which records go through them."""
         self.inputs: dict[tuple[int, int], NodeInput] = {}
-        """By node and number of its input."""
+        """Inputs by node and input number."""
         self.outbox: list[Item] = []
-        """Items for later supersteps that are ready to be sent."""
+        """Items that are ready to be sent to later supersteps."""
         self.exchanges: list[ExchangeOutput] = []
-        """The ends that fill it."""
+        """The exchange outputs that fill the outbox."""
         self.alternates = not job.batch and any(operator.alternates for operator in self.operators.values())
-        """Whether sources of this chain are read record by record at first, for a function that connects them."""
+        """Whether the chain's sources are read record by record at first, because a function connects them."""
         self._metrics: dict[int, OperatorMetrics] = {}
         for node in chain.nodes:
             self._add_inputs(node)
@@ -100,7 +100,7 @@ class Wiring:
                 outputs[exchange.side_tag].append(end)
         everywhere = [output for several in outputs.values() for output in several]
         node_input = self.inputs.get((node.id, 0))
-        # Each consumer of an output gets all of it, so that one of them shows how much it was.
+        # Every consumer of an output gets all its records, so one consumer is enough to count them.
         ends: Any = [several[0] for several in outputs.values() if several]
         self._metrics[node.id] = OperatorMetrics(ends, None if node_input is None else node_input.valve)
         main = Fan.of(outputs.pop(None), everywhere)
@@ -108,7 +108,7 @@ class Wiring:
         operator.setup(context, *converting_outputs(node, context, main, sides))
 
     def _watch_blocks(self) -> None:
-        """Have the functions watched that exchanges and sources give blocks to."""
+        """Watch the functions that receive blocks from exchanges and sources."""
         local = [self.operators[edge.target] for edge in self.chain.local_edges]
         exchanged = [self.operators[edge.target] for edge in self.chain.inputs]
         for exchange in self.chain.inputs:
@@ -119,7 +119,7 @@ class Wiring:
                 watch_block(operator, operator.output, [], local + exchanged)
 
     def _join(self) -> None:
-        """Tell operators which operators are upstream."""
+        """Tell each operator which operators are upstream of it."""
         for number, operator in self.operators.items():
             reached: dict[int, bool] = {}
             for edge in self.chain.local_edges:
@@ -132,13 +132,13 @@ class Wiring:
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
     def channels(self, edge: ExchangeEdge) -> list[tuple[int, int]]:
-        """Return the channels of an exchange: one for each subtask that sends items here."""
+        """Return the channels of an exchange: one per subtask that sends items here."""
         if isinstance(edge.partitioner, ForwardPartitioner):
             return [(edge.id, self.index)]
         return [(edge.id, sender) for sender in range(edge.source_parallelism)]
 
     def tick(self) -> None:
-        """Between blocks: fire the processing-time work that is due."""
+        """Run the processing-time work that is due; called between blocks."""
         now = None
         for operator in self.operators.values():
             due = operator.next_processing_time()
@@ -150,7 +150,7 @@ class Wiring:
 
     @property
     def ended(self) -> bool:
-        """Whether all input has ended: that of sources, and that of exchanges."""
+        """Whether all input from sources and exchanges has ended."""
         return all(operator.finished for operator in self.operators.values()) and all(
             node_input.valve.ended for node_input in self.inputs.values()
         )
@@ -161,12 +161,12 @@ class Wiring:
         return min((node_input.valve.combined for node_input in self.inputs.values()), default=MIN_TIMESTAMP)
 
     def begin_epoch(self) -> None:
-        """Start counting records."""
+        """Reset the record counts."""
         for node_input in self.inputs.values():
             node_input.records = 0
 
     def completed(self, reports: Iterable[NodeReport]) -> tuple[NodeReport, ...]:
-        """Complete the reports of operators with records, metrics and warnings."""
+        """Add record counts, metrics and warnings to the reports of operators."""
         received = dict.fromkeys(self.operators, 0)
         for (node, _), node_input in self.inputs.items():
             received[node] += node_input.records
@@ -180,16 +180,16 @@ class Wiring:
 
 
 def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list[Operator]) -> None:
-    """Have the function watched that blocks from ``entry`` come to first; ``entry`` takes back what it leaves.
+    """Watch the first function that receives blocks from ``entry``; ``entry`` takes back the records it leaves.
 
-    Before it there may be an operator that generates watermarks, which is fast. What gets blocks from elsewhere, too,
-    is left alone: ``feeders`` has an operator once for each edge that leads to it, but for exchanges to the first.
+    Operators that pass blocks on, such as watermark generators, are fast and are skipped. Functions that also receive
+    blocks from elsewhere are not watched.
 
     Args:
-        entry: What has blocks: a source, or the input behind an exchange.
-        output: Where it puts them.
-        path: The edges on the way there.
-        feeders: See above.
+        entry: The origin of the blocks: a source, or the input behind an exchange.
+        output: The output that ``entry`` writes blocks to.
+        path: The edges from ``entry`` to ``output``.
+        feeders: Each operator once per edge that leads to it, without exchanges if ``entry`` is behind one.
     """
     while isinstance(output, ConvertingOutput):
         output = output.output
@@ -212,7 +212,7 @@ def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list
 
 
 def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, alternates: bool) -> OperatorContext:
-    """Create what an operator sees of its surroundings."""
+    """Create the context of an operator."""
     state = None
     if node.keyed:
         settings = job.settings.state.of("hashmap") if job.batch else job.settings.state
