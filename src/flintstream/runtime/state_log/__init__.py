@@ -1,1 +1,1 @@
-"""The state of a subtask between epochs: logged, written for checkpoints, restored."""
+"""State of a subtask between epochs: the log, its part of checkpoints, and restoring."""

@@ -1,4 +1,4 @@
-"""Where the keyed state of a subtask is kept between epochs, so that any worker can go on with it."""
+"""Stores for the keyed state of a subtask between epochs, so that any worker can run the next epoch."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class StateLog(Protocol):
     """Named blobs, written once."""
 
     durable: bool
-    """Whether what is written survives the job, so that checkpoints can refer to it."""
+    """Whether blobs outlive the job, so that checkpoints can refer to them."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Store a blob; it must be complete when this returns."""
+        """Store a blob, which is complete when this returns."""
 
     def read(self, name: str) -> bytes:
         """Return a blob."""
 
     def directory(self, name: str) -> str:
-        """Return the directory beside a blob for files of a backend; it may not exist yet."""
+        """Return the directory for a backend's files that belong to a blob; it may not exist yet."""
 
     def piece(self, handle: StateHandle) -> StatePiece:
-        """Return how a checkpoint refers to a blob, where the log is durable."""
+        """Return a checkpoint's reference to a blob; only durable logs support this."""
 
     def delete(self, name: str) -> None:
-        """Forget a blob and its directory; they may be gone already."""
+        """Delete a blob and its directory, if they exist."""
 
 
 class MemoryStateLog:
-    """Keeps blobs in this process; for the inline engine."""
+    """Keeps blobs in this process, for the inline engine."""
 
     durable = False
 
@@ -58,17 +58,17 @@ class MemoryStateLog:
         return self.blobs[name]
 
     def directory(self, name: str) -> str:
-        """Return a place for files; it is gone when the log is closed."""
+        """Return the directory for files that belong to a blob; :meth:`close` removes it."""
         if self._directory is None:
             self._directory = tempfile.mkdtemp(prefix="flintstream-state-")
         return os.path.join(self._directory, f"{name}.files")  # noqa: PTH118 - as below
 
     def piece(self, handle: StateHandle) -> StatePiece:
-        """Refuse: nothing here survives."""
+        """Raise TypeError, because the blobs do not outlive the job."""
         raise TypeError(f"{handle.name} is not durable")
 
     def delete(self, name: str) -> None:
-        """Forget a blob."""
+        """Delete a blob and its directory."""
         self.blobs.pop(name, None)
         if self._directory is not None:
             shutil.rmtree(self.directory(name), ignore_errors=True)
@@ -80,16 +80,16 @@ class MemoryStateLog:
 
 
 class DirectoryStateLog:
-    """Keeps blobs as files of a directory that all workers reach."""
+    """Keeps blobs as files in a directory that all workers can reach."""
 
     durable = False
 
     def __init__(self, path: str) -> None:
-        """Use the directory ``path``, which exists."""
+        """Use the existing directory ``path``."""
         self.path = path
 
     def write(self, name: str, data: bytes) -> None:
-        """Store a blob: written aside first, so that a reader never meets half of it."""
+        """Store a blob; it is written to a temporary file first, so that readers never see half of it."""
         target = os.path.join(self.path, name)  # noqa: PTH118 - hot path of every epoch
         part = f"{target}.{os.getpid()}.part"
         with open(part, "wb") as file:  # noqa: PTH123
@@ -102,22 +102,22 @@ class DirectoryStateLog:
             return file.read()
 
     def directory(self, name: str) -> str:
-        """Return the directory beside a blob."""
+        """Return the directory for files that belong to a blob."""
         return os.path.join(self.path, f"{name}.files")  # noqa: PTH118
 
     def piece(self, handle: StateHandle) -> StatePiece:
-        """Refuse: nothing here survives the job."""
+        """Raise TypeError, because the blobs do not outlive the job."""
         raise TypeError(f"{handle.name} is not durable")
 
     def delete(self, name: str) -> None:
-        """Forget a blob."""
+        """Delete a blob and its directory."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(self.path, name))  # noqa: PTH108, PTH118
         shutil.rmtree(self.directory(name), ignore_errors=True)
 
 
 class DurableStateLog:
-    """The changelog: keeps blobs where checkpoints are kept, each one safe when its epoch is acknowledged."""
+    """The changelog, which keeps blobs in checkpoint storage. Each is durable once its epoch is acknowledged."""
 
     durable = True
 
@@ -127,7 +127,7 @@ class DurableStateLog:
         self.place = directory
 
     def path(self, name: str) -> str:
-        """Return where a blob is in the store."""
+        """Return the path of a blob in the store."""
         return f"{self.place}/{name}"
 
     def write(self, name: str, data: bytes) -> None:
@@ -139,7 +139,7 @@ class DurableStateLog:
         return self.store.read(self.path(name))
 
     def create(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Write a blob piece by piece; it is there when the context is left without an error."""
+        """Write a blob piece by piece; it exists once the context exits without an error."""
         return self.store.create(self.path(name))
 
     def open(self, name: str) -> BinaryIO:
@@ -147,17 +147,17 @@ class DurableStateLog:
         return self.store.open(self.path(name))
 
     def uri(self, name: str) -> str:
-        """Return where a blob is, for messages."""
+        """Return the URI of a blob, for messages."""
         return self.store.uri(self.path(name))
 
     def directory(self, name: str) -> str:
-        """Refuse: the log has the same form for every backend."""
-        raise TypeError(f"{name}: a changelog keeps no files of a backend")
+        """Raise TypeError, because a changelog has the same format for every backend."""
+        raise TypeError(f"{name}: a changelog does not store backend files")
 
     def piece(self, handle: StateHandle) -> StatePiece:
-        """Return how a checkpoint refers to a blob."""
+        """Return a checkpoint's reference to a blob."""
         return StatePiece(self.path(handle.name), handle.size, handle.checksum, operators=handle.operators)
 
     def delete(self, name: str) -> None:
-        """Forget a blob."""
+        """Delete a blob."""
         self.store.delete(self.path(name))

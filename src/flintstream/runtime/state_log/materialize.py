@@ -1,8 +1,8 @@
-"""Folds a changelog: a base and the changes since become a new base.
+"""Folding of a changelog: a base and the changes since then become a new base.
 
-This happens beside the epochs, in a task of its own that reads the durable log only; the subtask whose log it is does
-not notice. What it costs therefore does not delay checkpoints, and what a restore has to read is bounded by what
-changes between two foldings.
+Folding runs alongside the epochs, in a separate task that reads only the durable log, and does not involve the
+subtask. It therefore does not delay checkpoints, and a restore reads at most one base and the changes between two
+foldings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def materialize(
     settings: StateSettings, log: DurableStateLog, chain: ChainPlan, subtask: int, handles: Sequence[StateHandle]
 ) -> StateHandle:
-    """Write what ``handles`` amount to as one piece, and return its handle.
+    """Write the state that ``handles`` add up to as one piece, and return its handle.
 
     Raises:
         OSError: The log cannot be read or written.

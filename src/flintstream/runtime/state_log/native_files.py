@@ -1,4 +1,4 @@
-"""State of backends that keep it in files: uploaded file by file, each content once."""
+"""Upload and download of a backend's state files; files with the same content are stored once."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 def is_native(state: Any) -> bool:
-    """Tell whether a backend can hand out its files."""
+    """Return whether a backend can write its state as files."""
     return hasattr(state, "write_native")
 
 
 def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, ...]:
-    """Store the files of a backend; those that an earlier checkpoint has stored are only named.
+    """Store the files of a backend, except those that an earlier checkpoint stored, and return all of them.
 
-    There are none of a backend that no state was ever declared in.
+    A backend without any declared state has no files.
 
-    Files are stored under the hash of their content: what two databases call alike need not be the same.
+    Files are stored under the hash of their content, because two databases may use one name for different files.
     """
     if not state.tables:
         return ()
@@ -45,7 +45,7 @@ def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, 
 
         target = request.store
         if target is None:
-            raise TypeError("files of a backend need a place to be stored")
+            raise TypeError(f"cannot upload the state files of operator '{uid}': the checkpoint has no storage")
 
         def store(file: Path) -> NativeFile:
             digest = _sha256(file)
@@ -60,7 +60,7 @@ def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, 
 
 
 def files_of(piece: StatePiece, uid: str) -> tuple[NativeFile, ...]:
-    """Return the files in a piece that are an operator's, named as its backend has named them."""
+    """Return the files of an operator in a piece, under the names that its backend gave them."""
     if piece.operators != (uid,):
         return ()
     return tuple(replace(file, name=file.name.removeprefix(f"{uid}/")) for file in piece.native)
@@ -69,10 +69,10 @@ def files_of(piece: StatePiece, uid: str) -> tuple[NativeFile, ...]:
 def download(
     store: FileStore, files: Sequence[NativeFile], directory: str, transfer_threads: int = TRANSFER_THREADS.default
 ) -> None:
-    """Fetch the files of one operator, as :func:`files_of` returns them, into a directory.
+    """Download the files of one operator, as returned by :func:`files_of`, to a directory.
 
     Raises:
-        CorruptCheckpointError: A file is missing or not what was stored.
+        CorruptCheckpointError: A file is missing or its content has changed.
     """
 
     def fetch(file: NativeFile) -> None:
@@ -93,10 +93,10 @@ def download(
 def open_native(
     settings: StateSettings, directory: str, operator: str, *, allow_pickle: bool = True
 ) -> Iterator[Iterator[Change]]:
-    """Read files of a backend that is not the one to restore, or whose key groups are dealt anew.
+    """Read the changes in a backend's files, to restore another backend or to redistribute key groups.
 
     Raises:
-        CorruptCheckpointError: They are no database of state.
+        CorruptCheckpointError: The files are not a state database.
     """
     from flintstream.state.rocksdb.reader import RocksDBFiles  # noqa: PLC0415 - needs the extra
 

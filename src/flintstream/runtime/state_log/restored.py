@@ -1,4 +1,4 @@
-"""What a checkpoint holds of one operator beside its keyed state, and how a new subtask gets its share of it."""
+"""Restored state of one operator other than keyed state, and each new subtask's share of it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import ChainPlan, JobPlan
 
 Label = tuple[str, str | None, int, int]
-"""Uid of the sending operator, side output, sending subtask, and how many of these there are."""
+"""Uid of the sending operator, side output, sending subtask, and number of sending subtasks."""
 
 
 def channel_labels(job: JobPlan, chain: ChainPlan, index: int) -> dict[Any, Label]:
-    """Name the channels of a subtask in a way that another run of the program understands."""
+    """Return names of a subtask's channels that stay valid in another run of the program."""
     uids = {node.id: node.uid for each in job.chains for node in each.nodes}
     labels: dict[Any, Label] = {}
     for local in chain.local_edges:
@@ -31,11 +31,11 @@ def channel_labels(job: JobPlan, chain: ChainPlan, index: int) -> dict[Any, Labe
 
 
 NEARLY_MAX = MAX_TIMESTAMP - 1
-"""Event time of what had come to its end: it ends once more, as its senders, restored, may have got work of others."""
+"""Restored watermark (ms) of an ended input. It ends again later, because its senders may have been given new work."""
 
 
 class RestoredOperator:
-    """Collects what the subtasks of a checkpoint held of one operator."""
+    """Collects the state of one operator from all subtasks of a checkpoint."""
 
     def __init__(self, uid: str) -> None:
         """Collect for the operator ``uid``."""
@@ -47,7 +47,7 @@ class RestoredOperator:
         self.senders: dict[tuple[str, str | None], int] = {}
 
     def add(self, file: StateFile) -> None:
-        """Take what a state file holds of the operator."""
+        """Add the operator's state from a state file."""
         values = file.values(self.uid)
         if "operator" in values:
             self.states.append(values["operator"])
@@ -68,7 +68,15 @@ class RestoredOperator:
         same: bool,
         place: tuple[int, int],
     ) -> None:
-        """Give an operator its share; ``same`` tells that the parallelism has not changed, ``place`` subtask and it."""
+        """Restore an operator's share of the state.
+
+        Args:
+            operator: the operator to restore.
+            valves: the valves of its inputs.
+            labels: the label of each of its channels.
+            same: whether the parallelism is unchanged.
+            place: the operator's subtask and parallelism.
+        """
         if operator.context.timers is not None:
             operator.context.timers.current_watermark = min(min(self.watermarks, default=MIN_TIMESTAMP), NEARLY_MAX)
         if self.states:
@@ -81,9 +89,9 @@ class RestoredOperator:
             valve.restore((watermarks, {channel for channel, mark in marks.items() if mark[1]}, combined, idle))
 
     def _mark(self, label: Label) -> tuple[int, bool]:
-        """Return watermark and idleness of a channel: its own, or the lowest of all when subtasks were dealt anew.
+        """Return watermark (ms) and idleness of a channel: its own, or the lowest of all if the parallelism changed.
 
-        That is also for a sender that had ended, as it may have been dealt something.
+        A sender that had ended also gets the lowest, because it may have been given new work.
         """
         uid, tag, sender, parallelism = label
         senders = self.channels.get((uid, tag), {})

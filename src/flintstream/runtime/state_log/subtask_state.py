@@ -1,8 +1,8 @@
-"""A subtask's state outside of its operators: logged from epoch to epoch, written for checkpoints, and restored.
+"""Logging a subtask's state after each epoch, writing it for checkpoints, and restoring it.
 
-Two things keep the state of a subtask. The *state log* holds the changes of every epoch, so that any worker can run the
-next one; it ends with the job. A *checkpoint* outlives the job, and may be restored by another program with another
-parallelism or backend. With the changelog on, the log is durable and checkpoints refer to it.
+The state of a subtask is stored in two forms. The *state log* holds the changes of every epoch, so that any worker can
+run the next one; it ends with the job. A *checkpoint* outlives the job, and another program can restore it with another
+parallelism or backend. With the changelog enabled, the log is durable and checkpoints refer to it.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
     from flintstream.storage.file_store import FileStore
 
 MERGED = 16
-"""So many pieces of a log with the changes of equally many epochs become one, so that a log of n epochs has few."""
+"""This many log pieces that cover equally many epochs become one, so that a log of many epochs has few pieces."""
 MERGED_BYTES = 1 << 20
-"""What they have together at most: an epoch ends when it is written."""
+"""Most bytes to merge into one piece, because an epoch ends only when its piece is written."""
 
 
 class SubtaskState:
-    """Keeps the state of one subtask."""
+    """Logs, snapshots and restores the state of one subtask."""
 
     def __init__(self, subtask: Subtask) -> None:
-        """Look after ``subtask``."""
+        """Handle the state of ``subtask``."""
         self.subtask = subtask
         self.nodes: dict[int, NodePlan] = {node.id: node for node in subtask.chain.nodes}
         self.operators: dict[int, Operator] = subtask.operators
         self.labels = channel_labels(subtask.job, subtask.chain, subtask.index)
 
     def keyed(self) -> Iterator[tuple[str, Any, Any]]:
-        """Return uid, state and timers of every keyed operator."""
+        """Yield uid, state and timers of every keyed operator."""
         for number, operator in self.operators.items():
             if operator.context.state is not None:
                 yield self.nodes[number].uid, operator.context.state, operator.context.timers
@@ -64,7 +64,7 @@ class SubtaskState:
     # -- the log -----------------------------------------------------------------------------------------------------
 
     def log(self, instruction: Instruction, version: str) -> tuple[StateHandle, ...]:
-        """Write what changed in the keyed state during this epoch, or all of it when the changes have piled up."""
+        """Write this epoch's changes of the keyed state, or all keyed state if many changes have piled up."""
         keyed = list(self.keyed())
         if not keyed:
             return ()
@@ -95,9 +95,9 @@ class SubtaskState:
         return (handle,) if full else (*handles[: len(handles) - len(merged)], handle)
 
     def writes_all(self, instruction: Instruction) -> bool:
-        """Tell whether all state is written at the end of this epoch, whatever changes in it.
+        """Return whether this epoch ends with writing all state, regardless of what it changes.
 
-        The second epoch may be the first of full length, after which there is more state than changes could save.
+        The second epoch may be the first one of full length, and may then change nearly all of the state.
         """
         handles = instruction.handles
         small = not any(handle.native or handle.size > MERGED_BYTES for handle in handles)
@@ -110,7 +110,7 @@ class SubtaskState:
         return deltas > 2 * max(base, 1 << 20)
 
     def catch_up(self, instruction: Instruction) -> None:
-        """Bring what is in memory to the version that the epoch starts from."""
+        """Bring the state in memory to the version that the epoch starts from."""
         subtask = self.subtask
         assert instruction.memo is not None  # noqa: S101 - a version comes with its memo
         memo = pickle.loads(instruction.memo)
@@ -138,7 +138,7 @@ class SubtaskState:
         subtask.finished = memo["finished"]
 
     def memo(self) -> bytes:
-        """Return what else the next epoch needs to know."""
+        """Return the pickled state other than keyed state, for the next epoch."""
         return dumps(
             {
                 "operators": {n: state for n, o in self.operators.items() if (state := o.snapshot()) is not None},
@@ -155,11 +155,12 @@ class SubtaskState:
     # -- checkpoints -------------------------------------------------------------------------------------------------
 
     def snapshot(self, request: SnapshotRequest, handles: Sequence[StateHandle], name: str) -> Iterator[StatePiece]:
-        """Write all state for a checkpoint or savepoint, piece by piece; ``name`` is unlike that of any other attempt.
+        """Write all state for a checkpoint or savepoint, piece by piece; ``name`` must be unique to this attempt.
 
         Raises:
-            TimeoutError: It took too long.
-            OSError: The storage does not take it.
+            TimeoutError: The checkpoint took too long.
+            CheckpointError: The state is too large for the driver's memory.
+            OSError: The storage cannot be written.
         """
         deadline = None if request.timeout_ms is None else time.monotonic() + request.timeout_ms / 1000
         buffer = tempfile.SpooledTemporaryFile(max(request.inline_below, 1 << 20))  # noqa: SIM115 - closed below
@@ -193,8 +194,8 @@ class SubtaskState:
             if request.store is None or request.in_metadata:
                 raise CheckpointError(
                     f"the state of subtask {self.subtask.index} of '{self.subtask.chain.name}' has {summary.size} "
-                    f"bytes, but checkpoints in the driver's memory hold {request.inline_below} at most; give the "
-                    "checkpoints a FileSystemCheckpointStorage (execution.checkpointing.dir) or raise max_state_size"
+                    f"bytes, but checkpoints in the driver's memory hold {request.inline_below} at most: use a "
+                    "FileSystemCheckpointStorage (execution.checkpointing.dir) or raise max_state_size"
                 )
             path = f"{request.directory}/{name}" if request.directory else name
             with request.store.create(path) as file:
@@ -203,7 +204,7 @@ class SubtaskState:
             yield replace(piece, path=path)
 
     def _values(self, number: int) -> dict[str, Any]:
-        """Return what an operator holds beside keyed state."""
+        """Return an operator's state other than keyed state."""
         operator, values = self.operators[number], {}
         own = operator.snapshot()
         if own is not None:
@@ -219,13 +220,13 @@ class SubtaskState:
         return values
 
     def _valves(self, number: int) -> list[Valve]:
-        inputs = self.subtask.wiring.inputs  # those of an operator share a valve
+        inputs = self.subtask.wiring.inputs  # all inputs of an operator share one valve
         return [each.valve for (node, _), each in inputs.items() if node == number][:1]
 
     # -- restoring ---------------------------------------------------------------------------------------------------
 
     def restore(self, restore: Restore) -> None:
-        """Take over the part of a checkpoint that is this subtask's."""
+        """Restore this subtask's part of a checkpoint."""
         chain, index = self.subtask.chain, self.subtask.index
         checked: set[str] = set()
         for number, operator in self.operators.items():
@@ -245,7 +246,7 @@ class SubtaskState:
                 if not same:
                     overlap = _overlap(position, parallelism, index, chain.parallelism, chain.max_parallelism)
                     keep = _belongs_to(index, chain.parallelism, chain.max_parallelism) if overlap else _nothing
-                    whole = overlap or not large  # those that take over its keys read the rest
+                    whole = overlap or not large  # otherwise the subtasks that take over the keys check the file
                 self._restore_pieces(restore, pieces, operator, restored, keep, checked if whole else None)
             restored.hand_over(operator, self._valves(number), self.labels, same=same, place=(index, chain.parallelism))
 
@@ -264,7 +265,7 @@ class SubtaskState:
             own = files_of(piece, uid)
             if own and state is not None and keep is not _nothing:
                 with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
-                    assert store is not None  # noqa: S101 - native files are never within the metadata
+                    assert store is not None  # noqa: S101 - native files are never in the metadata
                     download(store, own, directory, restore.transfer_threads)
                     if keep is None and is_native(state):
                         state.restore_native(directory)  # type: ignore[attr-defined]
@@ -280,9 +281,9 @@ class SubtaskState:
 
 
 def _to_merge(handles: Sequence[StateHandle]) -> Sequence[StateHandle]:
-    """Return the last pieces of a log that the next one replaces.
+    """Return the last pieces of a log, which the next piece replaces.
 
-    As a number with base :data:`MERGED` is counted up: the pieces of its lowest digit become one of the next digit.
+    This works like counting in base :data:`MERGED`: a full lowest digit becomes one piece of the next digit.
     """
     first, epochs, size = len(handles), 1, 0
     while first >= MERGED - 1:
@@ -295,7 +296,7 @@ def _to_merge(handles: Sequence[StateHandle]) -> Sequence[StateHandle]:
     return handles[first:]
 
 
-def _nothing(key: Any) -> bool:  # noqa: ARG001 - takes the place of a choice among keys
+def _nothing(key: Any) -> bool:  # noqa: ARG001 - has the signature of a key filter
     return False
 
 
@@ -306,13 +307,13 @@ def open_piece(
     """Open the state file of a piece, as :func:`~flintstream.checkpoint.checked_file.checked_file` does.
 
     Args:
-        store: where it is; None if it is within the metadata.
-        piece: what is known of it.
-        checked: the paths of the files whose checksum needs no more be compared; gets this one. None for all of them.
-        allow_pickle: without it, objects of classes stay the bytes they were pickled to.
+        store: the store of the file; None if the file is in the metadata.
+        piece: the piece to open.
+        checked: paths of files whose checksums are already verified; this file's path is added. None skips the check.
+        allow_pickle: if False, pickled objects stay bytes.
 
     Raises:
-        CorruptCheckpointError: It is missing, damaged, or another file than was stored.
+        CorruptCheckpointError: The file is missing, damaged, or not the one that was stored.
     """
     where, stream = open_bytes(store, piece)
     whole = checked is not None and piece.path not in checked
@@ -324,14 +325,14 @@ def open_piece(
 
 
 def open_bytes(store: FileStore | None, piece: StatePiece) -> tuple[str, BinaryIO]:
-    """Return what messages call the state file of a piece, and its bytes.
+    """Return the name of a piece's state file for messages, and its bytes.
 
     Raises:
-        CorruptCheckpointError: It is missing.
+        CorruptCheckpointError: The file is missing.
     """
     if piece.inline is not None:
         return "the metadata", io.BytesIO(piece.inline)
-    assert store is not None  # noqa: S101 - only pieces within the metadata need none
+    assert store is not None  # noqa: S101 - only pieces in the metadata need no store
     where = store.uri(piece.path)
     try:
         return where, store.open(piece.path)
@@ -340,7 +341,7 @@ def open_bytes(store: FileStore | None, piece: StatePiece) -> tuple[str, BinaryI
 
 
 def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline: float | None = None) -> bool:
-    """Tell whether there was anything to write: without it nothing of the operator would be lost."""
+    """Write changes; return whether there were any. Without any, the operator would lose nothing."""
     found = False
     for change in changes:
         writer.write(uid, change)
@@ -351,7 +352,7 @@ def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadlin
 
 def _check_deadline(deadline: float | None) -> None:
     if deadline is not None and time.monotonic() > deadline:
-        raise TimeoutError("the checkpoint was not complete in time")
+        raise TimeoutError("the checkpoint did not complete in time")
 
 
 def _apply(changes: Iterable[Change], state: Any, timers: Any, keep: Any = None) -> None:
@@ -361,7 +362,7 @@ def _apply(changes: Iterable[Change], state: Any, timers: Any, keep: Any = None)
 
 
 def _chosen(change: Change, keep: Any) -> Change:
-    """Return the part of a change whose keys are chosen."""
+    """Return the part of a change whose keys pass the filter ``keep``."""
     table = change.table
     depth = (table.kind == "map") + table.namespaced
 
@@ -391,7 +392,7 @@ def _belongs_to(index: int, parallelism: int, max_parallelism: int) -> Any:
 
 
 def _overlap(old: int, old_parallelism: int, new: int, parallelism: int, max_parallelism: int) -> bool:
-    """Tell whether two subtasks of different parallelism have key groups in common."""
+    """Return whether two subtasks of different parallelism have key groups in common."""
     return any(
         subtask_of_key_group(group, old_parallelism, max_parallelism) == old
         and subtask_of_key_group(group, parallelism, max_parallelism) == new
