@@ -106,7 +106,7 @@ class FusedLoop:
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.methods = tuple(operator.method for operator in operators)
         self.mapped = next((stage for stage, method in enumerate(self.methods) if method != MAP), len(operators))
-        """How many functions after the first one receive as many records as the first."""
+        """Number of functions after the first one that receive as many records as the first."""
         self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, copied)
         self.plain = compiled(self.methods, keepers, stamped=False)
         self.stamped = compiled(self.methods, keepers, stamped=True)

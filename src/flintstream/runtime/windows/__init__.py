@@ -1,1 +1,1 @@
-"""The window operator, and its faster ways through the common cases."""
+"""The window operator, and fast paths for its common cases."""

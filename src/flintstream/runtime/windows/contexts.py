@@ -1,4 +1,4 @@
-"""What assigners, triggers and window functions are handed at run time."""
+"""The contexts of assigners, triggers and window functions at run time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_CACHED = 64
 
 
 class AssignerContext(WindowAssigner.WindowAssignerContext):
-    """What an assigner may ask."""
+    """The context of a window assigner."""
 
     def __init__(self, runtime_context: RuntimeContext, timers: InternalTimerService) -> None:
         self._runtime_context = runtime_context
@@ -42,7 +42,7 @@ class WindowTriggerContext(Trigger.OnMergeContext):
     __slots__ = ("_known", "_operator", "_state", "_timers", "key", "merged", "scope", "window")
 
     def __init__(self, operator: OperatorContext, scope: Scope) -> None:
-        """Let ``scope`` say whose state is meant; it follows :meth:`enter`."""
+        """Access the state that ``scope`` points to; :meth:`enter` updates it."""
         assert operator.state is not None  # noqa: S101
         assert operator.timers is not None  # noqa: S101
         self._operator = operator
@@ -56,16 +56,16 @@ class WindowTriggerContext(Trigger.OnMergeContext):
 
     @property
     def user_key(self) -> Any:
-        """The key, by the name it has in PyFlink."""
+        """The key, under its PyFlink name."""
         return self.key
 
     @property
     def merged_windows(self) -> list[Any]:
-        """The windows that become one, by the name they have in PyFlink."""
+        """The windows that are merged into one, under their PyFlink name."""
         return self.merged
 
     def enter(self, key: Any, window: Any) -> None:
-        """Turn to a key and window."""
+        """Switch to a key and window."""
         self.key = key
         self.window = window
         self.scope.key = (key, window)
@@ -83,11 +83,11 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         return self._timers.current_watermark
 
     def register_processing_time_timer(self, time: int) -> None:
-        """Ask for ``on_processing_time`` when the worker's clock reaches ``time`` (ms)."""
+        """Request a call of ``on_processing_time`` when the worker's clock reaches ``time`` (ms)."""
         self._timers.register_processing_time(time, self.key, self.window)
 
     def register_event_time_timer(self, time: int) -> None:
-        """Ask for ``on_event_time`` when the watermark reaches ``time`` (ms)."""
+        """Request a call of ``on_event_time`` when the watermark reaches ``time`` (ms)."""
         self._timers.register_event_time(time, self.key, self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
@@ -99,34 +99,34 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self._timers.delete_event_time(time, self.key, self.window)
 
     def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
-        """Return state of the key and window at hand."""
+        """Return state of the current key and window."""
         state = self._known.get(state_descriptor)
         if state is None:
             state = self._state.state(state_descriptor, self.scope)
-            if len(self._known) < _MOST_CACHED:  # a trigger may make a descriptor per call
+            if len(self._known) < _MOST_CACHED:  # a trigger may create a descriptor in each call
                 self._known[state_descriptor] = state
         return state
 
     def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
-        """Move the state of the windows that were merged into that of the window at hand.
+        """Move the state of the merged windows to that of the current window.
 
         Raises:
-            TypeError: That kind of state cannot be merged.
+            TypeError: The kind of state cannot be merged.
         """
         if not isinstance(state_descriptor, _MERGEABLE):
             raise TypeError(
-                f"the trigger state '{state_descriptor.name}' cannot be merged: only list, reducing and aggregating "
-                f"state can, but it has a {type(state_descriptor).__name__}",
+                f"the trigger state '{state_descriptor.name}' cannot be merged, because it has a "
+                f"{type(state_descriptor).__name__}: use list, reducing or aggregating state",
             )
         state = self.get_partitioned_state(state_descriptor)
         state.merge_into((self.key, self.window), [(self.key, window) for window in self.merged])
 
 
 class WindowState(KeyedStateStore):
-    """State of the key and window that a trigger's context is at, at the time of each access."""
+    """State of the key and window that a trigger's context points to at the time of each access."""
 
     def __init__(self, at: WindowTriggerContext, state: KeyedStateBackend) -> None:
-        """Hand out state where ``at`` is."""
+        """Return state of the current key and window of ``at``."""
         self._at = at
         self._state = state
 
@@ -160,7 +160,7 @@ class WindowState(KeyedStateStore):
 
 
 class _NoWindowState(WindowState):
-    """Refuses: nobody could say what becomes of a user's state when windows merge."""
+    """Raises an error on each access, because a user's state cannot be merged along with windows."""
 
     def _get(self, descriptor: StateDescriptor) -> Any:
         raise Exception(  # noqa: TRY002 - the type PyFlink raises
@@ -196,5 +196,5 @@ class WindowContext(ProcessWindowFunction.Context[Any], ProcessAllWindowFunction
         return self._window_state
 
     def global_state(self) -> KeyedStateStore:
-        """Return state of this key, shared by all its windows; it is the runtime context, as in PyFlink."""
+        """Return state of this key that all its windows share: the runtime context, as in PyFlink."""
         return self._global_state

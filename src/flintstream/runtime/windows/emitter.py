@@ -1,4 +1,4 @@
-"""How what windows hold becomes results: calls of the window function, and what they return, block by block."""
+"""Turns the contents of windows into results: calls the window function and collects its results in blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _method(function: Any, name: str) -> Callable[..., Any]:
-    """Return a method of a window function. One of another class may lack it, which matters when it is called."""
+    """Return a method of a window function; if a duck-typed function lacks it, calls raise TypeError."""
     found = getattr(function, name, None)
     if found is not None:
         return found  # type: ignore[no-any-return]
@@ -32,7 +32,7 @@ def _method(function: Any, name: str) -> Callable[..., Any]:
 
 
 def _evaluation(function: Any, cls: type, context: WindowContext) -> Callable[[Any, Any, Any], Iterable[Any] | None]:
-    """Return what makes results of the key, the window and the list of its contents."""
+    """Return a function from a key, a window and the list of its contents to results."""
     if function is None:
         return lambda key, window, contents: contents  # noqa: ARG005
     if issubclass(cls, WindowFunction):
@@ -65,20 +65,20 @@ class Emitter:
         *,
         listing: bool,
     ) -> None:
-        """Collect what a window function returns.
+        """Collect the results of a window function.
 
         Args:
-            function: the window function; None to emit a reduced or aggregated value as it is.
-            cls: the class as whose instance the function is called; its own if None.
-            context: what process functions are handed.
-            at: turned to the key and window of each call; ``context`` follows it.
+            function: the window function; None to emit a reduced or aggregated value unchanged.
+            cls: the class that determines how to call the function; its own class if None.
+            context: the context that process functions receive.
+            at: switched to the key and window of each call; ``context`` follows it.
             frozen: the classes whose instances are emitted without a copy.
             listing: whether windows hold lists.
         """
         cls = cls or type(function)
         has_clear = issubclass(cls, (ProcessWindowFunction, ProcessAllWindowFunction))
         self.straight = function is None
-        """Whether results are what windows hold, which :meth:`emit` takes."""
+        """Whether the contents of windows are the results, which can go directly to :meth:`emit`."""
         self._evaluate = _evaluation(function, cls, context)
         self._clear = getattr(function, "clear", None) if has_clear else None
         self._context = context
@@ -95,7 +95,7 @@ class Emitter:
             self.stamps.append(timestamp)
 
     def fire(self, key: Any, window: Any, contents: Any, timestamp: int) -> None:
-        """Make results of what a window holds, if it holds anything; they carry ``timestamp`` (ms)."""
+        """Produce results from a window's contents, if it has any, with a timestamp in ms."""
         if not self._listing:
             if contents is None:
                 return
@@ -112,7 +112,7 @@ class Emitter:
             self.stamps += [timestamp] * (len(results) - before)
 
     def drop(self, key: Any, window: Any) -> None:
-        """Let the window function clear what it keeps of a window that goes."""
+        """Let the window function clear its state of a window that is dropped."""
         if self._clear is not None:
             self._at.enter(key, window)
             self._clear(self._context)

@@ -1,4 +1,4 @@
-"""Windows of so many records, one after the other, that fire when they are full."""
+"""Fast path for tumbling count windows that fire when they are full."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _MOST_WINDOWS = 4096
 
 
 class CountWindows(FastPath):
-    """Numbers of records and their counts are state of the assigner and of the trigger, as in the general way."""
+    """Keeps record numbers in the assigner's state and counts in the trigger's state, as the general path does."""
 
     timeless = True
     event_time = False
 
     def __init__(self, parts: Parts, size: int, numbers: Cells, counts: Cells, state: DirectAccess) -> None:
-        """Serve windows of ``size`` records.
+        """Handle windows of ``size`` records.
 
         Args:
-            parts: what there is to work with.
-            size: of a window.
+            parts: the parts of the window operator.
+            size: the number of records in a window.
             numbers: how many records each key has had.
             counts: how many records each window has that is not full.
-            state: the backend that keeps these.
+            state: the backend that holds both.
         """
         super().__init__(parts)
         self.size = size
@@ -43,7 +43,7 @@ class CountWindows(FastPath):
 
     @staticmethod
     def of(parts: Parts, state: DirectAccess, scope: Scope) -> FastPath | None:
-        """Return this fast path if the rules are those of such windows; ``scope`` is that of the trigger's state."""
+        """Return this fast path if it supports the rules, else None; ``scope`` is that of the trigger's state."""
         assigner, trigger = parts.rules.assigner, parts.rules.trigger
         if (
             type(assigner) is not CountTumblingWindowAssigner
@@ -58,7 +58,7 @@ class CountWindows(FastPath):
         return CountWindows(parts, assigner._window_size, numbers, counts, state)  # noqa: SLF001
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
-        """Put a block of records into their windows, and fire those that are full."""
+        """Add a block of records to their windows, and fire the windows that are full."""
         add, size, straight = self.panes.adder(), self.size, self.emitter.straight
         numbers, numbers_dirty = self.numbers.values, self.numbers.dirty
         counts, counts_dirty = self.counts.values, self.counts.dirty
@@ -73,7 +73,7 @@ class CountWindows(FastPath):
             pane = (key, window)
             if tracking:
                 numbers_dirty[key] = counts_dirty[pane] = 0
-            count = number % size + 1  # the trigger counts what the assigner numbers
+            count = number % size + 1  # the trigger's count follows from the assigner's number
             if count < size:
                 counts[pane] = count
                 continue

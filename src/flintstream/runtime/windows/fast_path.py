@@ -1,7 +1,7 @@
-"""The common cases of the window operator, without calls of assigner and trigger for each record.
+"""Fast paths for the common cases of the window operator, which call no assigner or trigger for each record.
 
-What they keep is what the general way keeps, so that a record can take either: those that are late, or otherwise out of
-the ordinary, take the general one.
+They keep the same state as the general path, so that each record can take either. Late and other unusual records take
+the general path.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ _MOST_WINDOWS = 4096
 
 
 class Parts(NamedTuple):
-    """What a fast path works with."""
+    """The parts of the window operator that a fast path uses."""
 
     rules: WindowRules
     panes: Panes
     timers: InternalTimerService
     emitter: Emitter
     general: Callable[[Any, Any, int], None]
-    """Puts one record into its windows the general way: key, value and timestamp (ms)."""
+    """Adds one record to its windows on the general path. Called with key, value and timestamp (ms)."""
 
 
 class FastPath(ABC):
-    """Adds records to windows and fires them, without asking assigner and trigger."""
+    """Adds records to windows and fires them, without calling assigner and trigger."""
 
     timeless = False
-    """Whether records without a timestamp can go this way, too."""
+    """Whether records without a timestamp can take this path."""
     event_time = True
-    """Which of the two kinds of timers :attr:`on_time` is for."""
+    """Whether :attr:`on_time` handles event-time timers; otherwise it handles processing-time timers."""
     on_time: Callable[[int, Any, Any], None] | None = None
-    """Called with each timer that is due: its time (ms), key and window. None where the general way is the only one."""
+    """Called with the time (ms), key and window of each due timer. None if only the general path handles timers."""
 
     def __init__(self, parts: Parts) -> None:
-        """Take what there is to work with."""
+        """Work on ``parts`` of the window operator."""
         self.rules, self.panes, self.timers, self.emitter, self.general = parts
         self.lateness = self.rules.lateness
 
     @abstractmethod
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
-        """Put a block of records into their windows."""
+        """Add a block of records to their windows."""
 
     def register(self, key: Any, window: TimeWindow) -> None:
         """Register the timers of a new window: the trigger's, and the one that drops it."""
@@ -74,13 +74,14 @@ class FastPath(ABC):
 
 
 class AlignedWindows(FastPath):
-    """Windows of one length, end to end or overlapping by whole slides, that fire at their end, in either time.
+    """Tumbling windows, or sliding windows whose size is a multiple of the slide, that fire at their end.
 
-    Windows are made once and shared by all keys, and a window's timers are registered with its first record only.
+    They work in event time and in processing time. Windows are created once and shared by all keys. Only a window's
+    first record registers its timers.
     """
 
     def __init__(self, parts: Parts, size: int, slide: int, offset: int) -> None:
-        """Serve windows ``size`` ms long that start ``offset`` ms after multiples of ``slide``."""
+        """Handle windows of ``size`` ms that start ``offset`` ms after multiples of ``slide`` ms."""
         super().__init__(parts)
         self.event_time = self.rules.event_time
         self.timeless = not self.event_time
@@ -88,14 +89,14 @@ class AlignedWindows(FastPath):
         self.slide = slide
         self.offset = offset
         self.copied = copied if slide < size else None
-        """Copies the record that several windows get, as a reduce function may work in place on their first one."""
+        """Copies a record for each of its windows, because a reduce function may change a window's first record."""
         self.windows: dict[int, tuple[TimeWindow, ...]] = {}
-        """The windows of a record by the start of the newest, the newest first."""
+        """Maps the start of a record's newest window to all its windows, newest first."""
         self.on_time = self._finish if self.emitter.straight and not self.lateness else self._fire_or_drop
 
     @staticmethod
     def of(parts: Parts) -> FastPath | None:
-        """Return this fast path if the rules are those of such windows."""
+        """Return this fast path if it supports the rules, else None."""
         assigner: Any = parts.rules.assigner
         if type(parts.rules.trigger) is not (EventTimeTrigger if parts.rules.event_time else ProcessingTimeTrigger):
             return None
@@ -116,12 +117,12 @@ class AlignedWindows(FastPath):
         return found
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
-        """Put a block of records into their windows."""
+        """Add a block of records to their windows."""
         add = self.panes.adder(self.register, self.copied)
         size, slide, offset = self.size, self.slide, self.offset
         windows_of = self.windows.get
-        # The oldest window of a record ends `slide` after the start of the newest; once that is over, some window is
-        # late or fires at once. The least timestamps go the general way, too, for the sake of its error message.
+        # The oldest window of a record ends `slide` after the start of the newest. Once it is over, some window is late
+        # or fires at once. The lowest timestamps also take the general path, which raises an error for them.
         first_open = max(self.timers.current_watermark - slide + 1, MIN_TIMESTAMP + 2 * size)
         times: Iterable[int] = timestamps or ()
         if not self.event_time:
@@ -135,7 +136,7 @@ class AlignedWindows(FastPath):
             add(key, windows_of(newest) or self._windows_from(newest), value)
 
     def _finish(self, timestamp: int, key: Any, window: TimeWindow) -> None:
-        """Emit what was reduced or aggregated, and drop the window."""
+        """Emit the reduced or aggregated value, and drop the window."""
         self.emitter.emit(self.panes.pop(key, window), timestamp)
 
     def _fire_or_drop(self, timestamp: int, key: Any, window: TimeWindow) -> None:

@@ -1,4 +1,4 @@
-"""Sessions of one gap by event time, as most programs have them: a key's records extend the one session it has."""
+"""Fast path for event-time sessions with a fixed gap, for the common case of one open session per key."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def are_sessions(rules: WindowRules) -> bool:
-    """Tell whether windows are sessions of one gap that fire at their end, by event time."""
+    """Return whether windows are event-time sessions with a fixed gap that fire at their end."""
     return type(rules.assigner) is EventTimeSessionWindows and type(rules.trigger) is EventTimeTrigger
 
 
 def follow_growth(timers: InternalTimerService, key: Any, window: Any, in_flight: Iterable[Any]) -> None:
-    """Have a session that has grown out of ``window`` fire at its end, see :class:`Sessions`."""
+    """Postpone the timer of a session that has grown from ``window`` to the session's end, see :class:`Sessions`."""
     for grown in in_flight:
         if grown[0] <= window[0] and window[1] <= grown[1]:
             timers.postpone_event_time(grown[1] - 1, key, grown)
@@ -31,17 +31,17 @@ def follow_growth(timers: InternalTimerService, key: Any, window: Any, in_flight
 
 
 class Sessions(FastPath):
-    """Records that are not late, of keys with at most one session that these records are part of.
+    """Handles records that are not late and that start or extend the only session of their key.
 
-    The timer of a session that grows stays where it is: when it is due, :func:`follow_growth` has it follow.
+    The timer of a growing session stays unchanged until it is due; :func:`follow_growth` then postpones it.
     """
 
     def __init__(self, parts: Parts, gap: int, in_flight: Cells, state: DirectAccess) -> None:
-        """Serve sessions that end after ``gap`` ms without a record; ``state`` keeps those ``in_flight``."""
+        """Handle sessions that end after ``gap`` ms without a record; ``state`` holds the cells ``in_flight``."""
         super().__init__(parts)
         self.gap = gap
         self.windows: dict[Any, dict[TimeWindow, TimeWindow]] = in_flight.values
-        """By key, the sessions and where the contents of each lie."""
+        """Maps a key to its sessions, and each session to its state window."""
         self.windows_dirty = in_flight.dirty
         self.state = state
         if self.emitter.straight and not self.lateness:
@@ -49,7 +49,7 @@ class Sessions(FastPath):
 
     @staticmethod
     def of(parts: Parts, state: DirectAccess) -> FastPath | None:
-        """Return this fast path if the rules are those of such windows."""
+        """Return this fast path if it supports the rules, else None."""
         if not are_sessions(parts.rules):
             return None
         in_flight = state.cells(IN_FLIGHT)
@@ -57,13 +57,13 @@ class Sessions(FastPath):
         return None if in_flight is None else Sessions(parts, assigner._session_gap, in_flight, state)  # noqa: SLF001
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
-        """Put a block of records into their sessions."""
+        """Add a block of records to their sessions."""
         assert timestamps is not None  # noqa: S101 - see `timeless`
         add, gap, lateness = self.panes.adder(), self.gap, self.lateness
         tracking = self.state.tracking
         windows_of, windows_dirty = self.windows.get, self.windows_dirty
         new = tuple.__new__
-        late = self.timers.current_watermark - gap + 1  # what belongs to no session that could still be open
+        late = self.timers.current_watermark - gap + 1  # up to here, the session of a lone record is over
         for value, timestamp in zip(cursor, timestamps, strict=False):
             key = key_of(value)
             if timestamp <= late:
@@ -84,7 +84,7 @@ class Sessions(FastPath):
                     self.general(key, value, timestamp)
                     continue
                 if end > until or timestamp < start:
-                    # What min(), max() and TimeWindow() do, in a third of the time
+                    # Equals min(), max() and TimeWindow(), but takes a third of the time
                     grown = new(
                         TimeWindow,
                         (start if start < timestamp else timestamp, end if end > until else until),  # noqa: FURB136
@@ -108,7 +108,7 @@ class Sessions(FastPath):
         self.timers.delete_event_time(self.rules.cleanup_time(window), key, window)
 
     def _finish(self, timestamp: int, key: Any, window: TimeWindow) -> None:
-        """Emit what was reduced or aggregated, and drop the session."""
+        """Emit the reduced or aggregated value, and drop the session."""
         windows = self.windows.get(key)
         if windows is None:
             return

@@ -1,6 +1,6 @@
-"""Which windows of a key are in flight when windows merge, and where the contents of each lie.
+"""The open windows of a key when windows merge, and the state window of each.
 
-Contents are kept under the window that was there first (the *state window*), so that a session that grows with every
+Contents stay under the first of the merged windows (the *state window*), so that a session that grows with every
 record does not move its contents each time. The mapping from windows to state windows is itself state of the key.
 """
 
@@ -26,13 +26,13 @@ IN_FLIGHT: MapStateDescriptor[Any, Any] = MapStateDescriptor("merging-window-set
 
 
 class _Merges(MergingWindowAssigner.MergeCallback):
-    """Collects what the assigner wants to become one."""
+    """Collects the merges that the assigner requests."""
 
     def __init__(self) -> None:
         self.found: list[tuple[Any, list[Any]]] = []
 
     def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
-        """Note one merged window."""
+        """Record one merged window."""
         self.found.append((merge_result, list(to_be_merged)))
 
 
@@ -47,11 +47,11 @@ class MergingWindowSet:
         self.state = state
 
     def state_window(self, window: Any) -> Any:
-        """Return where the contents of a window lie, None when the window is not in flight."""
+        """Return the state window that holds a window's contents, or None if the window is not open."""
         return self.state.get(window)
 
     def add(self, window: Any, on_merge: MergeFunction) -> Any:
-        """Add a window and merge what belongs together; return the window that ``window`` is part of now."""
+        """Add a window and merge windows that belong together; return the window that now contains ``window``."""
         state = self.state
         mapping = dict(state.items())
         if window in mapping:
@@ -71,7 +71,7 @@ class MergingWindowSet:
         return result
 
     def _replace(self, mapping: dict[Any, Any], known: list[Any], merged: Any, on_merge: MergeFunction) -> None:
-        """Put ``merged`` in the place of windows that are in flight."""
+        """Replace the open windows ``known`` with ``merged``."""
         state_windows = [mapping.pop(source) for source in known]
         replaced = [source for source in known if source != merged]
         for source in replaced:
@@ -82,5 +82,5 @@ class MergingWindowSet:
             on_merge(merged, replaced, state_windows[0], state_windows[1:])
 
     def retire(self, window: Any) -> None:
-        """Forget a window."""
+        """Remove a window."""
         self.state.remove(window)

@@ -1,8 +1,8 @@
-"""The window operator: records into windows, windows into results.
+"""The window operator, which groups records into windows and windows into results.
 
-What a window holds is keyed state of ``(key, window)``; when windows merge, of ``(key, state window)``, see
-:mod:`flintstream.runtime.windows.merging`. Timers carry the window as their namespace: those of the trigger, and one
-that drops the window ``allowed_lateness`` after its end.
+The contents of a window are keyed state of ``(key, window)``. If windows merge, they are keyed state of
+``(key, state window)``, see :mod:`flintstream.runtime.windows.merging`. Timers have the window as their namespace:
+those of the trigger, and one that drops the window ``allowed_lateness`` after its end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.windows.fast_path import FastPath
 
 LATE_RECORDS = "numLateRecordsDropped"
-"""Counts records that came too late for all their windows and went to no side output (Flink's name)."""
+"""Counts records that are late for all their windows and go to no side output (Flink's name)."""
 
 
 class WindowOperator(TimerOperator):
@@ -52,18 +52,18 @@ class WindowOperator(TimerOperator):
         incremental_function: Any,
         window_function_class: type | None = None,
     ) -> None:
-        """Take what the windowed stream was told.
+        """Configure the operator as the windowed stream specifies.
 
         Args:
-            selector: finds the key of a record; it runs again here, keys never cross the exchange.
-            assigner: says which windows a record belongs to.
-            trigger: says when a window fires.
+            selector: returns the key of a record; it runs again here, because keys never cross an exchange.
+            assigner: decides which windows a record belongs to.
+            trigger: decides when a window fires.
             descriptor: the state that holds a window's contents: list, reducing or aggregating.
-            window_function: makes results of the contents; None to emit a reduced or aggregated value as it is.
-            allowed_lateness_ms: how long after its end a window still takes records; event time only.
-            late_tag: the side output of records that come too late.
+            window_function: turns the contents into results; None to emit a reduced or aggregated value unchanged.
+            allowed_lateness_ms: how long after its end a window still accepts records; event time only.
+            late_tag: the side output of late records.
             incremental_function: the reduce or aggregate function, to open and close; None for a list.
-            window_function_class: the class as whose instance the window function is called; its own if None.
+            window_function_class: the class that determines how to call the window function; its own class if None.
         """
         super().__init__(window_function, selector)
         self.function_class = window_function_class
@@ -102,9 +102,9 @@ class WindowOperator(TimerOperator):
         self.fast_path = self._fast_path()
 
     def _fast_path(self) -> FastPath | None:
-        """Return the fast path for these windows, if there is one and the backend lets it reach its state."""
+        """Return the fast path for these windows, or None if they have none or the backend allows no direct access."""
         state: Any = self.state
-        # Asked of the class: what a backend passes on to another one would not set the key of the first
+        # Check the class: a method that a backend delegates to another one would not set the key of the first
         panes = state.panes(self.descriptor, self.contents_scope) if hasattr(type(state), "panes") else None
         if panes is None:
             return None
@@ -137,7 +137,7 @@ class WindowOperator(TimerOperator):
     # -- records -----------------------------------------------------------------------------------------------------
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Put a block of records into their windows; some triggers fire right away."""
+        """Add a block of records to their windows; some triggers fire right away."""
         key = self.key
         self.cursor = cursor = iter(values)
         try:
@@ -154,11 +154,11 @@ class WindowOperator(TimerOperator):
         self.flush(stamped=timestamps is not None)
 
     def add(self, key: Any, value: Any, timestamp: int) -> None:
-        """Put one record into its windows."""
+        """Add one record to its windows."""
         self.state.key = key
         lost = True
         windows = self.assigner.assign_windows(value, timestamp, self.assigner_ctx)
-        # A reduce function may work in place on the first record of a window, which must not reach the other windows
+        # A reduce function may change a window's first record in place, which must not affect the other windows
         shared = self.reducing and len(windows) > 1
         for window in windows:
             added = self._add_merging(key, window) if self.merging else self._add_plain(key, window)
@@ -176,14 +176,14 @@ class WindowOperator(TimerOperator):
                 metrics[LATE_RECORDS] = metrics.get(LATE_RECORDS, 0) + 1
 
     def _add_plain(self, key: Any, window: Any) -> Any:
-        """Turn to a window, unless it is late."""
+        """Switch to a window, unless it is late."""
         if self._is_late(window):
             return None
         self.trigger_ctx.enter(key, window)
         return window
 
     def _add_merging(self, key: Any, window: Any) -> Any:
-        """Merge a window with those it belongs to, and turn to the result, unless that is late."""
+        """Merge a window with the windows it belongs to, and switch to the result unless it is late."""
         windows = self.in_flight
         actual = windows.add(window, self._merge)
         if self._is_late(actual):
@@ -194,7 +194,7 @@ class WindowOperator(TimerOperator):
         return actual
 
     def _merge(self, merged: Any, replaced: list[Any], state_window: Any, emptied: list[Any]) -> None:
-        """Several windows of the current key became one."""
+        """Merge triggers, timers and contents after several windows of the current key became one."""
         self._check_merged(merged)
         key, ctx = self.state.key, self.trigger_ctx
         ctx.enter(key, merged)
@@ -218,7 +218,7 @@ class WindowOperator(TimerOperator):
             raise RuntimeError(f"merging made the window {merged}, which the {clock} ({now}) has already passed")
 
     def _act(self, result: TriggerResult, timestamp: int) -> None:
-        """Do what the trigger says with the window at hand; results carry ``timestamp``."""
+        """Fire or purge the current window as the trigger decides; results get ``timestamp`` (ms)."""
         if result is TriggerResult.CONTINUE:
             return
         if result.is_fire():
@@ -228,7 +228,7 @@ class WindowOperator(TimerOperator):
             self.contents.clear()
 
     def flush(self, *, stamped: bool) -> None:
-        """Send what has been produced."""
+        """Send the collected results and late records."""
         if self.emitter.results:
             results, stamps = self.emitter.take()
             self.send(results, stamps if stamped else None)
@@ -240,11 +240,11 @@ class WindowOperator(TimerOperator):
     # -- time --------------------------------------------------------------------------------------------------------
 
     def next_processing_time(self) -> int | None:
-        """Return when the next processing-time timer is due; in BATCH mode they wait for the end of the key."""
+        """Return when (ms) the next processing-time timer is due; in BATCH mode, timers wait for the end of the key."""
         return None if self.context.batch else self.timers.next_processing_time()
 
     def fire(self, due: Iterable[Timer], *, event: bool) -> None:
-        """Fire and drop the windows that end."""
+        """Fire and drop the windows whose timers are due."""
         self.cursor = None
         timestamp, key, window = None, None, None
         fast = self.fast_path
@@ -263,12 +263,12 @@ class WindowOperator(TimerOperator):
         self.flush(stamped=True)
 
     def on_time(self, timestamp: int, key: Any, window: Any, event: bool) -> None:
-        """Tell the trigger about a timer; drop the window if that was its last."""
+        """Notify the trigger of a timer; drop the window if this is its cleanup time."""
         self.state.key = key
         ctx = self.trigger_ctx
         if self.merging:
             state_window = self.in_flight.state_window(window)
-            if state_window is None:  # a timer that the trigger left behind when the window was merged or dropped
+            if state_window is None:  # the trigger left this timer behind when the window was merged or dropped
                 if event and not self.lateness and are_sessions(self.rules):
                     follow_growth(self.timers, key, window, self.in_flight.state.keys())
                 return
@@ -291,7 +291,7 @@ class WindowOperator(TimerOperator):
 
     def _register_cleanup(self, window: Any) -> None:
         time = self.rules.cleanup_time(window)
-        if time == MAX_TIMESTAMP:  # such a window stays
+        if time == MAX_TIMESTAMP:  # the window never expires
             return
         if self.event_time:
             self.trigger_ctx.register_event_time_timer(time)
@@ -305,7 +305,7 @@ class WindowOperator(TimerOperator):
             self.trigger_ctx.delete_processing_time_timer(self.rules.cleanup_time(window))
 
     def _drop(self, key: Any, window: Any) -> None:
-        """Drop the contents and the trigger's state of the window at hand, and let the user's function do so, too."""
+        """Drop the contents of the current window, the trigger's state, and the user function's state."""
         self.contents.clear()
         self.trigger.clear(window, self.trigger_ctx)
         self.emitter.drop(key, window)

@@ -1,4 +1,4 @@
-"""What a program says of its windows, as far as more than the operator needs it."""
+"""A program's settings for its windows, which the operator shares with its fast paths."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 class WindowRules(NamedTuple):
-    """Which windows there are, when they fire, and how long they stay."""
+    """Rules for assigning, firing and dropping windows."""
 
     assigner: WindowAssigner
     trigger: Trigger
     event_time: bool
     lateness: int
-    """How long after its end a window still takes records (ms); 0 in processing time."""
+    """Time after its end in which a window still accepts records (ms); 0 in processing time."""
 
     @property
     def purely_counting(self) -> bool:
-        """Whether a window that fires is full: nothing comes after that, and time never ends it, so it can go."""
+        """Whether windows fire only when full, and no later record or timer needs them, so that they can be dropped."""
         assigner, trigger = self.assigner, self.trigger
         return (
             isinstance(assigner, (CountTumblingWindowAssigner, CountSlidingWindowAssigner))
@@ -31,6 +31,6 @@ class WindowRules(NamedTuple):
         )
 
     def cleanup_time(self, window: Any) -> int:
-        """Return when a window is dropped (ms)."""
+        """Return the time (ms) at which a window is dropped."""
         end: int = window.max_timestamp()
         return min(end + self.lateness, MAX_TIMESTAMP)
