@@ -313,7 +313,7 @@ class NoPredicate(FixedDelayRetryStrategy):
     ("arguments", "error", "message"),
     [
         ((LastFirst(), MINUTE, AsyncRetryStrategy.no_restart(), 0), ValueError, "'LastFirst' must be at least 1"),
-        ((len, MINUTE, AsyncRetryStrategy.no_restart()), TypeError, "AsyncFunction is needed, but got .*len"),
+        ((len, MINUTE, AsyncRetryStrategy.no_restart()), TypeError, "must be an AsyncFunction, but got .*len"),
         ((NotAsync(), MINUTE, AsyncRetryStrategy.no_restart()), Exception, "'NotAsync' should be declared as 'async"),
         ((LastFirst(), 5, AsyncRetryStrategy.no_restart()), TypeError, "must be a Time .* but got 5"),
         ((LastFirst(), MINUTE, None), Exception, "should be an AsyncRetryStrategy, but got None"),

@@ -248,7 +248,7 @@ def test_what_is_refused_while_the_program_is_built(make_inline_env):
     env = make_inline_env()
     numbers = env.from_collection([1], Types.INT()).map(lambda i: i, Types.INT()).name("numbers")
     words = numbers.map(str, Types.STRING()).name("words")
-    with pytest.raises(ValueError, match=r"different types: 'numbers' gives .*, 'words' gives .*Map one"):
+    with pytest.raises(ValueError, match=r"different types: 'numbers' has .*, 'words' has .*Map one"):
         numbers.union(words)
     with pytest.raises(ValueError, match="uid hash of operator 'words' must have 32 hexadecimal digits, but got 'zz'"):
         words.set_uid_hash("zz")

@@ -124,7 +124,7 @@ def test_a_side_output_is_cached(env, log):
     side = split.get_side_output(NEGATIVE).cache()
     assert collected(cached) == collected(cached) == [-30, -20]
     assert collected(side) == collected(side) == [-3, -2]
-    with pytest.raises(PlanError, match=r"has no side output .*negative.*: ask the stream that is cached"):
+    with pytest.raises(PlanError, match=r"has no side output .*negative.*: call get_side_output\(\) on the"):
         side.get_side_output(NEGATIVE)
 
 
@@ -146,7 +146,7 @@ def test_a_streaming_job_cannot_use_a_cache(make_inline_env):
     env = make_inline_env(1)
     env.from_collection([1]).map(lambda x: x).cache().print()
     with pytest.raises(
-        PlanError, match=r"stream 'Map' is cached, which only BATCH jobs can do: call env.set_runtime_mode"
+        PlanError, match=r"stream 'Map' is cached, which only BATCH jobs support: call env.set_runtime_mode"
     ):
         env.execute()
 

@@ -126,10 +126,10 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Like :meth:`unordered_wait`, with retries as the strategy says until the timeout expires.
+        """Like :meth:`unordered_wait`, with retries by the strategy until the timeout expires.
 
         Raises:
-            Exception: Also when there is no timeout.
+            Exception: ``async_invoke`` is not declared as ``async def``, or there is no timeout.
         """
         return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, ordered=False)
 
@@ -222,10 +222,10 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Like :meth:`ordered_wait`, with retries as the strategy says until the timeout expires.
+        """Like :meth:`ordered_wait`, with retries by the strategy until the timeout expires.
 
         Raises:
-            Exception: Also when there is no timeout.
+            Exception: ``async_invoke`` is not declared as ``async def``, or there is no timeout.
         """
         return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, ordered=True)
 
@@ -241,10 +241,11 @@ def _wait(
     ordered: bool,
 ) -> DataStream:
     if not isinstance(data_stream, DataStream):
-        raise TypeError(f"an async function is applied to a DataStream, but got {data_stream!r}")
+        raise TypeError(f"an async function needs a DataStream, but got {data_stream!r}")
     if not isinstance(async_function, AsyncFunction):
         raise TypeError(
-            f"an AsyncFunction is needed, but got {async_function!r} of type {type(async_function).__name__}"
+            f"the async function must be an AsyncFunction, but got {async_function!r} "
+            f"of type {type(async_function).__name__}"
         )
     name = type(async_function).__name__
     if not inspect.iscoroutinefunction(async_function.async_invoke):

@@ -60,7 +60,7 @@ class CheckpointConfig:
         """Use ``configuration``, by default an empty one.
 
         Raises:
-            ValueError: a checkpoint setting in it is invalid.
+            ValueError: ``configuration`` has an invalid checkpoint setting.
         """
         self._configuration = Configuration() if configuration is None else configuration
         self._custom_storage: CustomCheckpointStorage | None = None
@@ -122,8 +122,8 @@ class CheckpointConfig:
         """Set the time from the start of one checkpoint to that of the next, which turns checkpoints on.
 
         Raises:
-            TypeError: it is no whole number.
-            ValueError: it is less than 10.
+            TypeError: ``checkpoint_interval`` is not an int.
+            ValueError: ``checkpoint_interval`` is less than 10.
         """
         what = "the checkpoint interval in ms"
         return self._set_millis(INTERVAL, checkpoint_interval, what, hint=_NO_CHECKPOINTS)
@@ -136,8 +136,8 @@ class CheckpointConfig:
         """Set how long a checkpoint may take before it is aborted.
 
         Raises:
-            TypeError: it is no whole number.
-            ValueError: it is less than 10.
+            TypeError: ``checkpoint_timeout`` is not an int.
+            ValueError: ``checkpoint_timeout`` is less than 10.
         """
         return self._set_millis(TIMEOUT, checkpoint_timeout, "the checkpoint timeout in ms")
 
@@ -149,8 +149,8 @@ class CheckpointConfig:
         """Set the minimum time from the end of one checkpoint to the start of the next.
 
         Raises:
-            TypeError: it is no whole number.
-            ValueError: it is negative.
+            TypeError: ``min_pause_between_checkpoints`` is not an int.
+            ValueError: ``min_pause_between_checkpoints`` is negative.
         """
         return self._set_millis(MIN_PAUSE, min_pause_between_checkpoints, "the pause between checkpoints in ms")
 
@@ -162,8 +162,8 @@ class CheckpointConfig:
         """Set how many checkpoints may be in progress at the same time.
 
         Raises:
-            TypeError: it is no whole number.
-            ValueError: it is less than 1.
+            TypeError: ``max_concurrent_checkpoints`` is not an int.
+            ValueError: ``max_concurrent_checkpoints`` is less than 1.
         """
         what = "the number of concurrent checkpoints"
         check_for(MAX_CONCURRENT, max_concurrent_checkpoints, what)
@@ -179,8 +179,8 @@ class CheckpointConfig:
         """Set how many consecutive checkpoints may fail before the job fails.
 
         Raises:
-            TypeError: it is no whole number.
-            ValueError: it is negative.
+            TypeError: ``tolerable_checkpoint_failure_number`` is not an int.
+            ValueError: ``tolerable_checkpoint_failure_number`` is negative.
         """
         what = "the number of tolerable checkpoint failures"
         check_for(TOLERABLE_FAILURES, tolerable_checkpoint_failure_number, what)
@@ -196,7 +196,7 @@ class CheckpointConfig:
         Newer programs call :meth:`set_tolerable_checkpoint_failure_number`.
 
         Raises:
-            TypeError: it is neither True nor False.
+            TypeError: ``fail_on_checkpointing_errors`` is neither True nor False.
         """
         fail = check_bool(fail_on_checkpointing_errors, "fail_on_checkpointing_errors")
         return self.set_tolerable_checkpoint_failure_number(0 if fail else MAX_INT)
@@ -270,7 +270,7 @@ class CheckpointConfig:
         """Let checkpoints be unaligned even where Flink advises against it.
 
         Raises:
-            TypeError: it is neither True nor False.
+            TypeError: ``force_unaligned_checkpoints`` is neither True nor False.
         """
         force = check_bool(force_unaligned_checkpoints, "force_unaligned_checkpoints")
         return self._set(FORCE_UNALIGNED, _text(force))

@@ -204,7 +204,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         return self._max_state_size
 
     def write_to(self, configuration: Configuration) -> None:
-        """Set the keys that stand for this storage. PyFlink has no such method."""
+        """Set the configuration keys of this storage. PyFlink has no such method."""
         size = str(self._max_state_size)
         self._write(configuration, {STORAGE: "jobmanager", DIRECTORY: self._checkpoint_path, MAX_STATE_SIZE: size})
 
@@ -264,7 +264,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return WRITE_BUFFER.default if self._write_buffer_size < 0 else self._write_buffer_size
 
     def write_to(self, configuration: Configuration) -> None:
-        """Set the keys that stand for this storage. PyFlink has no such method."""
+        """Set the configuration keys of this storage. PyFlink has no such method."""
         threshold = _size(configuration, INLINE_THRESHOLD) if self._threshold < 0 else self._threshold
         buffer = _size(configuration, WRITE_BUFFER) if self._write_buffer_size < 0 else self._write_buffer_size
         values: dict[Option[Any], str | None] = {

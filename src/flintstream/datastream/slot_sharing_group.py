@@ -76,7 +76,7 @@ class MemorySize:
         return self._bytes >> 40
 
     def get_java_memory_size(self) -> MemorySize:
-        """Return this object: there is no Java object behind it, and whatever takes one in PyFlink takes this here."""
+        """Return this object, which takes the place of PyFlink's Java object in all calls."""
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -160,7 +160,7 @@ class SlotSharingGroup(Settings):
         return dict(self._external_resources)
 
     def get_java_slot_sharing_group(self) -> SlotSharingGroup:
-        """Return this object: there is no Java object behind it, and whatever takes one in PyFlink takes this here."""
+        """Return this object, which takes the place of PyFlink's Java object in all calls."""
         return self
 
     class Builder:
@@ -201,8 +201,8 @@ class SlotSharingGroup(Settings):
             """Set the memory for user code.
 
             Raises:
-                TypeError: it is no :class:`MemorySize`.
-                ValueError: it is 0.
+                TypeError: ``task_heap_memory`` is not a :class:`MemorySize`.
+                ValueError: ``task_heap_memory`` is 0.
             """
             if task_heap_memory == MemorySize(0):
                 raise ValueError(f"the task heap memory of slot sharing group '{self._name}' must be positive, got 0")
@@ -216,7 +216,7 @@ class SlotSharingGroup(Settings):
             """Set the memory outside the Java heap.
 
             Raises:
-                TypeError: it is no :class:`MemorySize`.
+                TypeError: ``task_off_heap_memory`` is not a :class:`MemorySize`.
             """
             return self._set_memory("task off-heap memory", task_off_heap_memory)
 
@@ -228,7 +228,7 @@ class SlotSharingGroup(Settings):
             """Set the memory for state backends.
 
             Raises:
-                TypeError: it is no :class:`MemorySize`.
+                TypeError: ``managed_memory`` is not a :class:`MemorySize`.
             """
             return self._set_memory("managed memory", managed_memory)
 

@@ -187,7 +187,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
         """Set the default parallelism of local execution, for all environments."""
-        global _default_local_parallelism  # noqa: PLW0603 - process-wide in PyFlink too
+        global _default_local_parallelism  # noqa: PLW0603 - process-wide, as in PyFlink
         _default_local_parallelism = parallelism
 
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
@@ -434,7 +434,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """Run what was built since the last execution, and wait for the end of the job. Streams stay usable.
 
         Raises:
-            PlanError: The program cannot be run as it is.
+            PlanError: The program cannot be run.
             JobCancelledError: The job was cancelled.
             Exception: The exception of user code, caused by a ``UserCodeError`` that names the operator.
         """
@@ -445,7 +445,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """Start the program and return a client that watches and stops it.
 
         Raises:
-            PlanError: The program cannot be run as it is.
+            PlanError: The program cannot be run.
         """
         return client_of(self._start(job_name, wait=False))
 
@@ -483,7 +483,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         )
 
     def _parallelism(self) -> int:
-        """Return the parallelism of steps that set none: what is set, else what fills the cluster."""
+        """Return the parallelism of steps without their own: the configured one, else the cores of the cluster."""
         given = self._configuration.get(PARALLELISM)
         if given > 0:
             return given

@@ -106,7 +106,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """Set the number of key groups (1 to 32768), the maximum parallelism of this step.
 
         Raises:
-            ValueError: ``max_parallelism`` is out of range, or more than 1 for a step of one subtask.
+            ValueError: ``max_parallelism`` is out of range, or more than 1 for a non-parallel step.
         """
         if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 32768:
             raise ValueError(
@@ -237,7 +237,8 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """Keep the given fields of a stream of tuples, in this order.
 
         Raises:
-            Exception: The stream's type is not a tuple type, or an index is out of range.
+            Exception: The stream's type is not a tuple type.
+            ValueError: An index is out of range.
         """
         declared = self._transformation.output_type
         if not isinstance(declared, TupleTypeInfo):
@@ -309,8 +310,8 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
             other = stream._transformation.output_type  # noqa: SLF001
             if declared is not None and other is not None and declared != other:
                 raise ValueError(
-                    f"Cannot union streams of different types: '{self._transformation.name}' gives {declared}, "
-                    f"'{stream._transformation.name}' gives {other}. Map one to the type of the other",  # noqa: SLF001
+                    f"Cannot union streams of different types: '{self._transformation.name}' has {declared}, "
+                    f"'{stream._transformation.name}' has {other}. Map one to the type of the other",  # noqa: SLF001
                 )
         parts = (self._values_transformation(), *(stream._values_transformation() for stream in streams))  # noqa: SLF001
         return DataStream(self._env, UnionTransformation("Union", parts, parts[0].output_type))
@@ -373,7 +374,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
             raise TypeError(f"get_side_output() needs an OutputTag, but got {type(output_tag).__name__}")
         declared = as_type(output_tag.type_info)
         side = SideOutputTransformation("Side output", (self._transformation,), declared, tag_id=output_tag.tag_id)
-        self._env._register(side)  # noqa: SLF001 - asking for it is enough to keep its records out of the main stream
+        self._env._register(side)  # noqa: SLF001 - even an unused side output keeps its records out of the main stream
         return DataStream(self._env, side)
 
     # -- partitioning ------------------------------------------------------------------------------------------------
@@ -443,7 +444,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """Print each record in the driver, in Flink's text form for its type.
 
         Raises:
-            TypeError: ``sink_identifier``, which is printed before each record, is not a str.
+            TypeError: ``sink_identifier``, the prefix of each record, is not a str.
         """
         if sink_identifier is not None and not isinstance(sink_identifier, str):
             raise TypeError(f"The sink identifier of print() must be a str, but got {sink_identifier!r}")

@@ -61,8 +61,8 @@ class CachedDataStream(NoSettings, DataStream[T_co]):
             PlanError: Always.
         """
         raise PlanError(
-            f"the cached stream '{self._transformation.name}' has no side output {output_tag}: ask the stream that is "
-            "cached"
+            f"the cached stream '{self._transformation.name}' has no side output {output_tag}: call "
+            "get_side_output() on the stream before cache()"
         )
 
 
@@ -147,6 +147,6 @@ def check_batch(caches: Iterable[StreamCache], *, batch: bool) -> None:
     cache = next(iter(caches), None)
     if cache is not None and not batch:
         raise PlanError(
-            f"the stream '{cache.transformation.name}' is cached, which only BATCH jobs can do: call "
+            f"the stream '{cache.transformation.name}' is cached, which only BATCH jobs support: call "
             "env.set_runtime_mode(RuntimeExecutionMode.BATCH)"
         )

@@ -1,4 +1,4 @@
-"""Return a running job's records to the program, for ``execute_and_collect``."""
+"""``execute_and_collect``: a running job's records, delivered to the program."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ class CloseableIterator(Generic[T_co]):
             self._done.wait()
 
     def __enter__(self) -> Self:
-        """Use as a context manager."""
+        """Return self."""
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        """Close."""
+        """Close the iterator."""
         self.close()

@@ -107,7 +107,7 @@ def as_type(given: Any) -> TypeInformation | None:
     """Return a declared type; None for untyped streams. As in PyFlink, a list of types means a row.
 
     Raises:
-        TypeError: ``given`` is not a type information.
+        TypeError: ``given`` is not a ``TypeInformation``.
     """
     if given is None or isinstance(given, PickledBytesTypeInfo):
         return None

@@ -1,4 +1,4 @@
-"""Settings that are not supported on streams that are not the result of an operator."""
+"""Settings that raise an error on streams without an operator, such as keyed streams."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ class NoSettings:
         )
 
     def set_parallelism(self, parallelism: int) -> Self:  # noqa: ARG002
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("set_parallelism()")
 
     def name(self, name: str) -> Self:  # noqa: ARG002
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("name()")
 
     def get_name(self) -> str:
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("get_name()")
 
     def uid(self, uid: str) -> Self:  # noqa: ARG002
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("uid()")
 
     def set_uid_hash(self, uid_hash: str) -> Self:  # noqa: ARG002
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("set_uid_hash()")
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:  # noqa: ARG002
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("set_max_parallelism()")
 
     def force_non_parallel(self) -> Self:
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("force_non_parallel()")
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:  # noqa: ARG002
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("set_buffer_timeout()")
 
     def start_new_chain(self) -> Self:
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("start_new_chain()")
 
     def disable_chaining(self) -> Self:
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("disable_chaining()")
 
     def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:  # noqa: ARG002
-        """Refused."""
+        """Raise an error; see the class."""
         self._refuse("slot_sharing_group()")

@@ -59,7 +59,7 @@ class Settings(StaysInProgram):
         """Set the number of subtasks of this step.
 
         Raises:
-            ValueError: ``parallelism`` is not a positive number, or more than 1 for a step of one subtask.
+            ValueError: ``parallelism`` is not a positive number, or more than 1 for a non-parallel step.
         """
         if not isinstance(parallelism, int) or parallelism < 1:
             raise ValueError(
@@ -73,7 +73,7 @@ class Settings(StaysInProgram):
         if given > 1 and not self._transformation.parallel:
             raise ValueError(
                 f"The {what} of non parallel operator must be 1: '{self._transformation.name}' runs in one subtask, "
-                f"but got {given}. Set that of the steps after it",
+                f"but got {given}. Set it on the steps after this one",
             )
 
     def set_description(self, description: str) -> Self:

@@ -65,7 +65,7 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         """Replace the assigner's default trigger.
 
         Raises:
-            TypeError: ``trigger`` is not a ``Trigger``, or cannot merge although the windows do.
+            TypeError: ``trigger`` is not a ``Trigger``, or the windows merge but the trigger cannot.
         """
         if not isinstance(trigger, Trigger):
             raise TypeError(f"trigger() needs a Trigger, but got {type(trigger).__name__}")
@@ -173,7 +173,7 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
     ) -> DataStream[T_co]: ...
 
     @overload
-    def reduce(  # as for KeyedStream
+    def reduce(  # as in KeyedStream
         self: WindowedStream[K_co, tuple[Any, ...], W_co],
         reduce_function: Callable[[T_co, T_co], TUPLE] | ReduceFunction[TUPLE],
         window_function: None = None,
@@ -313,7 +313,7 @@ def _everything(value: object) -> int:  # noqa: ARG001
 
 
 class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
-    """The windows of a stream without keys (PyFlink's); ``AllWindowedStream[T, W]``: records, windows."""
+    """The windows of a stream without keys (PyFlink's ``AllWindowedStream``). Type parameters: record and window."""
 
     _window_functions = (AllWindowFunction, ProcessAllWindowFunction)
 
@@ -330,7 +330,7 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
     ) -> DataStream[T_co]: ...
 
     @overload
-    def reduce(  # as for KeyedStream
+    def reduce(  # as in KeyedStream
         self: AllWindowedStream[tuple[Any, ...], W_co],
         reduce_function: Callable[[T_co, T_co], TUPLE] | ReduceFunction[TUPLE],
         window_function: None = None,
