@@ -160,7 +160,7 @@ def test_an_explicit_assignment_takes_numbers_and_cuts_them(given):
     ],
 )
 def test_an_explicit_assignment_stays_strict(mode, bad, kind):
-    with pytest.raises(kind, match="the result of a TimestampAssigner needs a") as failure:
+    with pytest.raises(kind, match="the result of a TimestampAssigner must be a") as failure:
         collect(assigned(make_env(mode), Assigner(lambda value, _: bad if value == "b" else 100)))
     assert isinstance(failure.value.__cause__, UserCodeError)
     assert "operator 'Timestamps/Watermarks', subtask 1 while processing 'b'" in str(failure.value.__cause__)

@@ -187,7 +187,7 @@ def test_a_timestamp_that_is_no_number(make_env, bad):
     env = make_env()
     stamped(env, [5, bad, 7]).map(lambda i: i).print()
     message, where = failure_of(env, TypeError)
-    told = f"the result of a TimestampAssigner needs an integer, a time in ms, but got {bad!r} of type"
+    told = f"the result of a TimestampAssigner must be an integer in ms, but got {bad!r} of type"
     assert message.startswith(told)
     assert where == "operator 'Timestamps/Watermarks', subtask 1 while processing 1"
 
@@ -223,7 +223,7 @@ def test_a_timer_whose_time_is_no_number(make_env):
     env = make_env()
     env.from_collection(["a"]).key_by(lambda s: s).process(Timer("soon")).name("timed").print()
     message, where = failure_of(env, TypeError)
-    assert message.startswith("a timer needs an integer, a time in ms, but got 'soon' of type str")
+    assert message.startswith("the time of a timer must be an integer in ms, but got 'soon' of type str")
     assert where == "operator 'timed', subtask 1 while processing 'a'"
 
 

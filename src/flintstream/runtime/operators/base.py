@@ -44,7 +44,7 @@ def whole_ms(time: Any, what: str) -> int:
 
     As in PyFlink, anything that ``int`` accepts is a number, except text.
 
-    >>> whole_ms(12.9, "a timer")
+    >>> whole_ms(12.9, "the time of a timer")
     12
 
     Raises:
@@ -58,9 +58,9 @@ def whole_ms(time: Any, what: str) -> int:
     except TypeError:
         whole = None
     if whole is None:
-        raise TypeError(f"{what} needs an integer, a time in ms, but got {time!r} of type {type(time).__name__}")
+        raise TypeError(f"{what} must be an integer in ms, but got {time!r} of type {type(time).__name__}")
     if not MIN_TIMESTAMP <= whole <= MAX_TIMESTAMP:
-        raise OverflowError(f"{what} needs a time in ms that fits 64 bits, but got {time!r}")
+        raise OverflowError(f"{what} must be a time in ms that fits in 64 bits, but got {time!r}")
     return whole
 
 

@@ -159,25 +159,25 @@ class KeyedTimerService(TimerService):
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Register a timer on the worker's clock (ms since the epoch)."""
         if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "a timer")
+            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.register_processing_time(timestamp, self._state.key)
 
     def register_event_time_timer(self, timestamp: int) -> None:
         """Register a timer that fires when the watermark reaches ``timestamp`` (ms)."""
         if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "a timer")
+            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.register_event_time(timestamp, self._state.key)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Delete a processing-time timer."""
         if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "a timer")
+            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.delete_processing_time(timestamp, self._state.key)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Delete an event-time timer."""
         if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "a timer")
+            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.delete_event_time(timestamp, self._state.key)
 
 

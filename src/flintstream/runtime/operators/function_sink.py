@@ -1,4 +1,4 @@
-"""A sink around a user's :class:`~flintstream.datastream.functions.SinkFunction`."""
+"""The sink that wraps a user's :class:`~flintstream.datastream.functions.SinkFunction`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class SinkFunctionContext:
-    """What ``invoke`` is given beside the record."""
+    """The context passed to ``invoke`` with each record."""
 
     __slots__ = ("_timestamp", "_watermark")
 
     def __init__(self) -> None:
-        """Start without time."""
+        """Start without a timestamp or watermark."""
         self._timestamp: int | None = None
         self._watermark = MIN_TIMESTAMP
 
     def timestamp(self) -> int | None:
-        """Return the record's timestamp in ms, None when it has none."""
+        """Return the record's timestamp in ms, or None if it has none."""
         return self._timestamp
 
     def current_watermark(self) -> int:
@@ -38,14 +38,14 @@ class SinkFunctionContext:
 
 
 class FunctionSink(Sink):
-    """Calls the user's function for every record: at-least-once, as nothing is prepared or committed."""
+    """A sink that calls the user's function for every record: at-least-once, because nothing is committed."""
 
     def __init__(self, function: Any) -> None:
         """Take the user's function."""
         self.function = function
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
-        """Return the writer around the function."""
+        """Return a writer that wraps the function."""
         return _FunctionWriter(self.function, context)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
-"""What functions do that need nothing but the record: the names of their methods."""
+"""Method names of functions that need only the record."""
 
 
 class FunctionOperator(Operator):
@@ -45,14 +45,14 @@ class FunctionOperator(Operator):
             raise self.failure(error, []) from error
 
     def failure(self, error: BaseException, values: list[Any]) -> OperatorFailure:
-        """Give an exception the operator's name and the record at the cursor."""
+        """Wrap an exception with the operator's name and the record at the cursor."""
         if isinstance(error, OperatorFailure):
             return error
         begun = values[: len(values) - len(self.watch.rest)]
         return OperatorFailure(self.context.name, self.context.subtask, error, current_record(begun, self.cursor))
 
     def emit_each(self, results: list[Any], timestamps: list[int] | None) -> None:
-        """Emit one result for each record that was processed."""
+        """Emit one result for each processed record."""
         if self.watch.rest and timestamps is not None:
             timestamps = timestamps[: len(results)]
         self.output.emit(results, timestamps)
@@ -61,15 +61,15 @@ class FunctionOperator(Operator):
 class MapOperator(FunctionOperator):
     """``map``: one record out for each record in, None included.
 
-    A plain function's results are passed on as they are; a function object may keep what it returns, so its results are
-    copied.
+    Results of a plain function are emitted without a copy. A function object may keep what it returns, so its results
+    are copied.
     """
 
     method = MAP
     one_for_one = True
 
     def __init__(self, function: Any, *, plain: bool) -> None:
-        """Take the user's function and whether it is a plain function, which keeps nothing between calls."""
+        """Take the user's function. A ``plain`` function keeps nothing between calls."""
         super().__init__(function)
         self.keeps_results = not plain
 
@@ -88,7 +88,7 @@ class MapOperator(FunctionOperator):
 
 
 class FilterOperator(FunctionOperator):
-    """``filter``: keeps the records for which the function is true."""
+    """``filter``: keeps records for which the function returns a true value."""
 
     method, keeps_results = FILTER, False
 
@@ -113,12 +113,12 @@ class CollectingOperator(FunctionOperator):
     """Base of operators whose function returns an iterable of results for each record."""
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Choose how results leave: straight, or sorted by output tag first."""
+        """Decide whether to sort results by output tag."""
         super().setup(context, output, side_outputs)
         self.tagged = bool(side_outputs)
 
     def send(self, results: list[Any], timestamps: list[int] | None) -> None:
-        """Emit results, each ``(tag, value)`` of a wanted side output to that output."""
+        """Emit results, and route each ``(tag, value)`` to its side output."""
         if not results:
             return
         if not self.tagged:
@@ -129,7 +129,7 @@ class CollectingOperator(FunctionOperator):
         side: dict[str, list[int]] = {}
         for i, result in enumerate(results):
             if type(result) is tuple and result and isinstance(result[0], OutputTag):
-                if result[0].tag_id in sides:  # what carries another tag goes nowhere, as in PyFlink
+                if result[0].tag_id in sides:  # results with other tags are dropped, as in PyFlink
                     side.setdefault(result[0].tag_id, []).append(i)
             else:
                 main.append(i)
@@ -143,7 +143,7 @@ class CollectingOperator(FunctionOperator):
             self.output.emit([results[i] for i in main], None if timestamps is None else [timestamps[i] for i in main])
 
     def gather(self, produced: Iterable[Any], into: list[Any]) -> int:
-        """Append a copy of each produced object; return how many there were."""
+        """Append a copy of each produced object and return their number."""
         before = len(into)
         append, frozen = into.append, self.frozen
         for result in produced:
@@ -179,10 +179,10 @@ class FlatMapOperator(CollectingOperator):
 
 
 class ProcessOperator(CollectingOperator):
-    """``process`` on a stream that is not keyed."""
+    """``process`` on a non-keyed stream."""
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Create the context that the function sees."""
+        """Create the function's context."""
         super().setup(context, output, side_outputs)
         self.ctx = ProcessContext()
 
@@ -213,12 +213,12 @@ class ProcessOperator(CollectingOperator):
         self.send(results, stamps)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Let the function see event time."""
+        """Show the watermark to the function, then forward it."""
         self.ctx.watermark(timestamp)
         super().process_watermark(timestamp)
 
     def restore_watermark(self, timestamp: int) -> None:
-        """Let the function see event time again."""
+        """Show the restored watermark to the function."""
         self.ctx.watermark(timestamp)
 
 

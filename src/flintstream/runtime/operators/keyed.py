@@ -1,4 +1,4 @@
-"""Operators on keyed streams: what they have in common, and ``process``."""
+"""Operators on keyed streams: their base classes, and ``process``."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class KeyedOperator(CollectingOperator):
-    """Base of operators that have state by key."""
+    """Base of operators with keyed state."""
 
     state: KeyedStateBackend
     timers: InternalTimerService
     key: Callable[[Any], Any]
-    """Finds the key of a record, as state has it."""
+    """Returns a record's key in the form that state uses."""
 
     def __init__(self, function: Any, selector: Callable[[Any], Any]) -> None:
-        """Take the user's function and the key selector, which runs again here: keys never cross the exchange."""
+        """Take the user's function and the key selector, which runs again here: keys do not cross the exchange."""
         super().__init__(function)
         self.selector = selector
 
@@ -44,15 +44,15 @@ class KeyedOperator(CollectingOperator):
         self.key = self.selector
 
     def freeze_keys(self) -> None:
-        """Have keys frozen from now on."""
+        """Freeze keys from now on."""
         self.key = frozen_selector(self.selector)
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
-        """Let state and timers know whether to record changes."""
+        """Set whether state and timers track changes."""
         self.state.tracking = self.timers.tracking = epoch.tracks_changes
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Clean up the state, and report when to do so again even without input."""
+        """Clean up the state, and report when the next cleanup is due even without input."""
         report = super().end_epoch(epoch)
         if epoch.end_of_input:
             return report
@@ -71,7 +71,7 @@ class TimerOperator(KeyedOperator):
     """Base of keyed operators that fire timers."""
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fire the event-time timers that are due, then pass the watermark on."""
+        """Fire the event-time timers that are due, then forward the watermark."""
         self.fire(self.timers.advance_watermark(timestamp), event=True)
         super().process_watermark(timestamp)
 
@@ -80,15 +80,15 @@ class TimerOperator(KeyedOperator):
         self.fire(self.timers.due_processing(now), event=False)
 
     def next_processing_time(self) -> int | None:
-        """Return when the next processing-time timer is due."""
+        """Return the time of the next processing-time timer (ms)."""
         return self.timers.next_processing_time()
 
     def fire(self, due: Iterable[Timer], *, event: bool) -> None:
-        """Fire timers and send the results; ``event`` is true for event time, false for processing time."""
+        """Fire timers and send the results. ``event`` is true for event time, false for processing time."""
         raise NotImplementedError
 
     def end_key(self, key: Any) -> None:
-        """BATCH: all records of a key are in; fire everything, drop its state."""
+        """Fire all timers of a complete key and drop its state (BATCH mode)."""
         self.state.key = key
         with self.timers.last_call():
             self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), event=True)
@@ -100,7 +100,7 @@ class KeyedProcessOperator(TimerOperator):
     """``process`` on a keyed stream: keyed state and timers."""
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Create the contexts that the function sees."""
+        """Create the function's contexts."""
         super().setup(context, output, side_outputs)
         self.ctx = KeyedProcessContext(self.state, self.timers)
         self.timer_ctx = OnTimerContext(self.state, self.timers)
@@ -137,7 +137,7 @@ class KeyedProcessOperator(TimerOperator):
         self.send(results, stamps)
 
     def fire(self, due: Iterable[Timer], *, event: bool) -> None:
-        """Call ``on_timer`` for each timer; its results carry the timer's timestamp."""
+        """Call ``on_timer`` for each timer. Results get the timer's timestamp."""
         ctx, state, call = self.timer_ctx, self.state, self.function.on_timer
         domain = "event" if event else "processing"
         ctx.set_domain(domain)
@@ -160,7 +160,7 @@ class KeyedProcessOperator(TimerOperator):
 
 
 def frozen_selector(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a selector that finds the same keys in hashable form.
+    """Return a selector that returns the same keys in hashable form.
 
     >>> frozen_selector(lambda record: record[:1])([1, 2])
     [1]

@@ -1,7 +1,7 @@
-"""What ``DataStream.print`` writes to.
+"""The sink behind ``DataStream.print``.
 
-A task's standard output is seen by nobody, so lines travel to the driver like anything else a sink wants to commit, and
-are printed there once: a retried task prints nothing twice.
+Users do not see a task's standard output. Lines therefore travel to the driver like other committables, and the driver
+prints them once, even if a task is retried.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 ONE_PIECE = 4096
-"""Bytes that a pipe takes in one piece."""
+"""Number of bytes that a pipe writes atomically."""
 
 
 def line_prefix(sink_identifier: str | None, subtask: int, parallelism: int) -> str:
-    """Return what Flink prints before each record.
+    """Return the prefix that Flink prints before each record.
 
     >>> line_prefix("id", 1, 4), line_prefix("id", 0, 1), line_prefix(None, 1, 4), line_prefix(None, 0, 1)
     ('id:2> ', 'id> ', '2> ', '')
@@ -34,27 +34,27 @@ def line_prefix(sink_identifier: str | None, subtask: int, parallelism: int) -> 
 
 
 class PrintWriter(SinkWriter):
-    """Brings records to text inside a task."""
+    """Converts records to text inside a task."""
 
     def __init__(self, context: WriterContext, sink_identifier: str | None) -> None:
-        """Take where it runs and the sink's identifier."""
+        """Take the writer's context and the sink's identifier."""
         self._prefix = line_prefix(sink_identifier, context.subtask, context.parallelism)
         self._to_text = untyped_text if context.input_type is None else context.input_type.to_text
         self._texts: list[str] = []
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
-        """Remember the lines."""
+        """Buffer the lines."""
         prefix, to_text = self._prefix, self._to_text
         self._texts.extend([f"{prefix}{to_text(value)}\n" for value in values])
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        """Return the lines of this epoch, each with its end."""
+        """Return the lines of this epoch, each with its line end."""
         texts, self._texts = self._texts, []
         return texts
 
 
 def whole_lines(text: str) -> Iterator[str]:
-    r"""Cut a text behind line ends, so that what others write in between comes between lines.
+    r"""Split a text after line ends, so that output of other writers falls between lines.
 
     >>> [len(part) for part in whole_lines("0123456789\n" * 800)]
     [4092, 4092, 616]
@@ -68,10 +68,10 @@ def whole_lines(text: str) -> Iterator[str]:
 
 
 class PrintCommitter(Committer):
-    """Prints in the driver."""
+    """Prints lines in the driver."""
 
     def __init__(self, *, to_stderr: bool) -> None:
-        """Take whether to print to standard error."""
+        """Choose between standard output and standard error."""
         self._to_stderr = to_stderr
 
     def commit(self, committables: Sequence[object]) -> None:
@@ -86,8 +86,8 @@ class PrintSink(Sink):
     """Prints records in the driver.
 
     Args:
-        sink_identifier: What each line begins with, as in Flink; None for nothing.
-        to_stderr: Print to standard error.
+        sink_identifier: Prefix of each line, as in Flink; None for no prefix.
+        to_stderr: Whether to print to standard error.
     """
 
     waits_for_checkpoint = False
@@ -98,9 +98,9 @@ class PrintSink(Sink):
         self._to_stderr = to_stderr
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
-        """Return what brings records to text."""
+        """Return a writer that converts records to text."""
         return PrintWriter(context, self._sink_identifier)
 
     def create_committer(self) -> Committer:
-        """Return what prints."""
+        """Return the committer that prints."""
         return PrintCommitter(to_stderr=self._to_stderr)

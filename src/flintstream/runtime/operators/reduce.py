@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class ReduceOperator(KeyedOperator):
-    """``reduce``: STREAMING emits the running value for every record, BATCH one value per key."""
+    """``reduce``: emits the running value for every record in STREAMING mode, one value per key in BATCH mode."""
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Create the state that holds the running value."""
+        """Create the state of the running value."""
         super().setup(context, output, side_outputs)
         self.value: Any = self.state.state(ValueStateDescriptor("_reduce_state", None))
 
@@ -43,7 +43,7 @@ class ReduceOperator(KeyedOperator):
             self.emit_each(results, timestamps)
 
     def end_key(self, key: Any) -> None:
-        """BATCH: all records of a key are in; emit its value, drop its state."""
+        """Emit the value of a complete key and drop its state (BATCH mode)."""
         self.state.key = key
         value = self.value.value()
         if value is not None:

@@ -1,4 +1,4 @@
-"""Runs a sink's writer inside a task."""
+"""The operator that runs a sink's writer inside a task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SinkOperator(Operator):
-    """Hands blocks to a writer and collects what the committer shall commit."""
+    """Passes blocks to a writer and collects committables for the committer."""
 
     keeps_state = True
 
@@ -34,11 +34,11 @@ class SinkOperator(Operator):
         self.due: int | None = None
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
-        """Remember the epoch: a writer that is opened in it is told its version."""
+        """Remember the epoch, because a writer opened in it needs its version."""
         self.epoch = epoch
 
     def open(self) -> None:
-        """Open the writer: even one that gets no records has a state, by which what it leaves behind is found."""
+        """Open the writer even if it gets no records: its leftovers are found through its state."""
         try:
             self._open_writer()
         except BaseException as error:
@@ -77,7 +77,7 @@ class SinkOperator(Operator):
             raise self._failure(error, record) from error
 
     def process_watermark(self, timestamp: int) -> None:
-        """Tell the writer, now or as soon as there is one."""
+        """Pass the watermark to the writer, now or when it opens."""
         self.watermark = timestamp
         if self.writer is not None:
             try:
@@ -86,14 +86,14 @@ class SinkOperator(Operator):
                 raise self._failure(error) from error
 
     def restore_watermark(self, timestamp: int) -> None:
-        """Tell the writer again."""
+        """Pass the restored watermark to the writer."""
         self.process_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """Nothing follows a sink."""
+        """Do nothing: a sink has no downstream operator."""
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Ask the writer for what this epoch finished."""
+        """Report the committables that the writer finished in this epoch."""
         try:
             writer = self.writer or self._open_writer()
             prepare = writer.prepare_savepoint if epoch.savepoint else writer.prepare_commit
@@ -106,7 +106,7 @@ class SinkOperator(Operator):
         return super().end_epoch(epoch)._replace(committables=list(prepared))
 
     def next_processing_time(self) -> int | None:
-        """Return when the writer wants an epoch to end; to do there is nothing before that end."""
+        """Return when the writer wants an epoch to end (ms). There is no other work before that."""
         return self.due
 
     def snapshot(self) -> object | None:
@@ -119,12 +119,12 @@ class SinkOperator(Operator):
             raise self._failure(error) from error
 
     def restore(self, state: object) -> None:
-        """Keep the writer's state until it is opened; a writer of an older epoch is dropped."""
+        """Close any writer of an older epoch, and keep the state until the next writer opens."""
         self.close()
         self.restored = state
 
     def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
-        """Keep what writers of a checkpoint knew: each state is for one of the new writers."""
+        """Keep the writer states of a checkpoint. Each state goes to exactly one of the new writers."""
         self.close()
         self.recovered = states if same else states[subtask::parallelism]
 

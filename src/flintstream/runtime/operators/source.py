@@ -1,4 +1,4 @@
-"""Runs a source's reader inside a task."""
+"""The operators that read input: the base class, and the one that runs a source's reader inside a task."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.005
 
 UNBOUNDED_EPOCH_MS = 1_000
-"""An epoch of an unbounded source ends after this time, so that results do not wait longer."""
+"""Longest epoch of an unbounded source, which bounds the latency of results."""
 
 BUSY_SHARE = 0.2
-"""A process that computes less than this share of the time is waiting for something."""
+"""Below this share of CPU time, a process counts as waiting."""
 
 SINGLES = 128
-"""So many records of connected sources come in turn, one by one, as they do in PyFlink."""
+"""Number of records for which connected sources take turns one record at a time, as in PyFlink."""
 
 
 class InputOperator(Operator, ABC):
-    """An operator that has no input: where records come into a job."""
+    """Base of operators without input, where records enter a job."""
 
     def __init__(self) -> None:
-        """Begin with nothing to read."""
+        """Start with nothing to read."""
         self.splits: list[Any] = []
         self.finished = False
-        """Whether the end of the input was passed on."""
+        """Whether the end of the input was forwarded."""
         self.more = False
         """Whether the last epoch left some of the splits unread."""
         self.records = 0
-        """Records of the last epoch."""
+        """Number of records in the last epoch."""
         self.aligned: list[TimestampsAndWatermarksOperator] = []
-        """The watermark generators downstream that may make its splits wait."""
+        """Downstream watermark generators that may make splits wait."""
 
     def heed(self, generator: TimestampsAndWatermarksOperator) -> None:
-        """Let splits wait when ``generator`` says so."""
+        """Let ``generator`` make splits wait."""
         self.aligned.append(generator)
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
@@ -65,7 +65,7 @@ class InputOperator(Operator, ABC):
         return self.read()
 
     def drain(self) -> None:
-        """Read nothing any more."""
+        """Stop reading."""
         self.splits.clear()
 
     @property
@@ -75,14 +75,14 @@ class InputOperator(Operator, ABC):
 
     @abstractmethod
     def read(self) -> Iterator[int]:
-        """Emit records, see :meth:`reads`; yields whenever something can be sent."""
+        """Emit records as in :meth:`reads`, and yield whenever something can be sent."""
 
     def progress(self) -> object | None:
-        """Return what the enumerator is told when a checkpoint contains the epoch that ends now."""
+        """Return a message for the enumerator, sent when a checkpoint contains the epoch that ends now."""
         return None
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
-        """Tell what was read, and what was not."""
+        """Report the number of records read, and whether some are left."""
         return (
             super()
             .end_epoch(epoch)
@@ -97,23 +97,23 @@ class SourceOperator(InputOperator):
     gives_blocks = True
 
     def __init__(self, source: Source, converter: Callable[[Any], Any] | None = None) -> None:
-        """Take the source and, for a typed stream, what brings a record to its type."""
+        """Take the source and, for a typed stream, the function that converts a record to its type."""
         super().__init__()
         self.source = source
         self.converter = converter
         self.size = 1
-        """Of the next block."""
+        """Number of records in the next block."""
         self.fetch = Fetch(size=1)
         self.pending: list[tuple[str, list[Any], list[int] | None]] = []
-        """By split, what the reader has given and an epoch had no time for."""
+        """Batches read but not emitted before the epoch ended: split, values, timestamps."""
         self.drained = False
         self.reading = ""
         """The split whose records are being emitted."""
         self.watermarks: dict[str, int] = {}
-        """Those that splits have given by themselves."""
+        """Watermarks that the reader provided, by split."""
         self.watermark = MIN_TIMESTAMP
         self.singles = 0
-        """Records that are still to be emitted one by one, where sources take turns."""
+        """Number of records left to emit one by one while sources take turns."""
 
     def open(self) -> None:
         """Create and open the reader."""
@@ -125,7 +125,7 @@ class SourceOperator(InputOperator):
             raise self._failure(error) from error
 
     def progress(self) -> object | None:
-        """Return what the reader says of its splits."""
+        """Return the reader's message about its splits."""
         try:
             return self.reader.progress(self.splits)
         except BaseException as error:
@@ -142,13 +142,13 @@ class SourceOperator(InputOperator):
         return OperatorFailure(self.context.name, self.context.subtask, error, record)
 
     def drain(self) -> None:
-        """Emit only what was read already, however long that takes."""
+        """Emit only records already read, however long that takes."""
         super().drain()
         self.drained = True
 
     def read(self) -> Iterator[int]:
-        """Read until the splits are used up or the epoch is over; yields after each block."""
-        # What is broadcast in an epoch has to be there before its events.
+        """Read until the splits or the epoch end, and yield after each block."""
+        # All broadcast records of an epoch must arrive before its events.
         most = self.epoch.max_records
         if most and self.context.broadcasts:
             most = None
@@ -194,7 +194,7 @@ class SourceOperator(InputOperator):
                 turn += 1
                 caught_up.add(split.split_id)
                 if turn == len(readings):
-                    # Records do not wait for a moment without new ones. In BATCH mode there is no later epoch.
+                    # Emitted records do not wait while no split has new ones. In BATCH mode, there is no later epoch.
                     done = self.records > 0 and all(other.split_id in caught_up for other, _ in readings)
                     waited = (time.monotonic() - started) * 1000 >= idle_ms
                     if not self.context.batch and (done or (idle_round and waited)):
@@ -216,11 +216,11 @@ class SourceOperator(InputOperator):
             reading.close()
 
     def _is_ahead(self, split: str) -> bool:
-        """Tell whether a split has to wait for others until the epoch ends."""
+        """Return whether a split must wait for others until the epoch ends."""
         return any(generator.is_ahead(self.epoch.slowest, split) for generator in self.aligned)
 
     def _pause(self, split: Any, reading: Generator[Any, None, bool]) -> None:
-        """Leave a split to later epochs."""
+        """Set a split aside for later epochs."""
         self.more = True
         reading.close()
         self.reader.set_aside(split)
@@ -242,7 +242,7 @@ class SourceOperator(InputOperator):
             raise self._failure(error) from error
 
     def _converted(self, records: list[Any] | Timestamped) -> tuple[list[Any], list[int] | None]:
-        """Return what the reader gave as values of the declared type, and their timestamps."""
+        """Return the reader's records, converted to the declared type, and their timestamps."""
         values, timestamps = (
             (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
         )
@@ -262,7 +262,7 @@ class SourceOperator(InputOperator):
         over: Callable[[], bool],
         most: int | None,
     ) -> Iterator[int]:
-        """Emit a batch in blocks of the size that suits what follows, however many records the reader gave."""
+        """Emit a batch in blocks of the size that suits the downstream operators."""
         self.reading = name
         start = 0
         while start < len(values):
@@ -284,18 +284,18 @@ class SourceOperator(InputOperator):
                 return
 
     def _room(self, most: int | None) -> int:
-        """Return how many records the next block may have."""
+        """Return the maximum number of records in the next block."""
         return self.size if most is None else max(1, min(self.size, most - self.records))
 
     def _end_of_epoch(self, most: int | None) -> Callable[[], bool]:
-        """Return what tells whether to let what was read go on its way.
+        """Return a function that tells whether to end the epoch.
 
-        While there is work, longer epochs cost less; while this process only waits, for the source or in a user's
-        function, and where a function takes its time, records should not wait with it.
+        While there is work, longer epochs cost less. While this process waits for the source or in a user's function,
+        or while a function is slow, a short epoch keeps finished records from waiting.
         """
         started, cpu_started = time.monotonic(), time.process_time()
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
-        # Other sources can wait for this one only if its watermark is reported often enough.
+        # Other sources can wait for this source only if it reports its watermark often enough.
         intervals = [alignment.update_interval_ms for each in self.aligned if (alignment := each.strategy.alignment)]
         longest = min([self.epoch.max_epoch_ms, *intervals])
         if not bounded:
@@ -319,21 +319,21 @@ class SourceOperator(InputOperator):
         return over
 
     def snapshot(self) -> object | None:
-        """Return the splits with their positions, and what was read of them and not emitted yet."""
+        """Return the splits with their positions, and records read but not yet emitted."""
         return (self.splits, self.finished, self.pending) if self.pending else (self.splits, self.finished)
 
     def restore(self, state: Any) -> None:
-        """Take back what :meth:`snapshot` returned."""
+        """Restore the state that :meth:`snapshot` returned."""
         self.splits, self.finished, *rest = state
         self.pending = [(name, values, timestamps) for name, values, timestamps in rest[0]] if rest else []
 
     def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
-        """Take back the splits; a source that had ended says so once more, as whoever follows waits for that."""
+        """Restore the splits. A source that had ended ends again, because downstream operators wait for that."""
         super().recover(states, subtask, parallelism, same=same)
         self.finished = False
 
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
-        """Deal the splits anew."""
+        """Redistribute the splits and the records not yet emitted."""
         splits = [split for own, *_ in states for split in own]
         pending = [batch for _, _, *rest in states for batches in rest for batch in batches]
         return (splits[subtask::parallelism], False, pending[subtask::parallelism])

@@ -1,4 +1,4 @@
-"""Watermarks of a source whose splits have event times of their own, such as the partitions of a topic."""
+"""Watermarks of a source whose splits have separate event times, such as the partitions of a topic."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.base import OperatorContext, Output
 
 NO_SPLIT = ""
-"""The name of the generator that works while there is no split: it becomes idle, if the strategy says so."""
+"""The name of the generator that runs while there is no split. It becomes idle if the strategy handles idleness."""
 
 
 class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
-    """Generates watermarks for every split of the source right before it, and passes on the lowest of them.
+    """Generates watermarks for every split of the source right before it, and forwards the lowest.
 
-    A split that is behind the others, or was not read yet, is so waited for: none of its records comes too late.
+    Event time thus waits for splits that lag behind or were not read yet, so none of their records are late.
     """
 
     def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
-        """Take the strategy, of which each split gets a generator of its own, and the name of the source."""
+        """Take the strategy, which creates a generator per split, and the name of the source."""
         super().__init__(strategy, source)
         self.source: SourceOperator | None = None
-        """None when something is between."""
+        """None if another operator is in between."""
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
-        """Begin without splits."""
+        """Start without splits."""
         Operator.setup(self, context, output, side_outputs)
         self.valve = Valve([], output.emit_watermark, self._pass_idle, lambda _: None)
         self.generators: dict[str, TimestampsAndWatermarksOperator] = {}
@@ -39,7 +39,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         self.ended = False
 
     def join(self, upstream: Operator, *, directly: bool) -> None:
-        """Look at the splits of the source right before this one."""
+        """Remember the source if it is right before this operator."""
         super().join(upstream, directly=directly)
         if directly and isinstance(upstream, SourceOperator):
             self.source = upstream
@@ -53,7 +53,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         return names or [NO_SPLIT]
 
     def _follow(self) -> None:
-        """Take up splits that are new, and let go of those that have ended."""
+        """Add generators for new splits and remove those of ended splits."""
         names = self._names()
         if self.generators.keys() == set(names):
             return
@@ -72,14 +72,14 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         return generator
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Have the generator of the split that is being read look at a block."""
+        """Pass a block to the generator of the split being read."""
         self._follow()
         name = NO_SPLIT if self.source is None else self.source.reading
         # A split may have ended with this block.
         (self.generators.get(name) or self._add(name)).process(values, timestamps)
 
     def passes_blocks(self) -> bool:
-        """Tell whether the next function may leave the rest of a block."""
+        """Return whether the next function may leave the rest of a block."""
         generator = TimestampsAndWatermarksOperator(self.strategy)
         generator.setup(self.context, self.output, {})
         return generator.passes_blocks()
@@ -93,7 +93,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
             generator.on_processing_time(now)
 
     def next_processing_time(self) -> int | None:
-        """Return when a generator wants to be called again; at once when the splits have changed."""
+        """Return when a generator wants the next call (ms), or 0 (at once) if the splits have changed."""
         if self.ended or self.context.batch:
             return None
         if self.generators.keys() != set(self._names()):
@@ -102,22 +102,22 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         return min((time for time in times if time is not None), default=None)
 
     def own_watermark(self) -> int:
-        """Return the watermark that the records so far allow: the lowest of the splits that are not idle."""
+        """Return the watermark that the records so far allow: the lowest of all splits that are not idle."""
         busy = (each.own_watermark() for each in self.generators.values() if not each.idle)
         return min(busy, default=MIN_TIMESTAMP)
 
     def split_watermark(self, split: str) -> int:
-        """Return the watermark that the records of one split allow so far."""
+        """Return the watermark that the records of one split so far allow."""
         generator = self.generators.get(split)
         return MIN_TIMESTAMP if generator is None else generator.own_watermark()
 
     def snapshot(self) -> object | None:
-        """Return what the generators have seen."""
+        """Return the state of the generators."""
         seen = {name: generator.snapshot() for name, generator in self.generators.items()}
         return (seen, self.valve.snapshot(), self.ended)
 
     def restore(self, state: Any) -> None:
-        """Go on where the previous epoch ended."""
+        """Continue where the previous epoch ended."""
         seen, valve, self.ended = state
         self.generators.clear()
         self.valve.watermarks.clear()
@@ -127,7 +127,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         self.idle = self.valve.is_idle
 
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
-        """Go on with whatever splits come to this subtask, from the least that any subtask had reached."""
+        """Continue with any splits this subtask gets, from the lowest watermark of all subtasks."""
         seen = {name: own for generators, _, _ in states for name, own in generators.items()}
         watermarks = {name: mark for _, valve, _ in states for name, mark in valve[0].items()}
         reached = min(valve[2] for _, valve, _ in states)
@@ -135,7 +135,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
 
 
 class _SplitOutput:
-    """Passes records on, and keeps watermarks for the valve."""
+    """The output of one split's generator: forwards records, and passes watermarks to the valve."""
 
     def __init__(self, output: Output, valve: Valve, name: str) -> None:
         self.emit = output.emit

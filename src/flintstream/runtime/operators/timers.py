@@ -1,4 +1,4 @@
-"""Timers: a heap by time beside an index of what is registered."""
+"""Timers, kept in a heap by time and an index of registered timers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ EVENT_TIMERS = TableInfo("event-time timers", "timers")
 PROCESSING_TIMERS = TableInfo("processing-time timers", "timers")
 
 _FEW = 1000
-"""Deleted timers that are not worth the work of making the heap anew."""
+"""Number of deleted timers below which rebuilding the heap is not worthwhile."""
 
 
 class TimerQueue:
     """The timers of one time domain: at most one per timestamp, key and namespace.
 
-    A deleted timer stays in the heap and is skipped when its time comes; a heap of mostly such ones is made anew.
+    A deleted timer stays in the heap and is skipped when its time comes. A heap of mostly deleted timers is rebuilt.
     """
 
     __slots__ = ("_count", "closing", "heap", "registered", "touched", "tracking")
@@ -36,14 +36,14 @@ class TimerQueue:
         self.heap: list[tuple[int, int, Timer]] = []
         self.registered: dict[Timer, int] = {}
         self.touched: set[Timer] = set()
-        """What came or went since the last delta, while ``tracking``."""
+        """Timers added or removed since the last delta, while ``tracking``."""
         self.tracking = False
         self.closing = False
-        """Whether no timer is taken any more."""
+        """Whether new timers are ignored."""
         self._count = 0
 
     def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register a timer (ms), if it is not there."""
+        """Register a timer (ms) unless it exists."""
         timer = (timestamp, key, namespace)
         registered = self.registered
         if timer in registered or self.closing:
@@ -54,7 +54,7 @@ class TimerQueue:
             self.touched.add(timer)
 
     def delete(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Delete a timer (ms), if it is there."""
+        """Delete a timer (ms) if it exists."""
         timer = (timestamp, key, namespace)
         registered, heap = self.registered, self.heap
         if registered.pop(timer, None) is None:
@@ -65,15 +65,15 @@ class TimerQueue:
             self._compact()
 
     def _compact(self) -> None:
-        # In place: whoever iterates over due() at the moment holds this very list
+        # In place, because running due() iterators hold this list
         self.heap[:] = [(timer[0], count, timer) for timer, count in self.registered.items()]
         heapify(self.heap)
 
     def due(self, limit: int) -> Iterator[Timer]:
-        """Take out the timers up to ``limit`` in the order of their time, also those that are added meanwhile.
+        """Remove and yield the timers up to ``limit`` (ms) in time order, including timers added meanwhile.
 
-        This is what Flink promises. In PyFlink's process mode a timer that is added while others fire comes after all
-        that were due before it, whatever its time: Java hears of it only when it has passed those on to Python.
+        Flink guarantees this order. In PyFlink's process mode, a timer added while others fire comes after all timers
+        that were already due, whatever its time: Java learns of it only after it has sent those to Python.
         """
         heap, registered = self.heap, self.registered
         while heap and heap[0][0] <= limit:
@@ -85,7 +85,7 @@ class TimerQueue:
                 yield timer
 
     def next_time(self) -> int | None:
-        """Return the time of the next timer."""
+        """Return the time of the next timer (ms), or None if there is no timer."""
         heap = self.heap
         while heap and self.registered.get(heap[0][2]) != heap[0][1]:
             heappop(heap)
@@ -106,7 +106,7 @@ class InternalTimerService:
         self.current_watermark = MIN_TIMESTAMP
         self.event = TimerQueue()
         self.processing = TimerQueue()
-        # Timestamp (ms), key and namespace; the queues' own methods, as timers come and go with every record
+        # Bound methods of the queues save a call, because every record may add or delete timers
         self.register_event_time = self.event.register
         self.delete_event_time = self.event.delete
         self.register_processing_time = self.processing.register
@@ -114,7 +114,7 @@ class InternalTimerService:
 
     @property
     def tracking(self) -> bool:
-        """Whether :meth:`take_delta` is going to be called."""
+        """Whether changes are recorded for :meth:`take_delta`."""
         return self.event.tracking
 
     @tracking.setter
@@ -122,28 +122,28 @@ class InternalTimerService:
         self.event.tracking = self.processing.tracking = tracking
 
     def postpone_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register a timer in the place of one that was due, which :meth:`last_call` does not stop."""
+        """Register a timer (ms) that replaces a due one, even during :meth:`last_call`."""
         queue = self.event
         closing, queue.closing = queue.closing, False
         queue.register(timestamp, key, namespace)
         queue.closing = closing
 
     def advance_watermark(self, timestamp: int) -> Iterator[Timer]:
-        """Move event time on, and take out the timers that are due, in the order of their time."""
+        """Advance event time, and remove and yield the timers that are due, in time order."""
         self.current_watermark = timestamp
         return self.event.due(timestamp)
 
     def due_processing(self, now: int) -> Iterator[Timer]:
-        """Take out the processing-time timers that are due, in the order of their time."""
+        """Remove and yield the processing-time timers that are due, in time order."""
         return self.processing.due(now)
 
     def next_processing_time(self) -> int | None:
-        """Return when the next processing-time timer is due."""
+        """Return the time of the next processing-time timer (ms), or None if there is no timer."""
         return self.processing.next_time()
 
     @contextmanager
     def last_call(self) -> Iterator[None]:
-        """Fire what is left of a key in BATCH mode: timers registered meanwhile are ignored, as in Flink."""
+        """Fire the remaining timers of a key in BATCH mode. Timers registered meanwhile are ignored, as in Flink."""
         self.event.closing = self.processing.closing = True
         try:
             yield
@@ -153,7 +153,7 @@ class InternalTimerService:
             self.clear_all()
 
     def take_delta(self) -> list[Change]:
-        """Return the timers that came and went since the last call."""
+        """Return the timers added and removed since the last call."""
         changes = []
         for table, queue in self._tables():
             touched, registered = queue.touched, queue.registered
@@ -164,7 +164,7 @@ class InternalTimerService:
         return changes
 
     def take_snapshot(self) -> Iterator[Change]:
-        """Return all timers, piece by piece in the order of their registration; starts :meth:`take_delta` anew."""
+        """Return all timers in pieces, in registration order. The next :meth:`take_delta` starts from here."""
         for _, queue in self._tables():
             queue.touched.clear()
         return self._snapshot()
@@ -176,7 +176,7 @@ class InternalTimerService:
                 yield Change(table, piece, [], [])
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Take over a snapshot, or the changes since one; what is of no timers is left aside."""
+        """Apply a snapshot, or the changes since one. Changes of other tables are ignored."""
         queues = dict(self._tables())
         for change in changes:
             queue = queues.get(change.table)
@@ -191,6 +191,6 @@ class InternalTimerService:
         return (EVENT_TIMERS, self.event), (PROCESSING_TIMERS, self.processing)
 
     def clear_all(self) -> None:
-        """Delete all timers; BATCH mode does so after each key."""
+        """Delete all timers, as BATCH mode does after each key."""
         self.event.clear()
         self.processing.clear()

@@ -1,4 +1,4 @@
-"""Watermarks: combining those of several channels, and generating them from records."""
+"""Watermarks: combining them from several channels, and generating them from records."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Valve:
-    """The combined watermark of several channels: the lowest of those that are not idle.
+    """The combined watermark of several channels: the lowest of all channels that are not idle.
 
-    A channel that has ended holds nobody back, but event time itself ends only when all have: an idle one may still
-    have something to say. One that wakes up behind the others is waited for only when it has caught up.
+    A channel that has ended does not hold back event time, but event time ends only when all channels have ended: an
+    idle channel may still send records. A channel that wakes up behind the others counts only after it has caught up.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Valve:
     ) -> None:
         """Watch ``channels``; call ``advance`` with each new watermark, ``idle`` when all are idle or one wakes.
 
-        ``restored`` is told the watermark when :meth:`restore` has taken one over.
+        :meth:`restore` calls ``restored`` with the restored watermark.
         """
         self.watermarks: dict[Hashable, int] = dict.fromkeys(channels, MIN_TIMESTAMP)
         self.idle_channels: set[Hashable] = set()
@@ -47,13 +47,13 @@ class Valve:
         self._restored = restored
 
     def watermark(self, channel: Hashable, timestamp: int) -> None:
-        """A channel's watermark arrived; it also wakes the channel up."""
+        """Take a channel's watermark (ms), which also wakes the channel up."""
         self.watermarks[channel] = max(self.watermarks[channel], timestamp)
         self.idle(channel, idle=False)
         self._combine()
 
     def idle(self, channel: Hashable, *, idle: bool) -> None:
-        """A channel became idle or active."""
+        """Mark a channel idle or active."""
         if idle == (channel in self.idle_channels):
             return
         if idle:
@@ -63,14 +63,14 @@ class Valve:
         self._combine()
 
     def remove(self, channel: Hashable) -> None:
-        """A channel is no more: it holds nobody back."""
+        """Remove a channel, which then no longer holds back event time."""
         self.watermarks.pop(channel, None)
         self.idle_channels.discard(channel)
         self._combine()
 
     @property
     def ended(self) -> bool:
-        """Whether every channel has come to its end."""
+        """Whether all channels have ended."""
         return all(watermark == MAX_TIMESTAMP for watermark in self.watermarks.values())
 
     def _combine(self) -> None:
@@ -79,7 +79,7 @@ class Valve:
         if active:
             self._raise_to(min((mark for mark in active if mark >= self.combined), default=MIN_TIMESTAMP))
         elif live:
-            self._raise_to(max(live.values()))  # nobody is left to wait for
+            self._raise_to(max(live.values()))  # no active channel is left to wait for
         elif self.watermarks:
             self._raise_to(MAX_TIMESTAMP)
         idle = not active and bool(live)
@@ -97,7 +97,7 @@ class Valve:
         return (self.watermarks, self.idle_channels, self.combined, self.is_idle)
 
     def restore(self, state: Any) -> None:
-        """Take back the state of all channels that still exist."""
+        """Restore the state of all channels that still exist."""
         watermarks, idle_channels, self.combined, self.is_idle = state
         self.watermarks.update({c: w for c, w in watermarks.items() if c in self.watermarks})
         self.idle_channels = {c for c in idle_channels if c in self.watermarks}
@@ -105,11 +105,11 @@ class Valve:
 
 
 TARGETS_PER_BLOCK = 16
-"""To so many targets a watermark may go after each block; when there are more, after as many more blocks."""
+"""Number of targets up to which a watermark may follow each block. The interval in blocks grows with more targets."""
 
 
 class _Collected:
-    """What a user's generator is given as its output."""
+    """The output passed to a user's generator."""
 
     __slots__ = ("idle", "last", "watermark")
 
@@ -117,7 +117,7 @@ class _Collected:
         self.last = MIN_TIMESTAMP
         self.watermark: int | None = None
         self.idle: bool | None = None
-        """What the generator said of it since it was last asked."""
+        """Idleness that the generator reported since the last flush; None if unchanged."""
 
     def emit_watermark(self, timestamp: Any) -> None:
         timestamp = getattr(timestamp, "timestamp", timestamp)
@@ -133,17 +133,17 @@ class _Collected:
 
 
 class TimestampsAndWatermarksOperator(Operator):
-    """Assigns timestamps and generates watermarks as a :class:`WatermarkStrategy` says.
+    """Assigns timestamps and generates watermarks according to a :class:`WatermarkStrategy`.
 
-    Watermarks from upstream are ignored except the last one. In BATCH mode only timestamps are assigned.
+    Upstream watermarks are ignored except the last one. In BATCH mode, only timestamps are assigned.
     """
 
     one_for_one = True
 
     def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
-        """Take the strategy, and the name of the source if ``from_source`` was given it.
+        """Take the strategy, and the name of the source if the strategy came from ``from_source``.
 
-        PyFlink ignores the assigner of a source's strategy, so one that fails there is dropped with a warning.
+        PyFlink ignores the assigner of a source's strategy, so a failing one is dropped there with a warning.
         """
         self.strategy = strategy
         self.source_name = source
@@ -167,18 +167,18 @@ class TimestampsAndWatermarksOperator(Operator):
         self.idle_timeout: int | None = self.strategy.idle_timeout_ms
         self.next_emit = wall_clock() + self.interval
         self.unmarked = 0
-        """Records of a built-in strategy since the last watermark."""
+        """Number of records since the last watermark, for built-in strategies."""
         self.most_unmarked = RECORDS_PER_BLOCK * max(1, context.parallelism // TARGETS_PER_BLOCK)
-        """After so many there is one before its time: windows that nobody needs any more are not carried along."""
+        """Number of records after which a watermark comes early, so that finished windows do not pile up."""
         self.last_record = wall_clock()
 
     def join(self, upstream: Operator, *, directly: bool) -> None:  # noqa: ARG002 - the contract
-        """Let a source wait for others in its alignment group."""
+        """Make the upstream source wait for others in its alignment group."""
         if self.strategy.alignment is not None:
             upstream.heed(self)
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Assign timestamps, look at each record for watermarks, pass the block on."""
+        """Assign timestamps, update the watermark, and forward the block."""
         highest = MIN_TIMESTAMP
         if self.assign is not None:
             timestamps, highest = self._assigned(self.assign, values, timestamps)
@@ -207,25 +207,25 @@ class TimestampsAndWatermarksOperator(Operator):
         self.on_processing_time(now)
 
     def passes_blocks(self) -> bool:
-        """Tell whether the next function may leave the rest of a block: a user's generator has seen all of it."""
+        """Return whether the next function may leave the rest of a block: a user's generator has seen all of it."""
         return self.silent or self.bounded_delay is not None
 
     def _assigned(
         self, assign: Callable[[Any, int], int], values: list[Any], timestamps: list[int] | None
     ) -> tuple[list[int] | None, int]:
-        """Return the timestamps that the assigner gives, and the highest of them."""
+        """Return the assigner's timestamps and the highest of them."""
         cursor, assigned = iter(values), list[Any]()
         try:
             if timestamps is None:
                 assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
             else:
                 assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
-            total, highest = sum(assigned), max(assigned)  # of whole numbers these are whole numbers
+            total, highest = sum(assigned), max(assigned)  # ints if all timestamps are ints
             whole = type(total) is int is type(highest)
             if whole and highest <= MAX_TIMESTAMP and (total >= 0 or min(assigned) >= MIN_TIMESTAMP):
                 return assigned, highest
         except BaseException as error:
-            if len(assigned) < len(values):  # else all were assigned, but not all are numbers
+            if len(assigned) < len(values):  # otherwise all were assigned, but some are not numbers
                 if self.source_name is None:
                     raise self._failure(error, current_record(values, cursor)) from error
                 return self._drop_assigner(error, timestamps)
@@ -234,7 +234,7 @@ class TimestampsAndWatermarksOperator(Operator):
     def _whole(
         self, values: list[Any], assigned: list[Any], timestamps: list[int] | None
     ) -> tuple[list[int] | None, int]:
-        """Return timestamps as whole numbers; blame the record of the first that is none."""
+        """Return timestamps as whole numbers. An error names the record of the first invalid one."""
         whole = []
         for value, timestamp in zip(values, assigned, strict=True):
             try:
@@ -249,19 +249,19 @@ class TimestampsAndWatermarksOperator(Operator):
         return OperatorFailure(self.context.name, self.context.subtask, error, record)
 
     def _drop_assigner(self, error: BaseException, timestamps: list[int] | None) -> tuple[list[int] | None, int]:
-        """Go on with the timestamps of the source: for this block, and for all that follow."""
+        """Use the timestamps of the source for this block and all later ones."""
         if is_interrupt(error):
             raise error
         self.assign, self.dropped_assigner = None, True
         self.context.warning = (
             f"the TimestampAssigner of source '{self.source_name}' is ignored, as in PyFlink, because it fails: "
             f"{type(error).__name__}: {error}. Records keep the timestamps of the source. "
-            "Give the strategy to assign_timestamps_and_watermarks() to see where it fails"
+            "Pass the strategy to assign_timestamps_and_watermarks() to see where it fails"
         )
         return timestamps, MIN_TIMESTAMP if timestamps is None else max(timestamps)
 
     def _process_custom(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Cut the block wherever the user's generator emits a watermark."""
+        """Split the block wherever the user's generator emits a watermark."""
         on_event, collected, start = self.generator.on_event, self.collected, 0
         stamps = timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values)
         for i, (value, timestamp) in enumerate(zip(values, stamps, strict=True)):
@@ -287,7 +287,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self.collected.idle = None
 
     def on_processing_time(self, now: int) -> None:
-        """Emit the periodic watermark when it is due."""
+        """Emit the periodic watermark if it is due."""
         if self.context.batch or self.interval <= 0 or now < self.next_emit or self.ended:
             return
         self.next_emit = now + self.interval
@@ -305,7 +305,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self._set_idle(idle=True)
 
     def next_processing_time(self) -> int | None:
-        """Ask to be called again for the watermark that is not out yet, or for idleness."""
+        """Return when to emit a pending watermark or to check for idleness (ms)."""
         if self.context.batch or self.interval <= 0 or self.ended:
             return None
         pending = self.bounded_delay is not None and self.max_timestamp - self.bounded_delay - 1 > self.collected.last
@@ -321,29 +321,29 @@ class TimestampsAndWatermarksOperator(Operator):
             self.output.emit_idle(idle)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Ignore what upstream says, except that the input has ended."""
+        """Ignore upstream watermarks except the end of the input."""
         if timestamp == MAX_TIMESTAMP:
             self.ended = True
             self.output.emit_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """Ignore: idleness is the strategy's own business here."""
+        """Do nothing: the strategy decides about idleness."""
 
     def own_watermark(self) -> int:
-        """Return the watermark that the records so far allow, whether it was emitted yet or not."""
+        """Return the watermark that the records so far allow, emitted or not."""
         if self.bounded_delay is None or self.max_timestamp == MIN_TIMESTAMP:
             return self.collected.last
         return self.max_timestamp - self.bounded_delay - 1
 
     def is_ahead(self, slowest: Mapping[str, int], split: str) -> bool:
-        """Tell whether a split of this source should wait for the slowest of its alignment group."""
+        """Return whether a split of this source should wait for the slowest of its alignment group."""
         alignment = self.strategy.alignment
         if alignment is None or alignment.group not in slowest:
             return False
         return self.split_watermark(split) > slowest[alignment.group] + alignment.max_drift_ms
 
     def split_watermark(self, split: str) -> int:  # noqa: ARG002
-        """Return :meth:`own_watermark`: only those of another class are kept by split."""
+        """Return :meth:`own_watermark`: this class keeps no watermark per split."""
         return self.own_watermark()
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
@@ -355,14 +355,14 @@ class TimestampsAndWatermarksOperator(Operator):
         return report._replace(aligned=(alignment.group, self.own_watermark()))
 
     def snapshot(self) -> object | None:
-        """Return what the generator has seen."""
+        """Return the state of the generator and its timing."""
         generator = None if self.bounded_delay is not None else self.generator
         seen = (self.max_timestamp, self.collected.last, self.idle, self.ended)
         dropped = (True,) if self.dropped_assigner else ()
         return (*seen, self.next_emit, self.last_record, generator, *dropped)
 
     def restore(self, state: Any) -> None:
-        """Go on where the previous epoch ended."""
+        """Continue where the previous epoch ended."""
         self.max_timestamp, self.collected.last, self.idle, self.ended, *rest = state
         self.next_emit, self.last_record, generator, *dropped = rest
         if generator is not None:
@@ -371,12 +371,12 @@ class TimestampsAndWatermarksOperator(Operator):
             self.assign, self.dropped_assigner = None, True
 
     def recover(self, states: Sequence[Any], subtask: int, parallelism: int, *, same: bool) -> None:
-        """Go on from a checkpoint; an input that had ended ends once more."""
+        """Continue from a checkpoint. An input that had ended ends again."""
         super().recover(states, subtask, parallelism, same=same)
         self.ended = False
 
     def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
-        """Go on from the least that any subtask had seen: which records come next here nobody knows."""
+        """Continue from the lowest state of all subtasks, because any records may come here next."""
         seen, emitted, _, _, next_emits, last_records, generators = zip(*(state[:7] for state in states), strict=True)
         dropped = (True,) if any(state[7:] for state in states) else ()
         return (min(seen), min(emitted), False, False, min(next_emits), min(last_records), generators[0], *dropped)
