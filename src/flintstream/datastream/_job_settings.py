@@ -63,7 +63,7 @@ def checkpoint_settings(
         batch: whether the job runs in BATCH mode.
 
     Raises:
-        ValueError: A value is no valid setting; the message names its key.
+        ValueError: A value is invalid; the message names its key.
         PlanError: The checkpoint directory is not writable, or a BATCH job is configured to start from a savepoint.
 
     >>> from flintstream.common.configuration import Configuration
@@ -116,7 +116,7 @@ def state_settings(
         batch: whether the job runs in BATCH mode.
 
     Raises:
-        ValueError: A value is no valid setting; the message names its key.
+        ValueError: A value is invalid; the message names its key.
         MissingDependencyError: The backend is RocksDB, which is not installed.
 
     >>> from flintstream.common.configuration import Configuration

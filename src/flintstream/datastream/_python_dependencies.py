@@ -29,7 +29,7 @@ class PythonDependencies:
         """Ship a Python file, package directory or zip to the workers and put it on their module path.
 
         Raises:
-            FileNotFoundError: There is no such file.
+            FileNotFoundError: The file does not exist.
         """
         path = _existing(file_path, "add_python_file")
         self._append(PYTHON_FILES, path)
@@ -45,7 +45,7 @@ class PythonDependencies:
             target_dir: the directory to unpack it in; by default one with the name of the archive.
 
         Raises:
-            FileNotFoundError: There is no such file.
+            FileNotFoundError: The file does not exist.
             ValueError: The archive has an unsupported type, or another archive uses the same directory.
         """
         path = _existing(archive_path, "add_python_archive")
@@ -68,7 +68,7 @@ class PythonDependencies:
             requirements_cache_dir: a directory with the packages, so that pip need not reach an index.
 
         Raises:
-            FileNotFoundError: There is no such file or directory.
+            FileNotFoundError: The file or directory does not exist.
         """
         parts = [_existing(requirements_file_path, "set_python_requirements")]
         if requirements_cache_dir is not None:

@@ -54,8 +54,8 @@ def check_integer(value: int, what: str, *, minimum: int, maximum: int = MAX_INT
     """Return ``value`` if it is an int within the bounds; the error message contains ``what`` and ``hint``.
 
     Raises:
-        TypeError: it is no whole number.
-        ValueError: it is out of bounds.
+        TypeError: the value is not an int.
+        ValueError: the value is out of bounds.
 
     >>> check_integer(5, "the interval in ms", minimum=10, hint="leave it unset for none")
     Traceback (most recent call last):
@@ -75,8 +75,8 @@ def check_for(option: Option[int] | Option[int | None], value: int, what: str, *
     """Return ``value`` if it is an int within the option's bounds; the error message has ``what`` and ``hint``.
 
     Raises:
-        TypeError: it is no whole number.
-        ValueError: it is out of bounds.
+        TypeError: the value is not an int.
+        ValueError: the value is out of bounds.
     """
     return check_integer(value, what, minimum=option.type.minimum, maximum=option.type.maximum, hint=hint)
 
@@ -85,7 +85,7 @@ def check_bool(value: bool, what: str) -> bool:
     """Return ``value`` if it is True or False.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: the value is neither.
     """
     if not isinstance(value, bool):
         raise TypeError(f"{what} must be True or False, got {value!r} of type {type(value).__name__}")
@@ -96,7 +96,7 @@ def check_member(value: object, kind: type[E], what: str) -> E:
     """Return ``value`` if it is a member of the enum.
 
     Raises:
-        TypeError: it is not.
+        TypeError: the value is not a member.
     """
     if not isinstance(value, kind):
         choices = ", ".join(f"{kind.__name__}.{name}" for name in kind.__members__)

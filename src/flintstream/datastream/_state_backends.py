@@ -72,7 +72,7 @@ class HashMapStateBackend(StateBackend):
     kind = "hashmap"
 
     def write_to(self, configuration: Configuration) -> None:
-        """Set the key that stands for this backend. PyFlink has no such method."""
+        """Set the configuration key of this backend. PyFlink has no such method."""
         configuration.set_string(BACKEND.key, self.kind)
 
 

@@ -407,7 +407,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """Create a stream of the lines of a file or directory (from older PyFlink releases).
 
         Raises:
-            FileNotFoundError: There is no such file or directory.
+            FileNotFoundError: The file or directory does not exist.
         """
         from flintstream.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415 - only programs that read files need it
 

@@ -127,7 +127,7 @@ def zone(timezone_id: str) -> tzinfo:
 
 @dataclass(frozen=True)
 class BucketContext:
-    """What a bucket assigner gets in addition to the record (times in ms)."""
+    """The context of a record for a bucket assigner (times in ms)."""
 
     current_processing_time: int
     current_watermark: int

@@ -35,7 +35,7 @@ class Merge(Protocol):
 
 @dataclass(frozen=True)
 class CompactionSettings:
-    """When to merge, and how."""
+    """Settings that define when and how to merge."""
 
     checkpoints: int
     """Number of checkpoints after the first of the files; ignored if not positive."""

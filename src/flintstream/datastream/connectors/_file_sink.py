@@ -230,7 +230,7 @@ class FileSink(Sink, SupportsPreprocessing):
             encoder: The encoder, such as ``Encoder.simple_string_encoder()`` for one line per record.
 
         Raises:
-            PlanError: There is no such file system.
+            PlanError: The file system is unknown.
             MissingDependencyError: The client of the file system is not installed.
             TypeError: An argument is of a wrong type.
         """
@@ -245,7 +245,7 @@ class FileSink(Sink, SupportsPreprocessing):
             writer_factory: Creates the writer of each file.
 
         Raises:
-            PlanError: There is no such file system.
+            PlanError: The file system is unknown.
             MissingDependencyError: The client of the file system is not installed.
             TypeError: An argument is of a wrong type.
         """
