@@ -266,5 +266,5 @@ def test_records_can_be_compressed(broker):
 
 
 def test_a_sink_is_made_by_its_builder():
-    with pytest.raises(TypeError, match=r"made by KafkaSink.builder"):
+    with pytest.raises(TypeError, match=r"create a KafkaSink with KafkaSink.builder"):
         KafkaSink("something")  # type: ignore[arg-type]
