@@ -1,1 +1,1 @@
-"""What runs inside a task: operators, timers, watermarks, exchanges. Knows nothing of Spark or of the driver."""
+"""The code that runs inside a task: operators, timers, watermarks, exchanges. Independent of Spark and the driver."""

@@ -1,8 +1,8 @@
-"""How many records go through a chain at a time, and when a chain has kept its results for long enough.
+"""The size of the blocks that go through a chain, and the time after which a slow chain ends its epoch.
 
-A block of records passes a function as a whole: what the function gave for the first record goes on when it has seen
-the last one. That is cheap, and does not show where a record takes microseconds. Where it takes a tenth of a second,
-blocks have to be small: then watermarks and timers come between the records.
+A block of records passes a function as a whole: the result for the first record moves on only after the function has
+seen the last one. That is cheap, and unnoticeable if a record takes microseconds. If a record takes a tenth of a
+second, blocks must be small so that watermarks and timers come between the records.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 FAST_SECONDS = 0.01
 SLOW_SECONDS = 0.05
-"""A block that takes less than the one doubles the next one; one that takes more than the other is too large."""
+"""A block that takes less than the former doubles the next one; one that takes more than the latter is too large."""
 
 SLOW_RECORDS_PER_SECOND = 10_000
-"""Functions that do fewer have their epochs cut short: a Spark job more now and then costs little beside them."""
+"""Slower functions end their epochs early: next to their cost, an additional Spark job is cheap."""
 
 LONGEST_WAIT_MS = 500
-"""How long such a function keeps what it has done until its epoch ends."""
+"""How long a slow function holds its results before its epoch ends."""
 
 
 def next_size(size: int, records: int, seconds: float) -> int:
-    """Return how many records the next block should have after a block of ``records`` took ``seconds``.
+    """Return the number of records for the next block after a block of ``records`` took ``seconds``.
 
     >>> next_size(64, 64, 0.001), next_size(64, 64, 0.5), next_size(64, 64, 60), next_size(64, 3, 0.001)
     (128, 6, 1, 64)
     """
-    if not records:  # nothing but watermarks
+    if not records:  # only watermarks
         return size
     if seconds < FAST_SECONDS:
         return size if records < size else min(size * 2, RECORDS_PER_BLOCK)
@@ -36,5 +36,5 @@ def next_size(size: int, records: int, seconds: float) -> int:
 
 
 def is_slow(records: int, seconds: float) -> bool:
-    """Tell whether to look at the time rather than at the cost of an epoch."""
+    """Tell whether a function is too slow for the cost of an epoch to matter."""
     return records < seconds * SLOW_RECORDS_PER_SECOND

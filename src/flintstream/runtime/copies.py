@@ -1,4 +1,4 @@
-"""Copies of emitted objects, so that records in flight never change behind a consumer's back."""
+"""Copies of emitted objects, so that later changes do not affect records in flight."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ATOMS: frozenset[type] = frozenset(
         decimal.Decimal, dt.date, dt.datetime, dt.time, dt.timedelta,
     },
 )  # fmt: skip
-"""Exact types whose instances cannot change and hold no reference to anything that can."""
+"""Exact types whose instances are immutable and refer to nothing mutable."""
 
 _ATOMS_AND_TUPLES = ATOMS | {tuple}
 
@@ -29,9 +29,9 @@ _all_atoms = ATOMS.issuperset
 
 
 def frozen_classes(declared: TypeInformation | None) -> frozenset[type]:
-    """Return the classes whose instances need no copy when they are emitted as ``declared``.
+    """Return the classes whose instances need no copy when emitted as ``declared``.
 
-    Tuples are among them if that is a tuple of basic types: what else is in one of them is refused right after.
+    They include tuples if ``declared`` is a tuple of basic types: the type check that follows rejects other content.
 
     >>> from flintstream.common import Types
     >>> tuple in frozen_classes(Types.TUPLE([Types.LONG(), Types.STRING()]))
@@ -45,7 +45,7 @@ def frozen_classes(declared: TypeInformation | None) -> frozenset[type]:
 
 
 def is_frozen(value: object) -> bool:
-    """Tell whether ``value`` can never change: an atom, or a tuple (of tuples) of atoms."""
+    """Tell whether ``value`` is immutable: an atom, or a tuple (of tuples) of atoms."""
     cls = type(value)
     if cls in ATOMS:
         return True
@@ -53,7 +53,7 @@ def is_frozen(value: object) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """Return ``value`` itself if it cannot change, else a copy of it as it is now.
+    """Return ``value`` itself if it is immutable, else a copy.
 
     >>> word = ("flink", 1)
     >>> copied(word) is word
@@ -88,7 +88,7 @@ def copied(value: Any) -> Any:
 
 
 def copied_block(values: list[Any]) -> list[Any]:
-    """Copy every value of a block; the block itself comes back when nothing in it can change."""
+    """Copy every value of a block; return the block itself if all its values are atoms."""
     if _all_atoms(set(map(type, values))):
         return values
     return list(map(copied, values))

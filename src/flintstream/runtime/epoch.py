@@ -1,4 +1,4 @@
-"""One epoch as the operators of a subtask see it."""
+"""One epoch, as the operators of a subtask see it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Epoch(NamedTuple):
-    """The facts about an epoch: made once from the driver's instruction, and handed to every operator.
+    """The facts about an epoch, made once from the driver's instruction and passed to every operator.
 
     >>> Epoch(number=3).drain
     False
@@ -21,31 +21,31 @@ class Epoch(NamedTuple):
 
     number: int = 0
     version: str = ""
-    """The version of the state at its end; no other attempt at this epoch has the same."""
+    """The version of the state at its end, unique to this attempt at the epoch."""
     run: str = ""
-    """Changes whenever the job is started again."""
+    """Identifies the run; changes with every restart of the job."""
     checkpoint: bool = False
-    """It ends with a checkpoint or savepoint."""
+    """The epoch ends with a checkpoint or savepoint."""
     savepoint: bool = False
-    """It ends with a savepoint, from which another job may start while this one goes on."""
+    """The epoch ends with a savepoint, from which another job may start while this job continues."""
     commit: bool = True
-    """The output that sinks prepare at its end is committed before the next epoch."""
+    """The output that sinks prepare at the end of the epoch is committed before the next epoch."""
     drain: bool = False
-    """The input ends now, as if the sources were used up."""
+    """The input ends now, as if the sources were exhausted."""
     end_of_input: bool = False
-    """All input has ended and no epoch follows; known only when the epoch's input has been read."""
+    """All input has ended and no epoch follows; known only after the epoch's input has been read."""
     max_epoch_ms: int = 5_000
-    """How long sources read."""
+    """How long sources read (ms)."""
     idle_epoch_ms: int = 200
-    """How long sources read while the tasks only wait."""
+    """How long sources read while the tasks only wait (ms)."""
     max_records: int | None = None
-    """How many records a source emits, None for as many as it can."""
+    """How many records a source may emit; None for no limit."""
     no_more_splits: frozenset[int] = frozenset()
-    """The nodes of the sources that get no more splits."""
+    """The nodes of the sources that receive no more splits."""
     slowest: Mapping[str, int] = MappingProxyType({})
-    """Alignment group -> lowest watermark (ms) of its sources at the end of the epoch before."""
+    """Alignment group -> lowest watermark (ms) of its sources at the end of the previous epoch."""
     tracks_changes: bool = True
-    """Keyed state has to record its changes; otherwise all of it is written at the end."""
+    """Keyed state records its changes; otherwise all of it is written at the end."""
 
     @classmethod
     def of(cls, instruction: Instruction, settings: JobSettings, version: str, *, tracks_changes: bool) -> Epoch:

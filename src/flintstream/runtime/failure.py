@@ -1,8 +1,8 @@
-"""Failures of user code: found, named and carried to the driver.
+"""Failures of user code, and their way to the driver.
 
-A user's exception does not fail the Spark task (Spark would run the task again, with all its side effects). It is
-caught where it happens, given the operator and the record, carried to the driver like any acknowledgement, and raised
-there; the restart strategy decides.
+A user's exception does not fail the Spark task, because Spark would run the task again with all its side effects.
+The task catches it, adds the operator and the record, and sends it to the driver like any acknowledgement. The driver
+raises it and applies the restart strategy.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: 
 
 
 class OperatorFailure(Exception):  # noqa: N818 - an internal carrier, never shown as such
-    """Wraps a user's exception with the operator and, if known, the record."""
+    """A user's exception with the operator and, if known, the record."""
 
     def __init__(self, operator_name: str, subtask: int, error: BaseException, record: str | None) -> None:
-        """Take what is known about the failure."""
+        """Record the failure."""
         super().__init__(operator_name)
         self.operator_name = operator_name
         self.subtask = subtask
@@ -39,7 +39,7 @@ class OperatorFailure(Exception):  # noqa: N818 - an internal carrier, never sho
 
 
 def current_record(values: Sequence[Any], cursor: Iterator[Any] | None) -> str | None:
-    """Show the record that a list iterator over ``values`` handed out last."""
+    """Describe the record that ``cursor``, a list iterator over ``values``, returned last."""
     if cursor is None:
         return None
     position = len(values) - operator.length_hint(cursor) - 1
@@ -48,7 +48,7 @@ def current_record(values: Sequence[Any], cursor: Iterator[Any] | None) -> str |
 
 @dataclass(frozen=True)
 class FailureReport:
-    """A failure on its way to the driver; plain strings and bytes, so that it always gets there."""
+    """A failure on its way to the driver: plain strings and bytes, so that it can always be sent."""
 
     operator_name: str
     subtask: int
@@ -60,13 +60,13 @@ class FailureReport:
 
     @classmethod
     def of(cls, failure: OperatorFailure) -> FailureReport:
-        """Describe a failure."""
+        """Return the report of a failure."""
         error = failure.error
         told = as_exception(error)
         try:
             pickled = cloudpickle.dumps(error)
             pickle.loads(pickled)
-        except BaseException:  # noqa: BLE001 - any error of a user's __reduce__
+        except BaseException:  # noqa: BLE001 - a user's __reduce__ may raise anything
             pickled = None
         return cls(
             operator_name=failure.operator_name,
@@ -79,24 +79,24 @@ class FailureReport:
         )
 
     def where(self) -> str:
-        """Say in words where it happened."""
+        """Describe the operator, subtask and record for messages."""
         record = f" while processing {self.record}" if self.record is not None else ""
         return f"operator '{self.operator_name}', subtask {self.subtask + 1}{record}"
 
     def exception(self) -> Exception | None:
-        """Return the user's exception, or what stands for it; None when it cannot be unpickled here."""
+        """Return the user's exception or its substitute, or None if it cannot be unpickled here."""
         if self.pickled is None:
             return None
         try:
             error = pickle.loads(self.pickled)
-        except BaseException:  # noqa: BLE001 - the same of __setstate__
+        except BaseException:  # noqa: BLE001 - so may __setstate__
             return None
         return as_exception(error) if isinstance(error, BaseException) else None
 
 
 @contextmanager
 def noted(where: str) -> Iterator[None]:
-    """Add to an exception of user code in the driver where it was raised."""
+    """Add a note about ``where`` to an exception that user code raises in the driver."""
     try:
         yield
     except BaseException as error:

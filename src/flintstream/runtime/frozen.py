@@ -1,4 +1,4 @@
-"""Functions of the user as they were when a step was added to the program: pickled once, loaded in each task."""
+"""User functions, pickled once when a step is added to the program and loaded in each task."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Frozen:
 
     payload: bytes
     what: str
-    """What it is, for messages."""
+    """A description for messages."""
 
     def thaw(self) -> Any:
-        """Return a copy of what was pickled.
+        """Unpickle the object.
 
         Raises:
-            Exception: Whatever unpickling raises, with a note that names the function.
+            Exception: Unpickling failed; a note names the function.
         """
         try:
             return pickle.loads(self.payload)
@@ -29,12 +29,12 @@ class Frozen:
 
 
 def thawed(function: Any) -> Any:
-    """Return a function, which may be frozen."""
+    """Return ``function``, unpickled if it is frozen."""
     return function.thaw() if isinstance(function, Frozen) else function
 
 
 def thaw_operator(frozen: Frozen) -> Any:
-    """Return an operator and what it shares with others, such as a key selector."""
+    """Unpickle an operator and the functions that it shares with others, such as a key selector."""
     operator = frozen.thaw()
     for name, value in list(vars(operator).items()):
         if type(value) is Frozen:

@@ -1,9 +1,9 @@
-"""Keys: which subtask owns one, and how a key that Python cannot hash is told apart.
+"""Keys: the subtask that owns each, and the identity of keys that Python cannot hash.
 
-Two keys are the same key when they compare equal in Python; lists, dicts, sets and rows compare by content, and objects
-of classes without an ``__eq__`` by what a pickle would keep of them. A class with an ``__eq__`` and ``__hash__`` of its
-own is taken at its word: its objects do not change, and equal ones pickle alike. The hash does not depend on the
-process (Python's own hash of a string does), so every worker sends a key to the same place.
+Two keys are the same key if they compare equal in Python. Lists, dicts, sets and rows compare by content. Objects of
+classes without an ``__eq__`` compare by their pickled content. A class that defines ``__eq__`` and ``__hash__`` is
+trusted: its objects do not change, and equal objects pickle alike. Unlike Python's hash of a string, the hash is the
+same in every process, so all workers send a key to the same subtask.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from flintstream.common.types import Row
 from flintstream.runtime.copies import ATOMS, copied
 
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
-"""Types whose values serve as keys as they are."""
+"""Types whose values serve as keys without conversion."""
 
 _MASK = 0x7FFFFFFF
 _MIX = 0x9E3779B97F4A7C15
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - what is subtracted from it has lost its zone, too
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - only subtracted from times without a zone
 _NAMED = (type, types.FunctionType, types.BuiltinFunctionType)
 
 
 class FrozenKey:
-    """Stands in for a key that is not hashable by value; remembers the original as it was."""
+    """A hashable form of a key that is not hashable by value, with a copy of the original."""
 
     __slots__ = ("_hash", "canonical", "key")
 
     def __init__(self, key: Any, canonical: Any) -> None:
-        """Take a copy of the user's key, which nobody changes, and its hashable canonical form."""
+        """Wrap ``key``, a private copy of the user's key, and its hashable canonical form."""
         self.key = key
         self.canonical = canonical
         self._hash = hash(canonical)
@@ -62,7 +62,7 @@ class FrozenKey:
 
 
 def is_plain(key: Any) -> bool:
-    """Tell whether a key serves as it is: an atom, or a tuple of atoms."""
+    """Tell whether a key needs no conversion: an atom, or a tuple of atoms."""
     cls = type(key)
     if cls in PLAIN_KEYS:
         return True
@@ -72,7 +72,7 @@ def is_plain(key: Any) -> bool:
 
 
 def freeze_key(key: Any) -> Any:
-    """Return the key itself when it is hashable by value, else a :class:`FrozenKey`.
+    """Return the key itself if it is hashable by value, else a :class:`FrozenKey`.
 
     >>> freeze_key("a")
     'a'
@@ -86,20 +86,20 @@ def freeze_key(key: Any) -> Any:
 
 
 def thaw_key(key: Any) -> Any:
-    """Return the user's own key for what :func:`freeze_key` returned; a copy, if it could be changed."""
+    """Return the user's key for a result of :func:`freeze_key`, copied if it is mutable."""
     return copied(key.key) if type(key) is FrozenKey else key
 
 
 def _canonical(value: Any) -> Any:
-    """Return something hashable that is equal for equal values: the value itself, if it is and cannot change.
+    """Return a hashable object that is equal for equal values: the value itself, if hashable and immutable.
 
-    A class in the first place of a tuple tells what it was made from; users' tuples have none there, as classes become
-    tuples themselves.
+    A class as the first item of a tuple names the original type. Users' tuples never start with a class, because
+    classes become tuples themselves.
     """
     cls: Any = type(value)
     if is_plain(value) or isinstance(value, (str, bytes, enum.Enum)):
         return value
-    if isinstance(value, tuple):  # named ones equal plain ones
+    if isinstance(value, tuple):  # named tuples equal plain ones
         if all(map(is_plain, value)):
             return value
         items = tuple(map(_canonical, value))
@@ -125,7 +125,7 @@ def _canonical(value: Any) -> Any:
 
 @lru_cache(256)
 def _is_number(cls: type) -> bool:
-    """Tell whether objects of a class hash as all equal numbers do."""
+    """Tell whether objects of a class hash like all equal numbers."""
     return issubclass(cls, Number) or (cls.__module__ == "numpy" and cls.__name__ in ("bool", "bool_"))
 
 
@@ -137,7 +137,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def _is_hashable(value: Any) -> bool:
-    """Tell whether an object can be hashed; what is hashable by its class may still hold a list."""
+    """Tell whether an object can be hashed. An object of a hashable class may still contain a list."""
     try:
         hash(value)
     except TypeError:
@@ -147,14 +147,14 @@ def _is_hashable(value: Any) -> bool:
 
 @lru_cache(256)
 def _compared(cls: type) -> tuple[str, ...] | None:
-    """Return the fields that a data class compares, None for other classes."""
+    """Return the fields that a data class compares, or None for other classes."""
     if not dataclasses.is_dataclass(cls) or cls.__eq__ is object.__eq__:
         return None
     return tuple(field.name for field in dataclasses.fields(cls) if field.compare)
 
 
 def _content(value: Any) -> tuple[Any, ...]:
-    """Return what an object consists of, hashable: what it compares, if it says so, or what a pickle would keep."""
+    """Return the hashable content of an object: its compared fields, if declared, or its pickled content."""
     cls: Any = type(value)
     names = _compared(cls)
     if names is not None:
@@ -198,16 +198,16 @@ def stable_hash(key: Any) -> int:
     if isinstance(key, bytes):
         return crc32(key) & _MASK
     if _is_number(cls):
-        return ((hash(key) * _MIX) >> 32) & _MASK  # of numbers, Python's hash is that of all equal ones
+        return ((hash(key) * _MIX) >> 32) & _MASK  # equal numbers have the same Python hash
     if isinstance(key, type):
         return stable_hash(key.__qualname__)
     return stable_hash(_identity(key))
 
 
 def _identity(key: Any) -> Any:
-    """Return what equal objects of other classes have in common."""
+    """Return a value that equal objects of other classes share."""
     if isinstance(key, dt.datetime):
-        # As Python compares: ``fold`` does not count, and times with a zone are instants.
+        # Like Python's comparison: ``fold`` does not count, and times with a zone are instants.
         offset = key.replace(fold=0).utcoffset() or dt.timedelta(0)
         return _parts(key.replace(tzinfo=None) - _EPOCH - offset)
     if isinstance(key, dt.date):

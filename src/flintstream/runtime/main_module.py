@@ -1,9 +1,9 @@
 """The program's ``__main__`` in processes that did not run it.
 
-Pickles name a class of the script by its place, ``__main__.Reading``. A worker must find it there when user code
-unpickles, and it must be the class that the functions know. The script itself cannot run again: it would start the job
-once more. So the driver pickles by value what its ``__main__`` defines, and a worker's ``__main__`` loads each name
-when it is first asked for.
+Pickles refer to a class of the script by its name, ``__main__.Reading``. A worker must find it under that name when
+user code unpickles, and it must be the same class that the functions use. The script cannot run again, because that
+would start a second job. So the driver pickles the contents of its ``__main__`` by value, and a worker's ``__main__``
+loads each name on first access.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from typing import Any, NamedTuple
 from flintstream.common import _by_value
 
 LIMIT = 16 << 20
-"""Bytes that one function or class may take with what it refers to."""
+"""The most bytes for one function or class with everything it refers to."""
 
 DATA_LIMIT = 1 << 20
-"""Bytes that a collection of plain data may take."""
+"""The most bytes for a collection of plain data."""
 
 _REDUCED_BY_NAME = ("__main__", "enum", "functools", "typing")
-"""Modules whose classes have objects that are pickled by their name."""
+"""Modules whose classes have instances that are pickled by name."""
 
 _replaced: list[ModuleType] = []
-"""Modules of this process that were ``__main__``: functions go on using their contents."""
+"""Former ``__main__`` modules of this process, kept because functions still use their contents."""
 
 
 class MainModule(NamedTuple):
-    """What a worker needs to know of the program's ``__main__``."""
+    """The parts of the program's ``__main__`` that a worker needs."""
 
     attributes: dict[str, Any]
-    """What the interpreter sets, such as ``__file__``."""
+    """Attributes that the interpreter sets, such as ``__file__``."""
     pickled: dict[str, bytes]
     absent: dict[str, str]
-    """Names that were not sent, and why."""
+    """Names that were not sent, with the reasons."""
 
     @classmethod
     def of(cls, module: ModuleType) -> MainModule:
-        """Pickle what a module defines."""
+        """Pickle the contents of a module."""
         attributes = {name: getattr(module, name, None) for name in ("__doc__", "__package__")}
         if getattr(module, "__file__", None):
             attributes["__file__"] = module.__file__
@@ -50,12 +50,12 @@ class MainModule(NamedTuple):
                 continue
             try:
                 pickled[name] = _pickled(value)
-            except Exception as error:  # noqa: BLE001 - whatever an object raises that cannot be pickled
+            except Exception as error:  # noqa: BLE001 - an unpicklable object may raise anything
                 absent[name] = f"{type(error).__name__}: {error}"
         return cls(attributes, pickled, absent)
 
     def enter(self) -> None:
-        """Make it the ``__main__`` of this process."""
+        """Install this as the ``__main__`` of this process."""
         _replaced.append(sys.modules["__main__"])
         del _replaced[1:]
         sys.modules["__main__"] = _Main(self)
@@ -76,7 +76,7 @@ class _Main(ModuleType):
             setattr(self, name, value)
             return value
         if name in described.absent:
-            raise pickle.UnpicklingError(f"'{name}' of the program is not in its workers: {described.absent[name]}")
+            raise pickle.UnpicklingError(f"the workers do not have '{name}' of the program: {described.absent[name]}")
         raise AttributeError(f"module '__main__' has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
@@ -84,10 +84,10 @@ class _Main(ModuleType):
 
 
 def _pickled(value: Any) -> bytes:
-    """Pickle a name of the script if a pickle may ask for it; other objects travel with the functions that use them.
+    """Pickle an object that pickles may refer to by name; other objects travel with the functions that use them.
 
     Raises:
-        Exception: It is another object, or cannot be pickled.
+        Exception: The object is of another kind, or cannot be pickled.
     """
     if isinstance(value, (type, FunctionType, ModuleType)) or _is_reduced_to_a_name(value):
         return _by_value.dumps(value, LIMIT, names=False)
@@ -105,7 +105,7 @@ def _is_reduced_to_a_name(value: Any) -> bool:
 
 
 class _PlainPickler(pickle.Pickler):
-    """Refuses objects of classes: pickling them would run their methods."""
+    """A pickler that refuses instances of classes, because pickling them would run their methods."""
 
     def reducer_override(self, obj: Any) -> Any:
         raise TypeError(

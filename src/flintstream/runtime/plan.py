@@ -1,4 +1,4 @@
-"""The job plan: what the planner hands to the runtime. Plain data, picklable, free of user objects except as bytes."""
+"""The job plan, which the planner passes to the runtime: plain, picklable data with user objects only as bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECORDS_PER_BLOCK = 4096
 
 @dataclass(frozen=True)
 class LocalEdge:
-    """Hands blocks from one node to another of the same chain by a plain call."""
+    """An edge between two nodes of the same chain; blocks pass by a plain call."""
 
     source: int
     target: int
@@ -33,7 +33,7 @@ class LocalEdge:
 
 @dataclass(frozen=True)
 class ExchangeEdge:
-    """Carries blocks from a chain to a chain of a later superstep."""
+    """An edge from a chain to a chain of a later superstep."""
 
     id: int
     source: int
@@ -65,13 +65,13 @@ class NodePlan:
     side_tags: frozenset[str] = frozenset()
     stateful_source: bool = False
     dealt: bool = False
-    """Whether it has, one for one, the records of a step with one subtask, dealt out to its own in turn."""
+    """Whether its records are, one for one, those of a step with one subtask, distributed round robin."""
     side_outputs: int = 0
-    """Through how many side outputs its records come."""
+    """The number of side outputs that its records pass through."""
     output_type: TypeInformation | None = None
-    """The type that results are brought to, if any."""
+    """The type that results are converted to, if any."""
     side_types: Mapping[str, TypeInformation | None] = field(default_factory=dict)
-    """By tag, those of side outputs."""
+    """The types of side outputs, by tag."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class ChainPlan:
     inputs: tuple[ExchangeEdge, ...]
     outputs: tuple[ExchangeEdge, ...]
     key_groups_given: bool = False
-    """Whether the program says ``max_parallelism``; if not, a checkpoint may."""
+    """Whether the program sets ``max_parallelism``; otherwise a checkpoint may set it."""
 
     @property
     def name(self) -> str:
-        """The operators' names, as Flink shows a chain."""
+        """The operators' names, formatted like Flink's chains."""
         return " -> ".join(node.name for node in self.nodes)
 
 
@@ -104,7 +104,7 @@ class Superstep:
 
     @property
     def partitions(self) -> int:
-        """Tasks of the stage: as many as its widest chain has subtasks."""
+        """The number of tasks of the stage: the subtasks of its widest chain."""
         return max(chain.parallelism for chain in self.chains)
 
 
@@ -124,7 +124,7 @@ class JobPlan:
         return tuple(chain for step in self.supersteps for chain in step.chains)
 
     def sources_of_broadcasts(self) -> frozenset[int]:
-        """Return the nodes whose records are broadcast sooner or later."""
+        """Return the nodes whose records are eventually broadcast."""
         exchanges = [edge for chain in self.chains for edge in chain.outputs]
         pairs = [(edge.source, edge.target) for edge in exchanges]
         pairs += [(edge.source, edge.target) for chain in self.chains for edge in chain.local_edges]
@@ -137,26 +137,26 @@ class JobPlan:
 
     @property
     def bounded(self) -> bool:
-        """Whether every source ends by itself."""
+        """Whether every source is bounded."""
         return self.settings.bounded
 
 
 @dataclass(frozen=True)
 class JobSettings:
-    """What the tasks need to know of the job's configuration."""
+    """The parts of the job's configuration that tasks need."""
 
     auto_watermark_interval_ms: int = AUTO_WATERMARK_INTERVAL.default
     bounded: bool = True
     job_parameters: dict[str, str] = field(default_factory=dict)
     process_setup: ProcessSetup = field(default_factory=ProcessSetup)
     max_epoch_ms: int = MAX_EPOCH.default
-    """An epoch of STREAMING input ends after this time, however fast the input comes."""
+    """The longest time (ms) for an epoch of STREAMING input, however fast the input arrives."""
     state: StateSettings = field(default_factory=StateSettings)
     changelog: FileStore | None = None
-    """Where the durable log of state changes is kept; None without a changelog."""
+    """The location of the durable log of state changes; None without a changelog."""
     staging: FileStore | None = None
-    """Where sinks may keep what they have prepared; None where checkpoints have no directory."""
+    """The location for output that sinks have prepared; None if checkpoints have no directory."""
     commit_with_checkpoint: bool = False
-    """Sinks commit when a checkpoint completes, not after every epoch."""
+    """Whether sinks commit when a checkpoint completes rather than after every epoch."""
     idle_epoch_ms: int = IDLE_EPOCH.default
-    """An epoch of STREAMING input ends after this time while its tasks only wait, for the source or in a function."""
+    """The longest time (ms) for an epoch of STREAMING input whose tasks only wait, for the source or in a function."""

@@ -1,4 +1,4 @@
-"""What a process needs before it can load anything of the user's program."""
+"""The setup that a process needs before it can load the user's program."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from flintstream.runtime.main_module import MainModule
 
 
 class ProcessSetup(NamedTuple):
-    """Where modules of the program are found; shipped apart from what is pickled by reference to them."""
+    """The module search path of the program, sent before the objects that are pickled by reference to modules."""
 
     sys_path: tuple[str, ...] = ()
-    """The driver's module search path: modules beside the user's script must be found in the workers."""
+    """The driver's module search path, so that workers find the modules beside the user's script."""
     finders: tuple[str, ...] = ()
-    """The functions, as ``module:name``, that install the driver's own finders of modules, such as those of
-    ``import pyflink``: what the finders on ``sys.meta_path`` say as ``installed_by``."""
+    """The functions, as ``module:name``, that install the driver's custom module finders, such as the one for
+    ``import pyflink``: the ``installed_by`` attributes of the finders on ``sys.meta_path``."""
     argv: tuple[str, ...] = ()
     """The program and its arguments."""
     main: MainModule | None = None
-    """The program's ``__main__``; None where the process has its own."""
+    """The program's ``__main__``; None if the process has its own."""
 
     @classmethod
     def here(cls) -> ProcessSetup:
@@ -34,11 +34,11 @@ class ProcessSetup(NamedTuple):
         )
 
     def with_main(self) -> ProcessSetup:
-        """Return this setup with what other processes need of the ``__main__`` of this one."""
+        """Return this setup together with this process's ``__main__``."""
         return self._replace(main=MainModule.of(sys.modules["__main__"]))
 
     def enter(self) -> None:
-        """Make this process find what the other one does; what it finds already stays first."""
+        """Make this process find the same modules as the other one; the existing search path keeps precedence."""
         for entry in self.sys_path:
             if entry not in sys.path:
                 sys.path.append(entry)

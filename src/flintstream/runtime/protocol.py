@@ -1,4 +1,4 @@
-"""What the coordinator sends to a subtask for an epoch, and what comes back."""
+"""Messages between the coordinator and a subtask: instructions for an epoch, and reports about it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ INSTRUCTION = -1
 """The ``edge`` of an item that carries an :class:`Instruction`."""
 
 REPORT = -2
-"""The ``edge`` of an item that carries a :class:`Report`; its level lies behind the last superstep."""
+"""The ``edge`` of an item that carries a :class:`Report`; its level is one past the last superstep."""
 
 SHARED = "shared"
-"""The directory of a job, beside those of its checkpoints, for files that several checkpoints need."""
+"""The job's directory, next to those of its checkpoints, for files that several checkpoints share."""
 
 
 @dataclass(frozen=True)
@@ -33,42 +33,42 @@ class StateHandle:
 
     name: str
     version: str
-    """The version that a subtask has after applying this piece."""
+    """The version of the state after applying this piece."""
     full: bool
     size: int
-    """Bytes."""
+    """The size in bytes."""
     checksum: str = ""
     operators: tuple[str, ...] = ()
-    """Uids of the operators whose state is in it."""
+    """The uids of the operators whose state the piece contains."""
     epochs: int = 1
-    """Of how many epochs it has the changes."""
+    """The number of epochs whose changes the piece contains."""
     native: bool = False
-    """The keyed state is in a directory of the backend's own files beside the blob."""
+    """Whether the keyed state is in a directory of the backend's native files beside the blob."""
 
 
 @dataclass(frozen=True)
 class SnapshotRequest:
-    """Asks a subtask to write its state at the end of the epoch, for a checkpoint or savepoint."""
+    """A request to write a subtask's state at the end of the epoch, for a checkpoint or savepoint."""
 
     number: int
     form: str
-    """How keyed state is written: ``full``, as ``native`` files of the backend, or not at all, as the durable ``log``
-    has it.
+    """How keyed state is written: ``full``, as ``native`` files of the backend, or not again because the durable
+    ``log`` has it.
     """
     store: FileStore | None
-    """None when there is nowhere to store a file."""
+    """None if there is no file storage."""
     directory: str = ""
-    """Where the files of this checkpoint alone go, below the store's root."""
+    """The directory, below the store's root, for files of this checkpoint alone."""
     shared: str = SHARED
-    """Where files go that later checkpoints may need, too."""
+    """The directory for files that later checkpoints may share."""
     known: frozenset[str] = frozenset()
-    """Shared files that are there for sure."""
+    """Shared files that are known to exist."""
     inline_below: int = INLINE_THRESHOLD.default
-    """State files of no more bytes travel to the driver and are stored within the metadata."""
+    """State files of up to this many bytes travel to the driver and are stored within the metadata."""
     in_metadata: bool = False
     """Whether a larger state file is an error."""
     timeout_ms: int | None = None
-    """How long a subtask may take before the checkpoint is given up."""
+    """The longest time that a subtask may take before the checkpoint is abandoned."""
     transfer_threads: int = TRANSFER_THREADS.default
 
 
@@ -77,122 +77,122 @@ class Restore:
     """A checkpoint to start from."""
 
     store: FileStore | None
-    """None when all pieces are within the metadata."""
+    """None if all pieces are within the metadata."""
     chains: tuple[ChainState, ...]
     operators: dict[int, tuple[str, int]]
-    """Node id -> uid in the checkpoint, and which of ``chains`` it was in."""
+    """Node id -> uid in the checkpoint, and the one of ``chains`` that contained it."""
     transfer_threads: int = TRANSFER_THREADS.default
-    """How many files of a backend are fetched at a time."""
+    """How many files of a backend are downloaded at a time."""
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """Tells one subtask of one chain to run one epoch."""
+    """An instruction for one subtask of one chain to run one epoch."""
 
     epoch: int
     chain: int
     subtask: int
     attempt: int
-    """How often the job was started again; part of every version, so that nothing of an abandoned epoch is ever taken
-    for valid.
+    """How often the job was restarted; part of every version, so that results of an abandoned epoch never count as
+    valid.
     """
     version: str | None
-    """The version to start from, None at the very beginning."""
+    """The version to start from; None for the first epoch."""
     run: str = ""
-    """Changes whenever the job is started again, by whatever process."""
+    """Identifies the run; changes with every restart of the job, in any process."""
     memo: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
     folding: int = 0
-    """How many of the handles are being folded, and so have to stay as they are."""
+    """How many of the handles are being folded and must not change."""
     restore: Restore | None = None
-    """What to start from when there is no version."""
+    """The checkpoint to start from if there is no version."""
     snapshot: SnapshotRequest | None = None
     savepoint: bool = False
-    """The snapshot is for a savepoint."""
+    """Whether the snapshot is for a savepoint."""
     commit: bool = True
-    """What sinks prepare at the end of this epoch will be committed before the next one."""
+    """Whether the output that sinks prepare at the end of this epoch is committed before the next epoch."""
     max_epoch_ms: int | None = None
-    """When to end the epoch, if earlier than otherwise."""
+    """A shorter limit for the epoch (ms), if any."""
     max_records: int | None = None
-    """How many records a source emits in this epoch, if not as many as it can: 0 while what it has read before keeps
-    those that follow busy.
+    """The most records that a source emits in this epoch; None for no limit, 0 while earlier records keep the
+    downstream operators busy.
     """
     drain: bool = False
-    """End the input now, as if the sources were used up."""
+    """End the input now, as if the sources were exhausted."""
     new_splits: dict[int, list[Any]] = field(default_factory=dict)
-    """Node id -> splits that this subtask shall read from now on."""
+    """Node id -> new splits for this subtask."""
     no_more_splits: frozenset[int] = frozenset()
-    """Node ids of the sources whose enumerator will not discover any more."""
+    """Node ids of the sources whose enumerators will discover no more splits."""
     slowest: dict[str, int] = field(default_factory=dict)
     """Alignment group -> lowest watermark (ms) of its sources at the end of the previous epoch."""
     keep_state: bool = True
-    """False when no epoch can follow (BATCH), so that nothing needs to be written."""
+    """False if no epoch can follow (BATCH), so that nothing needs to be written."""
 
 
 class NodeReport(NamedTuple):
-    """What one operator has to say of an epoch."""
+    """One operator's report about an epoch."""
 
     node: int
     metrics: Mapping[str, Reported]
     records: int = 0
-    """Records it was given; for a source, records it emitted."""
+    """Records received; for a source, records emitted."""
     more: bool = False
-    """A source stopped because the epoch was over, not because there was nothing left to read."""
+    """Whether a source stopped because the epoch was over, with more to read."""
     unread: bool = False
-    """A source holds splits that are not used up."""
+    """Whether a source has unfinished splits."""
     next_processing_time: int | None = None
-    """When to run again even without input (ms since the epoch)."""
+    """The time to run again even without input (ms since the Unix epoch)."""
     aligned: tuple[str, int] | None = None
     """An alignment group and the watermark (ms) of this operator in it, unless it is idle or has ended."""
     committables: Sequence[Any] = ()
-    """What a sink has prepared."""
+    """The output that a sink has prepared."""
     progress: object | None = None
-    """What the enumerator of a source is told when a checkpoint contains the epoch."""
+    """A message to the source's enumerator, delivered when a checkpoint contains the epoch."""
     warning: str | None = None
-    """What the user is to be told."""
+    """A warning for the user."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Acknowledges one subtask's epoch."""
+    """The acknowledgement of one subtask's epoch."""
 
     chain: int
     subtask: int
     version: str
     nodes: tuple[NodeReport, ...] = ()
-    """One for each operator, in the order of the chain."""
+    """The reports of the operators, in the order of the chain."""
     memo: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
     finished: bool = False
-    """All inputs of the chain have ended."""
+    """Whether all inputs of the chain have ended."""
     watermark: int = -(2**63)
     """The lowest event time (ms) of its inputs."""
     pieces: tuple[StatePiece, ...] | None = None
-    """What was written for the checkpoint, None when none was asked for; some of it when that failed."""
+    """The pieces written for the checkpoint, possibly incomplete after an error; None if none was requested."""
     state_ms: int = 0
-    """How long it took to write what changed, and the checkpoint if there was one."""
+    """The time taken to write the changes and the checkpoint, if any."""
     left: tuple[Item, ...] = ()
-    """Input that there was no time for: the subtask wants it back in the next epoch."""
+    """Input that did not fit into the epoch; the subtask needs it back in the next epoch."""
     spent_ms: float = 0
-    """How long a subtask with input from others took for it."""
+    """The time that a subtask took for input from other subtasks."""
     slow: bool = False
-    """That was long for so few records."""
+    """Whether that time was long for the number of records."""
     snapshot_error: str = ""
-    """Why the state could not be written for the checkpoint."""
+    """The reason why the state could not be written for the checkpoint."""
     failure: FailureReport | None = None
 
     @property
     def more(self) -> bool:
-        """Whether a source stopped because the epoch was over, not because there was nothing left to read."""
+        """Whether a source stopped because the epoch was over, with more to read."""
         return any(node.more for node in self.nodes)
 
     @property
     def unread(self) -> frozenset[int]:
-        """The nodes of the sources that hold splits which are not used up."""
+        """The nodes of the sources with unfinished splits."""
         return frozenset(node.node for node in self.nodes if node.unread)
 
     @property
     def next_processing_time(self) -> int | None:
-        """When to run again even without input (ms since the epoch)."""
+        """The time to run again even without input (ms since the Unix epoch)."""
         times = (node.next_processing_time for node in self.nodes)
         return min((time for time in times if time is not None), default=None)

@@ -1,9 +1,9 @@
-"""Cuts a block short when the function that it goes through turns out to take its time.
+"""Cutting a block short when its function turns out to be slow.
 
-That cannot be known before, and asking the clock after each record would cost more than many functions do. So a thread
-looks at what runs, some times a second. What is in a loop for the second time has the rest of its records taken out of
-the iterator that the loop goes through: the loop then ends after the record it is at. One call of C code
-takes them all, which the loop sees as a whole or not at all, as both threads need the interpreter's lock.
+The speed of a function is not known in advance, and reading the clock after each record would cost more than many
+functions do. So a thread checks the running loops several times a second. If it finds the same loop twice, it takes the
+remaining records out of the loop's iterator, and the loop ends after the current record. One call of C code takes them
+all. The loop sees that call completely or not at all, because both threads need the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _thread: threading.Thread | None = None
 
 
 class Watch:
-    """What one function is doing, which gets its blocks from an exchange or a source."""
+    """The progress of one function whose blocks come from an exchange or a source."""
 
     __slots__ = ("__weakref__", "cursor", "path", "rest")
 
     def __init__(self) -> None:
-        """Be looked at by no thread yet."""
+        """Start unwatched."""
         self.cursor: Iterator[Any] | None = None
-        """Where the loop over the block gets its records from."""
+        """The iterator of the loop over the block."""
         self.rest: list[Any] = []
-        """What was taken from it: the last records of the block."""
+        """The records taken from the iterator: the last ones of the block."""
         self.path: list[LocalChannel] = []
-        """The edges that a block goes along before."""
+        """The edges that a block passes before it reaches the function."""
 
     def begin(self) -> None:
-        """Let the thread look at this from now on."""
-        global _thread  # noqa: PLW0603 - one for the process, and another after a fork
+        """Start watching."""
+        global _thread  # noqa: PLW0603 - one per process; a fork needs a new one
         if not getattr(sys, "_is_gil_enabled", lambda: True)():
             return
         with _lock:
@@ -52,7 +52,7 @@ class Watch:
                 _thread.start()
 
     def taken(self) -> int:
-        """Return how many records at the end of the last block were not processed; they are to come again."""
+        """Return how many records at the end of the last block were not processed and must be delivered again."""
         count = len(self.rest)
         if count:
             self.rest = []
@@ -63,7 +63,7 @@ class Watch:
 
 
 def _look() -> None:
-    """Look at all watches until there are none."""
+    """Check all watches until none are left."""
     global _thread  # noqa: PLW0603
     running: dict[int, Iterator[Any]] = {}
     while True:
