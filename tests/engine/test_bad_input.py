@@ -240,7 +240,7 @@ def test_a_generator_that_is_to_be_sent_on(make_env):
     env = make_env(2)
     env.from_collection(["a b"]).rebalance().map(parts).name("parts").rebalance().map(str).print()
     message, where = failure_of(env, TypeError)
-    assert "a function that yields belongs into flat_map() or process()" in message
+    assert "use a function that yields with flat_map() or process()" in message
     assert where.startswith("operator 'parts', subtask ")
 
 

@@ -1,1 +1,1 @@
-"""How records leave one superstep and enter the next."""
+"""The exchange of records between one superstep and the next."""

@@ -1,8 +1,8 @@
-"""Blocks of records as bytes, for their way through an exchange.
+"""Serialization of blocks of records for an exchange.
 
-Two things make most of the cost of pickling records. Python's pickler notes every tuple and text it has written, in
-case it comes again; of flat records nothing does. And a row is an object with a class, whose name and constructor go
-along each time; a block of rows with the same fields is written as lists of values.
+Two things dominate the cost of pickling records, and this module avoids both. Python's pickler remembers every tuple
+and string in case it occurs again, which is useless for flat records. And every row carries the name of its class and
+a call of its constructor, so a block of rows with the same fields is written as lists of values instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FLAT_KINDS = frozenset({tuple, list})
 
 
 class Block(NamedTuple):
-    """Records on their way."""
+    """Records in transit."""
 
     values: list[Any]
     timestamps: list[int] | None
@@ -27,7 +27,7 @@ class Block(NamedTuple):
     plain_keys: bool
 
     def cut(self, records: int) -> tuple[Block, Block | None]:
-        """Return the first ``records`` with the marks up to their end, and what is left.
+        """Return the first ``records`` with the marks up to their end, and the rest.
 
         >>> Block(["a", "b", "c"], None, [(1, 10), (3, 20)], True).cut(2)
         (Block(values=['a', 'b'], timestamps=None, marks=[(1, 10)], plain_keys=True), \
@@ -63,16 +63,16 @@ def pack(values: list[Any], timestamps: list[int] | None, marks: list[tuple[int,
         fields, values = values[0]._fields, lists
     block = (values, timestamps, marks, plain_keys, fields)
     if values and is_flat(values[0]) and is_flat(values[-1]):
-        # That goes by two of many: should another be deep, it takes longer, and if it contains itself, it fails.
+        # This checks just two records. A deep one in between takes longer; one that contains itself fails.
         try:
             return _dump_flat(block)
-        except BaseException:  # noqa: BLE001, S110 - the other way tells what is wrong, if anything is
+        except BaseException:  # noqa: BLE001, S110 - the general pickler reports the error, if any
             pass
     return dumps(block)
 
 
 def unpack(payload: bytes) -> Block:
-    """Return the block that was packed.
+    """Return the block that :func:`pack` wrote.
 
     >>> from flintstream.common import Row
     >>> unpack(pack([Row(a=1), Row(a=2)], None, [], plain_keys=True)).values
@@ -85,13 +85,13 @@ def unpack(payload: bytes) -> Block:
 
 
 def is_flat(value: object) -> bool:
-    """Tell whether ``value`` is a number, a text or the like, or a tuple or list of those."""
+    """Tell whether ``value`` is a number, string or other atom, or a tuple or list of these."""
     cls = type(value)
     return _FLAT((cls,)) or (cls in _FLAT_KINDS and _FLAT(map(type, value)))  # type: ignore[call-overload]
 
 
 def _without_rows(rows: list[Any]) -> list[list[Any]] | None:
-    """Return the values of rows that have the same fields and are all inserts, or None if that is not what they are."""
+    """Return the values of ``rows`` if all are inserts with the same fields, else None."""
     fields, insert = rows[0]._fields, RowKind.INSERT
     lists = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""How the records of an edge find their subtask (Flink's stream partitioners)."""
+"""The partitioners, which choose the target subtask of each record on an edge (Flink's stream partitioners)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Partitioner:
-    """Base of all partitioners; ``name`` is what the execution plan shows (Flink's ``ship_strategy``)."""
+    """Base of all partitioners; the execution plan shows ``name`` (Flink's ``ship_strategy``)."""
 
     @property
     def name(self) -> str:
-        """The name Flink's execution plan gives it."""
+        """The partitioner's name in Flink's execution plan."""
         return type(self).__name__.removesuffix("Partitioner").upper()
 
 
@@ -57,17 +57,17 @@ class KeyGroupPartitioner(Partitioner):
 
     selector: Callable[[Any], Any] | Frozen
     key_converter: Callable[[Any], Any] | None = None
-    """Brings a key to its declared type; called once per distinct key, so that it costs nothing per record."""
+    """Converts a key to its declared type; called once per distinct key, so there is no cost per record."""
 
     @property
     def name(self) -> str:
-        """The name Flink's execution plan gives it."""
+        """The partitioner's name in Flink's execution plan."""
         return "HASH"
 
 
 @dataclass(frozen=True)
 class CustomPartitioner(Partitioner):
-    """To the subtask that the user's partitioner names."""
+    """To the subtask that the user's partitioner returns."""
 
     partition: Callable[[Any, int], int] | Frozen
     selector: Callable[[Any], Any] | Frozen

@@ -1,8 +1,8 @@
-"""What crosses an exchange, and its receiving end: blocks enter a chain in a fixed order.
+"""Items that cross an exchange, and the receiving end, where blocks enter a chain in a fixed order.
 
-What crosses is an :class:`Item`. Its payload is a block (:mod:`flintstream.runtime.exchange.blocks`): values,
-timestamps and, as ``(position, mark)`` pairs, the watermarks and idleness changes between the records. Spark only ever
-sees a few large items. The sending end is in :mod:`flintstream.runtime.exchange.sending`.
+The payload of an :class:`Item` is a block (:mod:`flintstream.runtime.exchange.blocks`): values, timestamps and, as
+``(position, mark)`` pairs, the watermarks and idleness changes between the records. Spark only sees a few large items.
+The sending end is in :mod:`flintstream.runtime.exchange.sending`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 IDLE = -(2**63) - 1
 ACTIVE = -(2**63) - 2
-"""Marks that are no watermark: the channel became idle, or active again."""
+"""Marks other than watermarks: the channel became idle, or active again."""
 
 SPILL_BYTES = 256 << 20
-"""Payload bytes a gate holds in memory before it puts them into a temporary file."""
+"""Payload bytes that a gate holds in memory before it spills to a temporary file."""
 
 
 class Item(NamedTuple):
-    """What one subtask sends another, opened only by its addressee."""
+    """A message from one subtask to another; only the receiver unpickles the payload."""
 
     level: int
     subtask: int
@@ -37,10 +37,10 @@ class Item(NamedTuple):
 
 
 class InputGate:
-    """The receiving end: holds a subtask's items and hands them out in an order that never depends on their arrival.
+    """The receiving end: holds a subtask's items and returns them in an order independent of their arrival.
 
-    STREAMING: broadcast channels go first, so that every record finds what was broadcast in its epoch; then the channel
-    with the lowest watermark, so that event time moves evenly whatever order the shuffle delivers in; among equals,
+    STREAMING: broadcast channels go first, so that every record sees the broadcasts of its epoch. Next is the channel
+    with the lowest watermark, so that event time advances evenly whatever order the shuffle delivers in. Ties go to
     lower sequence numbers, then lower channels. BATCH: inputs by priority, buckets one after the other.
     """
 
@@ -49,11 +49,11 @@ class InputGate:
         self.items: list[Item | tuple[Item, int, int]] = []
         self.held = 0
         self.size = 0
-        """Payload bytes of the items that were not handed out yet."""
+        """Payload bytes of the items that have not been returned yet."""
         self.spill: Any = None
 
     def add(self, item: Item) -> None:
-        """Hold an item, in a temporary file once there is too much to keep in memory."""
+        """Add an item; its payload goes to a temporary file once memory is full."""
         self.size += len(item.payload)
         if self.held < SPILL_BYTES:
             self.held += len(item.payload)
@@ -79,10 +79,10 @@ class InputGate:
     def streaming(
         self, watermarks: dict[tuple[int, int], int], broadcast: frozenset[int] = frozenset()
     ) -> Iterator[Item]:
-        """Hand out the items.
+        """Yield the items in their order.
 
         Args:
-            watermarks: (edge, channel) -> current watermark; looked at before each choice.
+            watermarks: (edge, channel) -> current watermark; read before each choice.
             broadcast: the edges that go first.
         """
         channels: dict[tuple[int, int], list[Item | tuple[Item, int, int]]] = {}
@@ -112,7 +112,7 @@ class InputGate:
                 heapq.heappop(heap)
 
     def batch(self, priority: dict[int, int], *, by_bucket: bool = True) -> Iterator[Item]:
-        """Hand out the items by ``priority`` of their edge, then bucket, if wanted, edge, channel and sequence."""
+        """Yield the items by ``priority`` of their edge, bucket (if ``by_bucket``), edge, channel and sequence."""
         items = self.items
         self.items = []
         header = self._header

@@ -1,4 +1,4 @@
-"""The sending end of an exchange: blocks leave a chain sorted by target subtask."""
+"""The sending end of an exchange: blocks leave a chain, sorted by target subtask."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import ExchangeEdge
 
 ROUTES_KEPT = 1 << 18
-"""Distinct keys whose target is remembered."""
+"""The most distinct keys whose target is remembered."""
 
 BATCH_BUCKETS = 128
-"""Key ranges per subtask into which BATCH input is sorted, so that only one of them is in memory at a time."""
+"""Key ranges per subtask into which BATCH input is sorted, so that only one range is in memory at a time."""
 
 
 class _Buffer:
@@ -63,7 +63,7 @@ class ExchangeOutput:
     """The sending end of an edge: partitions blocks into buffers and turns full ones into items."""
 
     def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
-        """Send what ``channel`` (the subtask) of ``edge`` emits into ``outbox``; ``name`` is the sending operator's."""
+        """Send the output of subtask ``channel`` over ``edge`` to ``outbox``; ``name`` is the sending operator's."""
         self.edge = edge
         self.channel = channel
         self.outbox = outbox
@@ -97,8 +97,8 @@ class ExchangeOutput:
             position = len(buffer.values)
             marks = buffer.marks
             if marks and marks[-1][0] == position and marks[-1][1] > IDLE and IDLE < mark < MAX_TIMESTAMP:
-                # No record between two watermarks: the later one says it all. But what fires before the end sees that
-                # it is not the end.
+                # With no record between two watermarks, the later one suffices. The end of the input still gets its own
+                # mark, because timers that fire before the end must not see the end.
                 marks[-1] = (position, mark)
             else:
                 marks.append((position, mark))
@@ -110,7 +110,7 @@ class ExchangeOutput:
                 self.flush_buffer(buffer)
 
     def flush_buffer(self, buffer: _Buffer) -> None:
-        """Turn one buffer into an item; its lists are emptied in place, as routes hold their ``append``."""
+        """Turn one buffer into an item. Its lists are emptied in place, because routes hold their ``append``."""
         try:
             payload = pack(buffer.values, buffer.timestamps, buffer.marks, plain_keys=self.plain_keys)
         except BaseException as error:
@@ -127,14 +127,14 @@ class ExchangeOutput:
             buffer.timestamps.clear()
 
     def _blame(self, values: list[Any], error: BaseException) -> None:
-        """Name the record that cannot be pickled."""
+        """Raise an error that names the record that cannot be pickled."""
         for value in values:
             try:
                 dumps(value)
             except BaseException as failed:  # noqa: BLE001
                 culprit = failed
                 if isinstance(value, GeneratorType):
-                    culprit = TypeError(f"{failed}: a function that yields belongs into flat_map() or process()")
+                    culprit = TypeError(f"{failed}: use a function that yields with flat_map() or process()")
                 raise OperatorFailure(self.name, self.channel, culprit, current_record([value], iter(()))) from error
 
 
@@ -146,7 +146,7 @@ class _OneTarget(ExchangeOutput):
 
 
 class ForwardOutput(_OneTarget):
-    """To the subtask of the same index. Marks too go only there."""
+    """To the subtask of the same index, both records and marks."""
 
     def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
         """See :class:`ExchangeOutput`."""
@@ -180,7 +180,7 @@ class RoundRobinOutput(ExchangeOutput):
         self.next = channel % len(targets)
 
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Deal the records out."""
+        """Distribute the records in turn."""
         targets = self.targets
         n = len(targets)
         for offset in range(min(n, len(values))):
@@ -190,7 +190,7 @@ class RoundRobinOutput(ExchangeOutput):
 
 
 class ShuffleOutput(ExchangeOutput):
-    """To a random subtask, block by block in runs of a few records."""
+    """To random subtasks, in runs of a few records per block."""
 
     def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
         """See :class:`ExchangeOutput`."""
@@ -198,7 +198,7 @@ class ShuffleOutput(ExchangeOutput):
         self.choice = random.Random(f"{edge.id}/{channel}")  # noqa: S311 - repeatable on purpose
 
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Send each record anywhere."""
+        """Append the records to random buffers."""
         picks = self.choice.choices(range(len(self.buffers)), k=len(values))
         for target, buffer in enumerate(self.buffers):
             mine = [i for i, pick in enumerate(picks) if pick == target]
@@ -210,7 +210,7 @@ class ShuffleOutput(ExchangeOutput):
 
 
 class CustomOutput(ExchangeOutput):
-    """To the subtask that the user's partitioner names."""
+    """To the subtask that the user's partitioner returns."""
 
     def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str) -> None:
         """See :class:`ExchangeOutput`."""
@@ -220,7 +220,7 @@ class CustomOutput(ExchangeOutput):
         self.selector = thawed(edge.partitioner.selector)
 
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Ask the partitioner for each record."""
+        """Call the partitioner for each record."""
         n = len(self.buffers)
         cursor = iter(values)
         try:
@@ -228,7 +228,7 @@ class CustomOutput(ExchangeOutput):
                 target = self.partition(self.selector(value), n)
                 if not 0 <= target < n:
                     raise ValueError(  # noqa: TRY301 - reported like an error of the partitioner itself
-                        f"the partitioner returned {target}, but there are subtasks 0 to {n - 1}",
+                        f"the partitioner must return a subtask from 0 to {n - 1}, but returned {target}",
                     )
                 self.buffers[target].extend([value], None if timestamps is None else timestamps[i : i + 1])
         except BaseException as error:
@@ -236,7 +236,7 @@ class CustomOutput(ExchangeOutput):
 
 
 class _Routes(dict[Any, Any]):
-    """Key -> where its records go; finds out about a new key by itself, so that a known one costs a single look-up."""
+    """Key -> route of its records. Adds missing keys itself, so that a known key costs a single look-up."""
 
     def __init__(self, find: Callable[[Any], Any]) -> None:
         self.find = find
@@ -261,7 +261,7 @@ class KeyedOutput(ExchangeOutput):
         self.buffers = [_Buffer(t, b) for t in range(edge.target_parallelism) for b in range(self.buckets)]
         groups, targets = edge.max_parallelism, edge.target_parallelism
         self.first_buffer = [subtask_of_key_group(g, targets, groups) * self.buckets for g in range(groups)]
-        """Of the subtask that owns a key group."""
+        """The index of the first buffer of the subtask that owns each key group."""
         self.routes = _Routes(self._find_append)
         self.stamped_routes = _Routes(self._find_stamped)
 
@@ -295,7 +295,7 @@ class KeyedOutput(ExchangeOutput):
             if not self.plain_keys or not (isinstance(error, _NotPlain) or self._is_unhashable(values[position])):
                 raise self._selector_failed(error, values, cursor) from error
             self._pad_timestamps()
-            self.flush()  # what follows is marked as having keys that need freezing
+            self.flush()  # later items say that their keys need freezing
             self.plain_keys = False
             self.routes.clear()
             self.stamped_routes.clear()
@@ -309,7 +309,7 @@ class KeyedOutput(ExchangeOutput):
     def _is_unhashable(self, value: Any) -> bool:
         try:
             key = self.selector(value)
-        except BaseException:  # noqa: BLE001 - then the selector is what failed
+        except BaseException:  # noqa: BLE001 - the selector is to blame
             return False
         try:
             hash(key)
@@ -346,7 +346,7 @@ class KeyedOutput(ExchangeOutput):
 
     def _find_stamped(self, key: Any) -> tuple[Callable[[Any], None], Callable[[int], None]]:
         buffer = self._find(key)
-        assert buffer.timestamps is not None  # noqa: S101 - started before any record is routed
+        assert buffer.timestamps is not None  # noqa: S101 - created before any record is routed
         return buffer.values.append, buffer.timestamps.append
 
     def _start_timestamps(self) -> None:
@@ -366,7 +366,7 @@ class _NotPlain(Exception):  # noqa: N818 - control flow, never an error
 
 
 def exchange_output(edge: ExchangeEdge, channel: int, outbox: list[Item], name: str, *, batch: bool) -> ExchangeOutput:
-    """Create the sending end that fits the edge's partitioner.
+    """Create the sending end for the edge's partitioner.
 
     Raises:
         OperatorFailure: The user's function cannot be unpickled.
