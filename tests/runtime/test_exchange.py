@@ -81,7 +81,7 @@ def test_a_custom_partitioner_that_names_no_subtask_fails_with_the_record():
     with pytest.raises(OperatorFailure) as failure:
         send(CustomPartitioner(lambda key, n: 7, identity), ["x"])
     assert failure.value.record == "'x'"
-    assert "subtasks 0 to 2" in str(failure.value.error)
+    assert "a subtask from 0 to 2" in str(failure.value.error)
 
 
 @given(st.lists(st.integers() | st.text() | st.none() | st.lists(st.integers(), max_size=2)), st.booleans())
