@@ -36,14 +36,14 @@ class RowNumbers:
 class _List:
     """The part of one list that is in memory."""
 
-    __slots__ = ("added", "anew", "read")
+    __slots__ = ("added", "read", "replaced")
 
     def __init__(self) -> None:
         self.read: list[Any] | None = None
         """Elements in RocksDB; None if they have not been read."""
         self.added: list[Any] = []
         """Elements after those, not written yet."""
-        self.anew = False
+        self.replaced = False
         """Whether the rows in RocksDB must be deleted first."""
 
 
@@ -141,7 +141,7 @@ class Lists:
 
     def __setitem__(self, key: Any, elements: list[Any]) -> None:
         known = self.lists[key] = _List()
-        known.read, known.anew = [], True
+        known.read, known.replaced = [], True
         known.added = [self._pack(element) for element in elements]
         self.unwritten.add(key)
         self.room -= len(elements) + 1
@@ -179,10 +179,10 @@ class Lists:
         for key in self.unwritten:
             known = self.lists[key]
             prefix, own = layout.prefix(key)
-            if known.anew:
+            if known.replaced:
                 for row, _ in self.store.rows(prefix, after(prefix)):
                     batch.delete(row)
-                known.anew = False
+                known.replaced = False
             if known.added:
                 batch.put(prefix + number_of_row(self.numbers.next()), layout.write_list(own, known.added))
                 if known.read is not None:
