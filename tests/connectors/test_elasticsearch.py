@@ -275,7 +275,7 @@ def test_without_the_package_the_builder_says_what_to_install(monkeypatch):
 
 def test_records_that_are_no_documents_are_named(server):
     for record, error in (
-        ("text", "made of dicts and Rows"),
+        ("text", "must be dicts, or Rows with field names"),
         ({"name": "a"}, "field 'id', which holds the key, is missing"),
     ):
         with pytest.raises((TypeError, ElasticsearchError), match=error):

@@ -47,7 +47,7 @@ PARALLELISM = Option(
     "parallelism.default",
     count(1, also=-1),
     -1,
-    "`-1` means the number of processors; `--parallelism`, `set_parallelism`",
+    "`-1` means as many subtasks as Spark has cores for the job; `--parallelism`, `set_parallelism`",
 )
 MAX_PARALLELISM = Option(
     "pipeline.max-parallelism",
