@@ -71,13 +71,13 @@ def test_a_job_that_fails_goes_on_from_its_last_checkpoint(make_env, tmp_path, s
     assert numbers["numCheckpoints"] > 2
 
 
-def test_checkpoints_are_not_taken_before_they_are_due(make_env, tmp_path):
-    env = make_env(1, {**settings(tmp_path), "execution.checkpointing.interval": "400 ms"})
-    tally(env, 60, 0.02)  # more than a second, in epochs of some 20 ms
+def test_checkpoints_are_not_taken_before_they_are_due(make_inline_env, tmp_path):
+    # tests/coordinator/test_checkpoint_times.py has epochs of all lengths
+    env = make_inline_env(1, {**settings(tmp_path), "execution.checkpointing.interval": "400 ms"})
+    tally(env, 60, 0.02)  # more than a second
     began = time.monotonic()
     numbers = env.execute("tally").get_all_accumulator_results()
     due = (time.monotonic() - began) / 0.4
-    assert numbers["numEpochs"] > 12
     assert 1 <= numbers["numCheckpoints"] <= due + 1
 
 

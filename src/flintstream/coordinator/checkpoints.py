@@ -78,7 +78,8 @@ class Checkpoints:
         self.failures = 0
         self.failed = 0
         """Total number of failed checkpoints."""
-        self.started_ms = now_ms
+        self.due_ms = now_ms
+        """When the last checkpoint was due, or taken if that was later."""
         self.ended_ms = now_ms
         self.duration_ms = 0
         """Duration of the last completed checkpoint, from the end of the epoch's work."""
@@ -99,15 +100,16 @@ class Checkpoints:
         """Return the ms until the next checkpoint is due (0 or less if it is due now), None if checkpoints are off."""
         if self.settings.interval_ms is None:
             return None
-        start = max(self.started_ms + self.settings.interval_ms, self.ended_ms + self.settings.min_pause_ms)
-        return start - now_ms
+        due_ms = max(self.due_ms + self.settings.interval_ms, self.ended_ms + self.settings.min_pause_ms)
+        return due_ms - now_ms
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
     def request(self, now_ms: int) -> SnapshotRequest:
-        """Start a checkpoint."""
+        """Start a checkpoint, at the end of an epoch that starts at ``now_ms``."""
+        # The interval counts from when it is due, which may be during that epoch: otherwise checkpoints come too often.
+        self.due_ms = now_ms + max(self.due_in(now_ms) or 0, 0)
         self.number += 1
-        self.started_ms = now_ms
         settings = self.settings
         form = "full"
         if self.max_state_size is None:
