@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-deep check docs options format bench simulate faults changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-deep check docs options format bench simulate faults kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 help: ## what there is to make
@@ -49,6 +49,9 @@ simulate: setup ## jobs with faults at every step: COUNT seeds from FIRST on, or
 
 faults: setup ## jobs on Spark whose processes are killed: so many ROUNDS, or the one of SEED
 	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED) -v,--rounds $(or $(ROUNDS),50) --first $(or $(FIRST),0))
+
+kill-matrix: setup ## KILLS kills of each process of a standalone cluster, with each kind of state and session; ONLY some cells
+	$(BIN)/python -m tests.faults --matrix $(or $(KILLS),20) --only "$(ONLY)"
 
 changelog-draft: setup ## print what the fragments in changes/ will add to the changelog
 	@$(BIN)/towncrier build --draft --version $(or $(VERSION),Unreleased)

@@ -8,7 +8,10 @@ import random
 import signal
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Process(NamedTuple):
@@ -44,25 +47,27 @@ def below(pid: int) -> list[Process]:
     return found
 
 
-def kill(process: Process) -> bool:
-    """Kill a process, if it is still the same; return whether it was."""
+def kill(process: Process, number: int = signal.SIGKILL) -> bool:
+    """Kill a process, or send it another signal, if it is still the same; return whether it was."""
     now = running().get(process.pid)
     if now is None or now.started != process.started:
         return False
     with contextlib.suppress(ProcessLookupError):
-        os.kill(process.pid, signal.SIGKILL)
+        os.kill(process.pid, number)
         return True
     return False
 
 
-def victims(pid: int, kind: str, rng: random.Random) -> list[Process]:
+def victims(pid: int, kind: str, rng: random.Random, nodes: Iterable[int] = ()) -> list[Process]:
     """Return the processes to kill of a program that runs a job: ``driver`` is its own process, ``tree`` all of them.
+
+    ``nodes`` are the processes outside of the program that start executors for it.
 
     ``jvm`` is Spark's, of the driver; ``daemon`` the process that forks workers, which live on when it is killed.
 
     Of workers, daemons and executors one is chosen; the result is empty while there is none.
     """
-    tree = below(pid)
+    tree = [process for each in (pid, *nodes) for process in below(each)]
     daemons = [process for process in tree if "daemon pyspark.worker" in process.command]
     forks = [process for process in daemons if process.parent in {daemon.pid for daemon in daemons}]
     candidates = {

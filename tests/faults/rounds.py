@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,20 +19,32 @@ from typing import TYPE_CHECKING
 
 from tests.engine.tally import expected
 from tests.faults.processes import Process, below, kill, victims, wait_for_end
+from tests.standalone import Standalone
 
 from flintstream.coordinator import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 ROOT = Path(__file__).parents[2]
 RECORDS = 250
+"""Records of a round with up to three kills."""
 SECONDS = 300
-"""Time limit of a round, on any machine."""
+"""Time limit of a round with up to three kills, on any machine."""
+
+PYTHON = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "PYSPARK_PYTHON": sys.executable}
+"""Environment variables of all processes."""
 
 MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]"}
-VICTIMS = {"local": ("worker", "daemon", "jvm", "driver", "tree"), "cluster": ("worker", "executor", "driver", "tree")}
-"""``driver`` is the program's own process, ``tree`` all processes of the job at once."""
+"""The masters that need no processes of their own. At ``standalone``, a round starts a cluster."""
+
+VICTIMS = {
+    "local": ("worker", "daemon", "jvm", "driver", "tree"),
+    "cluster": ("worker", "executor", "driver", "tree"),
+    "standalone": ("worker", "executor", "driver", "node", "master"),
+}
+"""``driver`` is the program's own process, ``tree`` all processes of the job at once. ``node`` is a worker of the cluster
+with its executor, ``decommissioned`` an executor that is asked to leave."""
 
 SESSIONS = {
     "own": {},
@@ -42,6 +56,22 @@ SESSIONS = {
         "spark.speculation.multiplier": "1.1",
         "spark.speculation.quantile": "0.5",
         "spark.speculation.minTaskRuntime": "20ms",
+    },
+    "decommissioning": {
+        "spark.ui.enabled": "false",
+        "spark.decommission.enabled": "true",
+        "spark.storage.decommission.enabled": "true",
+        "spark.storage.decommission.shuffleBlocks.enabled": "true",
+    },
+    "dynamic": {
+        "spark.ui.enabled": "false",
+        "spark.dynamicAllocation.enabled": "true",
+        "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+        "spark.dynamicAllocation.shuffleTracking.timeout": "1s",
+        "spark.dynamicAllocation.minExecutors": "1",
+        "spark.dynamicAllocation.executorIdleTimeout": "1s",
+        "spark.dynamicAllocation.cachedExecutorIdleTimeout": "1s",
+        "spark.dynamicAllocation.schedulerBacklogTimeout": "100ms",
     },
 }
 """What the program says of Spark before it makes its environment; with ``own``, flintstream starts Spark."""
@@ -95,20 +125,41 @@ class Round:
     def of(cls, seed: int) -> Round:
         """Return the round of a seed."""
         rng = random.Random(seed)
-        place = rng.choice(sorted(MASTERS))
+        place = rng.choice(sorted(MASTERS))  # without a standalone cluster, which takes long to start
         kills = tuple((rng.choice(VICTIMS[place]), rng.uniform(0, 1.5)) for _ in range(rng.randint(1, 3)))
         parallelism = tuple(rng.randint(1, 3) for _ in range(len(kills) + 1))
         backend, changelog = rng.choice(["hashmap", "rocksdb"]), rng.random() < 0.5
-        session = rng.choice(sorted(SESSIONS)) if place == "cluster" else "own"
+        session = rng.choice(["foreign", "own", "speculative"]) if place == "cluster" else "own"
         return cls(seed, place, backend, changelog, kills, parallelism, session)
+
+    @property
+    def size(self) -> int:
+        """How often this round is as long as one with up to three kills."""
+        return -(-len(self.kills) // 3)
 
     def __str__(self) -> str:
         """Return a description of the plan."""
-        kills = ", ".join(f"{victim} after {seconds:.2f} s" for victim, seconds in self.kills)
+        kills = ", ".join(f"{victim} after {seconds:.2f} s" for victim, seconds in self.kills[:3])
+        kills += f" and {len(self.kills) - 3} more" if len(self.kills) > 3 else ""
         log = " with changelog" if self.changelog else ""
         session = "" if self.session == "own" else f" with a {self.session} session"
-        where = f"{MASTERS[self.place]}{session}, {self.backend}{log}"
+        where = f"{MASTERS.get(self.place, self.place)}{session}, {self.backend}{log}"
         return f"seed {self.seed}: {where}, parallelism {self.parallelism}: {kills}"
+
+
+def cells(kills: int) -> Iterator[Round]:
+    """Return a round for each cell of the matrix of victims, state and sessions on a standalone cluster.
+
+    Args:
+        kills: How many kills each round has.
+    """
+    rng = random.Random(0)
+    plain = itertools.product(["executor", "node", "driver", "master"], ["own", "foreign"])
+    special = [("executor", "speculative"), ("decommissioned", "decommissioning"), ("executor", "dynamic")]
+    for seed, ((victim, session), changelog) in enumerate(itertools.product([*plain, *special], [False, True])):
+        plan = tuple((victim, rng.uniform(0, 1.5)) for _ in range(kills))
+        backend = "rocksdb" if seed % 4 in {1, 2} else "hashmap"
+        yield Round(seed, "standalone", backend, changelog, plan, (2, 3, 1), session)
 
 
 @dataclass
@@ -127,6 +178,7 @@ class Course:
     """Sizes of the visible files when they were first seen."""
     killed: Counter[str] = field(default_factory=Counter)
     began: float = field(default_factory=time.monotonic)
+    cluster: Standalone | None = None
 
     def run(self) -> None:
         """Run the job to its end through all kills.
@@ -135,6 +187,8 @@ class Course:
             RoundError: The job lost or repeated a record, did not end, or failed by itself.
         """
         try:
+            if self.plan.place == "standalone":
+                self.cluster = Standalone(self.directory / "cluster", environment=PYTHON)
             self._start()
             for victim, seconds in self.plan.kills:
                 if not self._wait_for_life() or not self._pause(seconds):
@@ -170,7 +224,15 @@ class Course:
     def _arguments(self) -> list[str]:
         """Further arguments of the program."""
         foreign = SESSIONS[self.plan.session]
-        return [str(RECORDS), json.dumps({"spark.master": MASTERS[self.plan.place], **foreign} if foreign else {})]
+        return [str(self._records), json.dumps({"spark.master": self._master, **foreign} if foreign else {})]
+
+    @property
+    def _records(self) -> int:
+        return RECORDS * self.plan.size
+
+    @property
+    def _master(self) -> str:
+        return MASTERS[self.plan.place] if self.cluster is None else self.cluster.url
 
     def _start(self) -> None:
         script = self.directory / "counting.py"
@@ -178,15 +240,15 @@ class Course:
         (self.directory / "tmp").mkdir(exist_ok=True)
         environment = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+            **PYTHON,
             "PYTHONFAULTHANDLER": "1",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "TMPDIR": str(self.directory / "tmp"),
             registry.DIRECTORY: str(self.directory / "jobs"),
         }
         settings = [f"-D{key}={value}" for key, value in self._settings().items()]
-        parallelism = str(self.plan.parallelism[self.starts])
-        command = [sys.executable, "-m", "flintstream.cli", "run", "--master", MASTERS[self.plan.place]]
+        parallelism = str(self.plan.parallelism[self.starts % len(self.plan.parallelism)])
+        command = [sys.executable, "-m", "flintstream.cli", "run", "--master", self._master]
         command += ["-p", parallelism, *settings, "--resume"]
         command += [str(script), self._output(), *self._arguments()]
         self.starts += 1
@@ -197,8 +259,8 @@ class Course:
     def _poll(self) -> int | None:
         """Check the visible files; return the program's exit code."""
         assert self.process is not None
-        if time.monotonic() - self.began > SECONDS:
-            raise RoundError(f"it has not ended after {SECONDS} s")
+        if time.monotonic() - self.began > SECONDS * self.plan.size:
+            raise RoundError(f"it has not ended after {SECONDS * self.plan.size} s")
         self.seen.update(below(self.process.pid))
         self._look_at_files()
         return self.process.poll()
@@ -235,20 +297,41 @@ class Course:
 
     def _kill(self, victim: str) -> None:
         assert self.process is not None
-        chosen = victims(self.process.pid, victim, random.Random(self.plan.seed + self.starts))
+        rng = random.Random(self.plan.seed + self.starts + self.killed.total())
+        if victim in {"master", "node"}:
+            self._kill_of_cluster(victim, rng)
+            return
+        number = signal.SIGPWR if victim == "decommissioned" else signal.SIGKILL
+        kind = "executor" if victim == "decommissioned" else victim
+        chosen = victims(self.process.pid, kind, rng, [node.pid for node in self._nodes()])
         if not chosen:
             self.say(f"there is no {victim} at the moment")
             return
-        hit = [process for process in chosen if kill(process)]
+        hit = [process for process in chosen if kill(process, number)]
         self.killed[victim] += bool(hit)
         self.say(f"killed {victim}, {[process.pid for process in chosen]}; {len(self.files)} files are committed")
         if victim in {"driver", "tree"}:
             self.process.wait()
             self._start()
 
+    def _nodes(self) -> list[subprocess.Popen[bytes]]:
+        return [] if self.cluster is None else [node for node in self.cluster.workers if node is not None]
+
+    def _kill_of_cluster(self, victim: str, rng: random.Random) -> None:
+        assert self.cluster is not None
+        if victim == "master":
+            self.cluster.kill_master()
+            self.cluster.start_master()
+        else:
+            number = rng.randrange(len(self.cluster.workers))
+            self.cluster.kill_worker(number)
+            self.cluster.start_worker(number)
+        self.killed[victim] += 1
+        self.say(f"killed {victim} and started it again; {len(self.files)} files are committed")
+
     def _check(self) -> None:
         lines = Counter(canonical(line) for path in self.files for line in path.read_text("utf-8").splitlines())
-        wanted = Counter(canonical(str(row)) for row in expected(range(RECORDS)))
+        wanted = Counter(canonical(str(row)) for row in expected(range(self._records)))
         missing, added = wanted - lines, lines - wanted
         if missing or added:
             raise RoundError(
@@ -261,6 +344,8 @@ class Course:
             for process in below(self.process.pid):
                 kill(process)
             self.process.wait()
+        if self.cluster is not None:
+            self.cluster.close()
         wait_for_end(self.seen, 10)
 
 

@@ -1,0 +1,161 @@
+"""A standalone Spark cluster on 127.0.0.1: a master and workers, each in a separate process that tests can kill."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flintstream.engine.spark.jvm import _OPENED_PACKAGES, find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+START_SECONDS = 300
+"""How long a process may take to start, on any machine."""
+
+
+def free_port() -> int:
+    """Return an unused port."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
+class Standalone(contextlib.AbstractContextManager["Standalone"]):
+    """Runs until it is closed. Processes that were killed start again on request, under the same address.
+
+    The master keeps what it knows in ``directory``, so that a new one goes on with the running applications.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        workers: int = 2,
+        cores: int = 1,
+        memory: str = "1g",
+        around: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start the cluster and wait until all workers have registered.
+
+        Args:
+            directory: For the logs and the files of Spark.
+            workers: How many workers.
+            cores: The cores of each worker.
+            memory: The memory of each worker.
+            around: A command that runs the command of a worker, such as ``unshare``.
+            environment: Further environment variables of all processes.
+        """
+        import pyspark
+
+        self.directory = directory
+        self.around = list(around)
+        self.url = f"spark://127.0.0.1:{free_port()}"
+        home = Path(pyspark.__file__).parent
+        self._environment = {
+            **os.environ,
+            "SPARK_HOME": str(home),
+            "SPARK_SCALA_VERSION": next((home / "jars").glob("spark-core_*")).name[len("spark-core_") :][:4],
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+            **(environment or {}),
+        }
+        # Without Spark's launcher, which is another JVM, and with quick starts rather than quick code.
+        self._launcher = [find_java(), "-cp", f"{home / 'jars'}{os.sep}*", "-Xmx512m", "-XX:+UseSerialGC"]
+        self._launcher += ["-XX:TieredStopAtLevel=1", "-XX:+IgnoreUnrecognizedVMOptions"]
+        self._launcher += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED_PACKAGES]
+        self._size = ["--cores", str(cores), "--memory", memory]
+        self.master: subprocess.Popen[bytes] | None = None
+        self.workers: list[subprocess.Popen[bytes] | None] = [None] * workers
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            self.start_master()
+            for number in range(workers):
+                self._start_worker(number)
+            self._wait(lambda: all(map(self._registered, range(workers))), "not all workers register")
+        except BaseException:
+            self.close()
+            raise
+
+    def start_master(self) -> None:
+        """Start the master, after :meth:`kill_master` too, and wait until it listens."""
+        port = int(self.url.rpartition(":")[2])
+        recovery = {"recoveryMode": "FILESYSTEM", "recoveryDirectory": self.directory / "recovery"}
+        options = [f"-Dspark.deploy.{key}={value}" for key, value in recovery.items()]
+        self.master = self._start("master", [*options, "org.apache.spark.deploy.master.Master"], ["--port", str(port)])
+        self._wait(lambda: _listens(port), "the master does not listen")
+
+    def start_worker(self, number: int) -> None:
+        """Start a worker, after :meth:`kill_worker` too, and wait until it has registered."""
+        before = self._registered(number)
+        self._start_worker(number)
+        self._wait(lambda: self._registered(number) > before, f"worker {number} does not register")
+
+    def _start_worker(self, number: int) -> None:
+        arguments = [*self._size, "-d", str(self.directory / f"work-{number}"), self.url]
+        name, program = f"worker-{number}", ["org.apache.spark.deploy.worker.Worker"]
+        self.workers[number] = self._start(name, program, arguments, self.around)
+
+    def kill_master(self) -> None:
+        """Kill the master; executors and drivers live on."""
+        if self.master is not None:
+            self.master.kill()
+            self.master.wait()
+
+    def kill_worker(self, number: int) -> None:
+        """Kill a worker. Its executors notice and end."""
+        process = self.workers[number]
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def __exit__(self, *_: object) -> None:
+        """Stop all processes."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop all processes."""
+        processes = [process for process in (*self.workers, self.master) if process is not None]
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(30)
+            process.kill()
+            process.wait()
+
+    def log(self, name: str) -> str:
+        """Return what ``master`` or ``worker-0`` has logged."""
+        path = self.directory / f"{name}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def _registered(self, number: int) -> int:
+        return self.log(f"worker-{number}").count("Successfully registered with master")
+
+    def _start(
+        self, name: str, program: Sequence[str], arguments: Sequence[str], around: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        address = ["--host", "127.0.0.1", "--webui-port", "0"]
+        command = [*around, *self._launcher, *program, *address, *arguments]
+        with (self.directory / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)  # noqa: S603
+
+    def _wait(self, done: Callable[[], bool], what: str) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not done():
+            if time.monotonic() > until:
+                raise TimeoutError(f"{what} after {START_SECONDS} s, see {self.directory}")
+            time.sleep(0.05)
+
+
+def _listens(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
