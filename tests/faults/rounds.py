@@ -43,8 +43,8 @@ VICTIMS = {
     "cluster": ("worker", "executor", "driver", "tree"),
     "standalone": ("worker", "executor", "driver", "node", "master"),
 }
-"""``driver`` is the program's own process, ``tree`` all processes of the job at once. ``node`` is a worker of the cluster
-with its executor, ``decommissioned`` an executor that is asked to leave."""
+"""``driver`` is the program's own process, ``tree`` all processes of the job at once. ``node`` is a worker of
+the cluster with its executor, ``decommissioned`` an executor that is asked to leave."""
 
 SESSIONS = {
     "own": {},
