@@ -1,45 +1,6 @@
 """Keyed state (PyFlink's ``pyflink.datastream.state``)."""
 
-from __future__ import annotations
+from flintstream.contracts import state as _state
+from flintstream.contracts.state import *  # noqa: F403 - one list of names, in contracts
 
-from flintstream.contracts.state import (
-    AggregatingState,
-    AggregatingStateDescriptor,
-    AppendingState,
-    BroadcastState,
-    ListState,
-    ListStateDescriptor,
-    MapState,
-    MapStateDescriptor,
-    MergingState,
-    OperatorStateStore,
-    ReadOnlyBroadcastState,
-    ReducingState,
-    ReducingStateDescriptor,
-    State,
-    StateDescriptor,
-    StateTtlConfig,
-    ValueState,
-    ValueStateDescriptor,
-)
-
-__all__ = [
-    "AggregatingState",
-    "AggregatingStateDescriptor",
-    "AppendingState",
-    "BroadcastState",
-    "ListState",
-    "ListStateDescriptor",
-    "MapState",
-    "MapStateDescriptor",
-    "MergingState",
-    "OperatorStateStore",
-    "ReadOnlyBroadcastState",
-    "ReducingState",
-    "ReducingStateDescriptor",
-    "State",
-    "StateDescriptor",
-    "StateTtlConfig",
-    "ValueState",
-    "ValueStateDescriptor",
-]
+__all__ = _state.__all__
