@@ -177,7 +177,7 @@ class Attempt:
             request, limit = self._snapshot_request(savepoint)
             reports = self._reports(splits, request, limit, savepoint)
             if self.epochs:  # the first epoch also starts the workers
-                self.sources.pace.observe(self.clock.now_ms() - started)
+                self.sources.observe(self.clock.now_ms() - started, reports)
             self._take_over(reports)
             if savepoint is not None and request is not None:
                 self._complete_savepoint(savepoint, request, reports)
@@ -198,7 +198,7 @@ class Attempt:
         limit = pace.limit_ms
         if due is None or self.subtasks.left:
             return None, limit
-        until_due = max(due if limit is None else min(due, limit), SHORTEST_MS)
+        until_due = max(due if limit is None else min(due, limit), pace.least_ms)
         # Take the checkpoint at the end of an epoch that is likely to last until then; a shorter one ends too early.
         return self.checkpoints.request(now) if due <= pace.last_ms else None, until_due
 

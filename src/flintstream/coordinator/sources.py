@@ -9,7 +9,7 @@ from flintstream.checkpoint import codec
 from flintstream.coordinator.enumerators import NamedEnumerator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from flintstream.checkpoint.metadata import Metadata
     from flintstream.coordinator.job import Job
@@ -32,6 +32,7 @@ class Sources:
         self._chains = {node.id: chain for chain in plan.chains for node in chain.nodes if node.id in job.sources}
         self._uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes if node.id in job.sources}
         self._levels = {chain.id: chain.level for chain in plan.chains}
+        self._receiving = {chain.id for chain in plan.chains if chain.inputs}
         self._turns = dict.fromkeys(job.sources, 0)
         """Source -> the subtask that gets the next split."""
         self._progress: dict[int, list[Any]] = {}
@@ -123,11 +124,21 @@ class Sources:
 
     def learn(self, reports: Collection[Report], *, left: bool) -> None:
         """Tell the pace how fast sources and the operators behind them are. ``left``: some input is still waiting."""
-        spent: dict[int, float] = {}
+        spent = self._spent(report for report in reports if report.chain in self._receiving)
         read = 0
+        for report in reports:
+            read = max(read, sum(told.records for told in report.nodes if told.node in self._enumerators))
+        slow = any(report.slow for report in reports)
+        self.pace.learn(read, spent, slow=slow, left=left)
+
+    def observe(self, epoch_ms: int, reports: Iterable[Report]) -> None:
+        """Tell the pace how long an epoch took."""
+        self.pace.observe(epoch_ms, self._spent(reports))
+
+    def _spent(self, reports: Iterable[Report]) -> float:
+        """Return the time (ms) that the slowest subtask of each superstep needed, in total."""
+        spent: dict[int, float] = {}
         for report in reports:
             level = self._levels[report.chain]
             spent[level] = max(spent.get(level, 0.0), report.spent_ms)
-            read = max(read, sum(told.records for told in report.nodes if told.node in self._enumerators))
-        slow = any(report.slow for report in reports)
-        self.pace.learn(read, sum(spent.values()), slow=slow, left=left)
+        return sum(spent.values())

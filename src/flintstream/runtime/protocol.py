@@ -174,7 +174,7 @@ class Report:
     left: tuple[Item, ...] = ()
     """Input that did not fit into the epoch; the subtask needs it back in the next epoch."""
     spent_ms: float = 0
-    """The time that a subtask took for input from other subtasks."""
+    """The time that a subtask took to read its sources and to process its input."""
     slow: bool = False
     """Whether that time was long for the number of records."""
     snapshot_error: str = ""

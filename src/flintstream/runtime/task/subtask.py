@@ -141,7 +141,7 @@ class Subtask:
             pieces=pieces,
             state_ms=state_ms,
             left=tuple(self.input.left),
-            spent_ms=spent * 1000 if self.chain.inputs else 0,
+            spent_ms=spent * 1000,
             slow=spent > SLOW_EPOCH_SECONDS and fed > 0 and is_slow(fed, spent),
             snapshot_error=snapshot_error,
         )
