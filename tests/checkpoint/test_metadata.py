@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
-from flintstream.checkpoint.metadata import Metadata, from_bytes, to_bytes
+import pytest
+
+from flintstream.checkpoint.metadata import ChainState, Metadata, NativeFile, StatePiece, from_bytes, to_bytes
+from flintstream.errors import CorruptCheckpointError
 
 
 def test_the_file_calls_the_purpose_kind():
@@ -14,3 +17,12 @@ def test_the_file_calls_the_purpose_kind():
     assert content["kind"] == "savepoint"
     assert "purpose" not in content
     assert from_bytes(data, "here") == metadata
+
+
+@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../b", "a\0b"])
+@pytest.mark.parametrize("native", [False, True])
+def test_paths_that_lead_out_of_the_checkpoint_are_refused(path, native):
+    piece = StatePiece(native=(NativeFile("uid/1.sst", path, 1, ""),)) if native else StatePiece(path)
+    data = to_bytes(Metadata("savepoint", 7, "id", "job", 0, "1.0", (ChainState((), ((piece,),)),)))
+    with pytest.raises(CorruptCheckpointError, match="is not a path within a store"):
+        from_bytes(data, "here")

@@ -130,6 +130,25 @@ def test_generated_uids_do_not_change_when_something_is_added_to_the_program():
     assert uids(more=False) <= uids(more=True)
 
 
+@pytest.mark.parametrize("setting", ["uid", "name"])
+def test_a_uid_or_name_with_half_a_surrogate_pair_is_refused(env, setting):
+    getattr(numbers(env).map(lambda x: x).name("doubled"), setting)("\ud800").print()
+    with pytest.raises(PlanError, match=r"'\\ud800', has half a surrogate pair"):
+        env.execute("job")
+
+
+def test_a_job_name_with_half_a_surrogate_pair_is_refused(env):
+    numbers(env).print()
+    with pytest.raises(PlanError, match=r"the name of the job, 'job \\udfff', has half a surrogate pair"):
+        env.execute("job \udfff")
+
+
+def test_a_uid_that_is_not_text_is_refused(env):
+    numbers(env).map(lambda x: x).name("doubled").uid(7).print()
+    with pytest.raises(PlanError, match="the uid of operator 'doubled' must be a str, but got 7 of type int"):
+        env.execute("job")
+
+
 def test_uids_must_be_unique(env):
     numbers(env).map(lambda x: x).uid("twice").map(lambda x: x).uid("twice")
     with pytest.raises(PlanError, match="same uid 'twice'"):

@@ -170,6 +170,32 @@ def test_databases_of_dead_workers_are_removed_those_of_living_ones_are_not(tmp_
     assert not directory.exists()
 
 
+def test_a_directory_is_kept_while_its_process_replaces_the_database(tmp_path):
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from flintstream.state.rocksdb.directories import new_directory\n"
+        "database = Path(new_directory([sys.argv[1]]), 'db-0')\n"
+        "database.mkdir()\n"
+        "Path(database, 'LOCK').touch()\n"  # nothing holds it, as between two databases
+        "print('open', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    path = os.pathsep.join(path for path in sys.path if path)
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-c", program, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"open\n"
+        remove_abandoned(tmp_path)
+        assert len(list(tmp_path.glob("*/db-0/LOCK"))) == 1
+    remove_abandoned(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_directory_without_a_database_yet_is_left_alone(tmp_path):
     fresh = tmp_path / "flintstream-rocksdb-1-x"
     fresh.mkdir()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import CorruptCheckpointError
+from flintstream.storage.paths import check_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -212,5 +213,7 @@ def _metadata(content: dict[str, Any]) -> Metadata:
 def _piece(members: dict[str, Any]) -> StatePiece:
     inline = members["inline"]
     native = tuple(NativeFile(**file) for file in members["native"])
+    for path in (members["path"], *(file.path for file in native)):
+        check_path(path)
     content = None if inline is None else base64.b64decode(inline)
     return StatePiece(**{**members, "inline": content, "native": native, "operators": tuple(members["operators"])})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
 from flintstream.graph.frozen import frozen
+from flintstream.graph.stream_graph import check_text
 from flintstream.runtime.exchange.partitioners import (
     ForwardPartitioner,
     KeyGroupPartitioner,
@@ -227,8 +228,10 @@ def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettin
     """Convert an optimized stream graph to the list of supersteps that an engine runs in order.
 
     Raises:
+        PlanError: The name is not text.
         UnpicklableError: A function cannot be pickled; the message names the operator.
     """
+    check_text(job_name, "the name of the job")
     groups = chains_of(graph)
     chain_ids = {node.id: number for number, group in enumerate(groups) for node in group}
     # By position: a stream that is united with itself has two equal edges.

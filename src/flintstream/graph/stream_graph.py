@@ -127,7 +127,8 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
     """Replace the virtual steps of a program with edges.
 
     Raises:
-        PlanError: The program has no operator, BATCH mode has an unbounded source, or a required uid is missing.
+        PlanError: The program has no operator, BATCH mode has an unbounded source, a required uid is missing, or a name
+            or uid is not text.
     """
     order: list[Transformation] = []
     seen: set[int] = set()
@@ -148,6 +149,10 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
     for transformation in physical:
         for number, given in enumerate(transformation.inputs):
             edges.extend(_edges(given, transformation.id, number, None))
+    for transformation in physical:
+        check_text(transformation.name, "the name of an operator")
+        if transformation.uid is not None:
+            check_text(transformation.uid, f"the uid of operator '{transformation.name}'")
     nodes = [_node(t, frozenset(tags.get(t.id, ()))) for t in physical]
     without = [node.name for node in nodes if node.uid is None and node.uid_hash is None]
     if without and not settings.auto_uids:
@@ -156,6 +161,20 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
             f"{names} must have a uid, because disable_auto_generated_uids() was called: set it with uid('...')"
         )
     return StreamGraph(tuple(nodes), tuple(edges), batch=_is_batch(nodes, settings), settings=settings)
+
+
+def check_text(value: str, what: str) -> None:
+    """Check that a name can be written to files and messages.
+
+    Raises:
+        PlanError: It cannot.
+    """
+    if not isinstance(value, str):
+        raise PlanError(f"{what} must be a str, but got {value!r} of type {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PlanError(f"{what}, {value!r}, has half a surrogate pair, which UTF-8 cannot encode") from None
 
 
 def _visit(transformation: Transformation, order: list[Transformation], seen: set[int]) -> None:

@@ -91,6 +91,31 @@ def test_a_file_goes_on_over_epochs_and_processes_and_appears_when_it_is_committ
     assert records_of(TEXT, base) == ["", "1", "22", "333", "4444"]
 
 
+class ByValue(BucketAssigner):
+    def get_bucket_id(self, element, context):
+        return element
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("bucket", ["..", "../other", "a/../../other", "/../other", "a\0b"])
+def test_a_bucket_that_leads_out_of_the_base_path_is_refused(bucket, plain, tmp_path):
+    base = str(tmp_path / "out") if plain else f"local://{tmp_path}/out"
+    writer = open_writer(FileSink.for_row_format(base, Lines()).with_bucket_assigner(ByValue()).build())
+    with pytest.raises(ValueError, match=r"leads out of .*the bucket assigner must return a path below it"):
+        writer.write([bucket], None)
+    assert not list(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_buckets_are_paths_below_the_base_path(plain, tmp_path):
+    base = str(tmp_path / "out") if plain else f"local://{tmp_path}/out"
+    writer = open_writer(FileSink.for_row_format(base, Lines()).with_bucket_assigner(ByValue()).build())
+    writer.write(["", ".", "a", "/a", "a/b", "a/../b", "..."], None)
+    writer.prepare_commit(end_of_input=True)
+    found = {path.parent for path in tmp_path.rglob("*") if path.is_file()}
+    assert found == {tmp_path / "out" / part for part in ("", "a", "a/b", "b", "...")}
+
+
 def test_bulk_files_are_spooled_in_pieces(base, monkeypatch):
     monkeypatch.setattr(recoverable_remote, "KEPT_BYTES", 10)
     monkeypatch.setattr(recoverable_remote, "PIECE_BYTES", 200)

@@ -6,6 +6,7 @@ visible once it is committed. Opening a file of an earlier epoch or process reco
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -143,6 +144,27 @@ def gone(known: OpenFile) -> FileNotFoundError:
         f"{known.path} (later {known.target}), which this job was writing, does not exist any more: it was removed, "
         "or the job was started from a checkpoint that is older than its last one"
     )
+
+
+def bucket_path(bucket: str, base: str) -> str:
+    """Return the normalized path of a bucket below ``base``, ``.`` for ``base`` itself.
+
+    Raises:
+        TypeError: The bucket is not a string.
+        ValueError: The bucket is not below ``base``. Its name may come from a record, so this is a security check.
+
+    >>> bucket_path("2026/a/../b", "/out"), bucket_path("", "/out")
+    ('2026/b', '.')
+    >>> bucket_path("../../etc", "/out")
+    Traceback (most recent call last):
+    ValueError: the bucket '../../etc' leads out of /out: the bucket assigner must return a path below it
+    """
+    if not isinstance(bucket, str):
+        raise TypeError(f"the bucket assigner must return a string, but it returned {bucket!r}")
+    path = posixpath.normpath(bucket.lstrip("/"))
+    if path.split("/")[0] == ".." or "\0" in path:
+        raise ValueError(f"the bucket {bucket!r} leads out of {base}: the bucket assigner must return a path below it")
+    return path
 
 
 def check_within(path: str, base: str, *, within: bool) -> None:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from flintstream.connectors.files.recoverable import PreparedFile, check_within, gone
+from flintstream.connectors.files.recoverable import PreparedFile, bucket_path, check_within, gone
 from flintstream.storage.local import AppendedFile, complete, cut, sync_entries, too_short
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class LocalRecoverableWriter:
 
     def directory(self, bucket: str) -> str:
         """Create the directory of a bucket and return it."""
-        directory = os.path.normpath(f"{self.base}/{bucket}")
+        directory = os.path.normpath(f"{self.base}/{bucket_path(bucket, self.base)}")
         os.makedirs(directory, exist_ok=True)  # noqa: PTH103
         self._touched.add(directory)
         return directory

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import io
-import posixpath
 import tempfile
 import uuid
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from flintstream.connectors.files.recoverable import PreparedFile, check_within, gone
+from flintstream.connectors.files.recoverable import PreparedFile, bucket_path, check_within, gone
 from flintstream.storage.local import too_short
 from flintstream.storage.remote import COPYING_STORES, move, reach, size_of
 
@@ -40,8 +39,8 @@ class RemoteRecoverableWriter:
 
     def directory(self, bucket: str) -> str:
         """Return the URI of a bucket's directory; create it unless the store has no directories."""
-        below = posixpath.normpath(f"/{bucket}").rstrip("/")
-        directory = self.base + below
+        below = bucket_path(bucket, self.base)
+        directory = self.base if below == "." else f"{self.base}/{below}"
         if self._protocol not in COPYING_STORES:
             system, place = reach(directory)
             system.makedirs(place, exist_ok=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.checkpoint.metadata import NativeFile
 from flintstream.errors import CorruptCheckpointError
 from flintstream.options.rocksdb import TRANSFER_THREADS
+from flintstream.storage.paths import check_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,8 +73,13 @@ def download(
     """Download the files of one operator, as returned by :func:`files_of`, to a directory.
 
     Raises:
-        CorruptCheckpointError: A file is missing or its content has changed.
+        CorruptCheckpointError: A file is missing, its content has changed, or its name leads out of the directory.
     """
+    for file in files:
+        try:
+            check_path(file.name)
+        except ValueError as error:
+            raise CorruptCheckpointError(store.uri(file.path), f"the metadata gives it a bad name: {error}") from None
 
     def fetch(file: NativeFile) -> None:
         target = Path(directory, file.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.checkpoint.codec import decode_one
 from flintstream.errors import CorruptCheckpointError
 from flintstream.state.backend import PIECE, Change
-from flintstream.state.rocksdb.directories import new_directory
+from flintstream.state.rocksdb.directories import new_directory, remove_directory
 from flintstream.state.rocksdb.options import RocksDBOptions
 from flintstream.state.rocksdb.rows import Layout, place_of
 from flintstream.state.rocksdb.store import Store
@@ -37,7 +36,7 @@ class RocksDBFiles:
             self._store.restore(directory)
             tables, _ = self._store.read_catalogue()
         except Exception as error:
-            shutil.rmtree(self._store.directory, ignore_errors=True)
+            remove_directory(str(self._store.directory))
             raise CorruptCheckpointError(directory, f"it holds no state of operator {operator}: {error}") from error
         self._layouts = {number: Layout(info, number, lambda _: 0) for number, info in tables.items()}
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.errors import MissingDependencyError
 from flintstream.state.backend import TableInfo
+from flintstream.state.rocksdb.directories import remove_directory
 from flintstream.state.rocksdb.rows import LAST_GROUP, first_of, place_of
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Store:
     def close(self) -> None:
         """Close the database and remove its directory."""
         self._shut()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        remove_directory(str(self.directory))
 
 
 def _held(found: Iterator[tuple[bytes, bytes]], options: Any) -> Iterator[tuple[bytes, bytes]]:  # noqa: ARG001
