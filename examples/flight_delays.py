@@ -19,7 +19,7 @@ import importlib.util
 import io
 import tempfile
 import zipfile
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 from flintstream.common import Duration, Encoder, Row, Time, Types, WatermarkStrategy
@@ -114,7 +114,7 @@ class Statistics(AggregateFunction):
 class DailyLine(ProcessWindowFunction):
     def process(self, key, context, elements):
         [(flights, cancelled, total, worst)] = elements
-        day = datetime.fromtimestamp(context.window().start / 1000, UTC)
+        day = datetime.fromtimestamp(context.window().start / 1000, timezone.utc)
         flown = flights - cancelled
         mean = f"{total / flown:.2f}" if flown else ""
         return [f"{day:%Y-%m-%d},{key},{flights},{cancelled},{mean},{'' if worst is None else worst}"]
@@ -144,7 +144,7 @@ class Silence(KeyedProcessFunction):
             self.last.update(timestamp)
             ctx.timer_service().register_event_time_timer(timestamp + self.silence)
         elif self.last.value() == timestamp - self.silence:
-            last = datetime.fromtimestamp(self.last.value() / 1000, UTC)
+            last = datetime.fromtimestamp(self.last.value() / 1000, timezone.utc)
             yield f"{ctx.get_current_key()} silent since {last:%Y-%m-%d %H:%M}"
 
 

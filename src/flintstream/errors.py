@@ -6,6 +6,7 @@ user code. If PyFlink raises a built-in exception for the same mistake, the exce
 
 from __future__ import annotations
 
+import sys
 import threading
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -27,9 +28,11 @@ __all__ = [
     "UnpicklableError",
     "UnsupportedByDesignError",
     "UserCodeError",
+    "add_note",
     "as_exception",
     "expect_no_interrupt",
     "is_interrupt",
+    "notes",
     "optional_module",
     "shorten",
 ]
@@ -50,6 +53,25 @@ def shorten(value: object, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
+def add_note(error: BaseException, note: str) -> None:
+    """Add a note to an exception, also on Python 3.10, which keeps notes but does not print them."""
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+    else:
+        error.__notes__ = [*notes(error), note]  # type: ignore[attr-defined,unused-ignore]
+
+
+def notes(error: BaseException) -> list[str]:
+    """Return the notes of an exception.
+
+    >>> error = ValueError("wrong")
+    >>> add_note(error, "in line 3")
+    >>> notes(error), notes(ValueError())
+    (['in line 3'], [])
+    """
+    return list(getattr(error, "__notes__", ()))
+
+
 def as_exception(error: BaseException) -> Exception:
     """Return an exception to raise for a failure of user code, with the original as its ``__cause__`` if it differs.
 
@@ -67,8 +89,8 @@ def as_exception(error: BaseException) -> Exception:
         message = f": {error}" if str(error) else ""
         told = RuntimeError(f"the function raised {type(error).__name__}{message}")
     told.__cause__ = error
-    for note in getattr(error, "__notes__", ()):
-        told.add_note(note)
+    for note in notes(error):
+        add_note(told, note)
     return told.with_traceback(error.__traceback__)
 
 

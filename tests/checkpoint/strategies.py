@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
 zones = st.one_of(
     st.none(),
-    st.sampled_from([dt.UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")]),
+    st.sampled_from([dt.timezone.utc, ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")]),
     st.builds(dt.timezone, st.timedeltas(dt.timedelta(hours=-23), dt.timedelta(hours=23))),
     st.just(dt.timezone(dt.timedelta(hours=2), "CEST")),
 )

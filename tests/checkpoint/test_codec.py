@@ -98,9 +98,8 @@ def test_instances_of_classes_that_cannot_be_imported_come_back():
 
 
 def test_plain_data_can_be_read_without_pickle():
-    block = [
-        (1, "a", None, [2.5, {"x": (3,)}], Decimal(1), dt.datetime(2024, 1, 1, tzinfo=dt.UTC), Row(a={4}), Colour.BLUE)
-    ]
+    moment = dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc)
+    block = [(1, "a", None, [2.5, {"x": (3,)}], Decimal(1), moment, Row(a={4}), Colour.BLUE)]
     assert decode(encode(block), allow_pickle=False) == block
     assert decode_one(encode_one(block), allow_pickle=False) == block
 

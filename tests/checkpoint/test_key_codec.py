@@ -64,9 +64,9 @@ NOON = dt.datetime(2024, 7, 1, 12)
     [
         (P(1, 2), (1, 2)), (Point(1, "x"), P(1.0, "x")), (np.int64(5), 5), (np.float64(0.5), 0.5), (np.str_("s"), "s"),
         (Level.LOW, 1), (1 + 0j, 1), (float("nan"), float("nan")), (np.int32(1), True),
-        (NOON.replace(tzinfo=dt.UTC), NOON.replace(hour=14, tzinfo=ZoneInfo("Europe/Berlin"))),
+        (NOON.replace(tzinfo=dt.timezone.utc), NOON.replace(hour=14, tzinfo=ZoneInfo("Europe/Berlin"))),
         (NOON, NOON.replace(fold=1)),
-        (dt.time(12, tzinfo=dt.UTC), dt.time(14, tzinfo=dt.timezone(dt.timedelta(hours=2)))),
+        (dt.time(12, tzinfo=dt.timezone.utc), dt.time(14, tzinfo=dt.timezone(dt.timedelta(hours=2)))),
         (Row(a=1, b=2), Row(b=2.0, a=True)), (Row(1, "x"), Row(1.0, "x")), (TimeWindow(0, 5), TimeWindow(0, 5)),
     ],
 )  # fmt: skip
@@ -78,7 +78,7 @@ def test_one_key_in_two_spellings(left, right):
     ("left", "right"),
     [
         (TimeWindow(0, 5), (0, 5)), (CountWindow(1), 1), (Row(1), (1,)), (Row(1), Row(a=1)), ("1", 1), (b"a", "a"),
-        (Row(1), Row.of_kind(RowKind.DELETE, 1)), (NOON, NOON.replace(tzinfo=dt.UTC)), (NOON, NOON.date()),
+        (Row(1), Row.of_kind(RowKind.DELETE, 1)), (NOON, NOON.replace(tzinfo=dt.timezone.utc)), (NOON, NOON.date()),
         (0.1, Decimal("0.1")),
         (Colour.RED, Colour.BLUE), (Fraction(1, 3), Fraction(2, 3)), ((1, (2,)), ((1, 2),)), (1j, 1), ((), None),
         ("", None), (dt.timedelta(1), 86400), (frozenset(), ()),

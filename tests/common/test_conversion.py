@@ -25,7 +25,7 @@ INTEGER_BITS = {Types.BYTE(): 8, Types.SHORT(): 16, Types.INT(): 32, Types.LONG(
 PAIR = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])
 
 
-class Color(str, enum.Enum):  # noqa: UP042 - as most programs write it
+class Color(str, enum.Enum):
     RED = "red"
 
 
@@ -89,9 +89,9 @@ def convert(type_info: TypeInformation, value: object) -> object:
         (Types.CHAR(), "x", "x"),
         (Types.SQL_DATE(), dt.datetime(2020, 2, 3, 5), dt.date(2020, 2, 3)),
         (Types.SQL_TIME(), dt.time(1, 2, 3, 456789), dt.time(1, 2, 3, 456000)),
-        (Types.SQL_TIME(), dt.time(1, 2, 3, tzinfo=dt.UTC), dt.time(1, 2, 3)),
+        (Types.SQL_TIME(), dt.time(1, 2, 3, tzinfo=dt.timezone.utc), dt.time(1, 2, 3)),
         (Types.SQL_TIMESTAMP(), dt.datetime(2020, 2, 3, 4, 5, 6, 123456), dt.datetime(2020, 2, 3, 4, 5, 6, 123456)),
-        (Types.SQL_TIMESTAMP(), dt.datetime(2020, 2, 3, 4, tzinfo=dt.UTC), dt.datetime(2020, 2, 3, 4)),
+        (Types.SQL_TIMESTAMP(), dt.datetime(2020, 2, 3, 4, tzinfo=dt.timezone.utc), dt.datetime(2020, 2, 3, 4)),
         (Types.INSTANT(), Instant(1, 123456789), Instant(1, 123456789)),
         (Types.TUPLE([Types.INT(), Types.FLOAT()]), (1, 0.1), (1, 0.10000000149011612)),
         (Types.TUPLE([Types.INT(), Types.STRING()]), [1, "a"], (1, "a")),

@@ -270,8 +270,8 @@ def test_narrowing_keeps_what_is_narrow(value: float):
 
 @given(st.datetimes(min_value=dt.datetime(1, 1, 1), max_value=dt.datetime(9999, 12, 31)))
 def test_the_text_of_an_instant_is_its_date_and_time(moment: dt.datetime):
-    moment = moment.replace(tzinfo=dt.UTC)
-    delta = moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    moment = moment.replace(tzinfo=dt.timezone.utc)
+    delta = moment - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
     seconds, micros = divmod(delta // dt.timedelta(microseconds=1), 1_000_000)
     text = Types.INSTANT().stringify(Instant(seconds, micros * 1000))
     assert dt.datetime.fromisoformat(text) == moment

@@ -5,7 +5,7 @@ import pickle
 import random
 import re
 import tempfile
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def hidden(base):
 
 
 def test_one_epoch_gives_a_finished_file_in_a_bucket_named_by_the_hour(tmp_path, monkeypatch):
-    moment = datetime(2013, 1, 2, 3, 59, tzinfo=UTC).timestamp()
+    moment = datetime(2013, 1, 2, 3, 59, tzinfo=timezone.utc).timestamp()
     monkeypatch.setattr("flintstream.connectors.files.sink.time.time", lambda: moment)
     sink = (
         FileSink.for_row_format(f"file://{tmp_path}/out", Lines())
@@ -507,7 +507,8 @@ def test_every_record_is_in_one_finished_file_whatever_fails(epochs, part_size, 
 )
 def test_java_date_patterns_name_buckets(pattern, text):
     assigner = pickle.loads(pickle.dumps(BucketAssigner.date_time_bucket_assigner(pattern, "UTC")))
-    assert assigner.common_bucket_id(int(datetime(2013, 1, 2, 15, 4, 5, 678000, UTC).timestamp() * 1000)) == text
+    moment = datetime(2013, 1, 2, 15, 4, 5, 678000, timezone.utc)
+    assert assigner.common_bucket_id(int(moment.timestamp() * 1000)) == text
 
 
 @pytest.mark.parametrize(

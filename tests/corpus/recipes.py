@@ -11,7 +11,7 @@ import json
 import random
 import re
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 _PLACE = re.compile(r"\$\{([^}]*)\}")
@@ -44,7 +44,7 @@ class Filler:
         if name == "now":
             return int(time.time() * 1000)
         if name in {"time", "ago"}:
-            then = datetime.now(UTC) - timedelta(seconds=float(rest or 0))
+            then = datetime.now(timezone.utc) - timedelta(seconds=float(rest or 0))
             return then.replace(tzinfo=None).isoformat(timespec="microseconds")
         if name == "int":
             low, high = rest.split()

@@ -29,6 +29,7 @@ from flintstream.datastream.async_retry_predicates import (
     has_exception_predicate,
 )
 from flintstream.datastream.async_retry_strategies import ExponentialBackoffDelayRetryStrategy, FixedDelayRetryStrategy
+from flintstream.errors import notes
 
 anywhere = pytest.mark.parametrize(("mode", "parallelism"), [(mode, p) for mode in MODES for p in (1, 2)])
 MINUTE = Time.minutes(1)
@@ -150,7 +151,7 @@ def test_without_a_timeout_method_a_record_that_takes_too_long_fails_the_job():
     stream = AsyncDataStream.ordered_wait(env.from_collection([1, 2, 3]), Hangs(), Duration.of_millis(50))
     with pytest.raises(TimeoutError) as failure:
         collect(stream)
-    assert failure.value.__notes__ == ["in operator 'async wait operator', subtask 1 while processing 2"]
+    assert notes(failure.value) == ["in operator 'async wait operator', subtask 1 while processing 2"]
 
 
 def test_a_timeout_of_the_functions_own_is_an_error_like_any_other():
@@ -206,7 +207,7 @@ def test_exceptions_are_tried_again_and_the_last_one_fails_the_job():
     assert collect(wait_with(env, [3], function, strategy)) == [(3, 3)]
     with pytest.raises(ConnectionError, match="down") as failure:
         collect(wait_with(env, [4], function, strategy))
-    assert failure.value.__notes__[0].endswith("while processing 4")
+    assert notes(failure.value)[0].endswith("while processing 4")
 
 
 def test_only_exceptions_that_the_predicate_names_are_tried_again():
@@ -243,7 +244,7 @@ def test_a_result_that_is_no_list_fails_the_job_and_names_the_record(produced, s
     stream = AsyncDataStream.ordered_wait(env.from_collection(["record"]), Wrong(), MINUTE)
     with pytest.raises(RuntimeError, match=f"must be a list, but got {shown}: .*'async_invoke'.*'Wrong'") as failure:
         collect(stream)
-    assert failure.value.__notes__[0].endswith("while processing 'record'")
+    assert notes(failure.value)[0].endswith("while processing 'record'")
 
 
 def test_after_a_failure_nothing_keeps_running():

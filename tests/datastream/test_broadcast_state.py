@@ -19,6 +19,7 @@ from tests.engine.sources import PacedSource
 from flintstream.common import Types
 from flintstream.datastream import BroadcastProcessFunction, KeyedBroadcastProcessFunction, MapFunction
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
+from flintstream.errors import notes
 
 NAMES = MapStateDescriptor("names", Types.LONG(), Types.STRING())
 SEEN = MapStateDescriptor("seen", Types.STRING(), Types.LONG())
@@ -299,7 +300,7 @@ def test_an_exception_names_the_broadcast_record():
     stream = env.from_collection([1]).connect(env.from_collection([(1, "one")]).broadcast(NAMES)).process(Fails())
     with pytest.raises(LookupError) as failure:
         collect(stream.name("naming"))
-    assert failure.value.__notes__ == ["in operator 'naming', subtask 1 while processing (1, 'one')"]
+    assert notes(failure.value) == ["in operator 'naming', subtask 1 while processing (1, 'one')"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from flintstream.datastream import (
     OutputTag,
 )
 from flintstream.datastream.state import ListStateDescriptor, ValueStateDescriptor
+from flintstream.errors import notes
 
 anywhere = pytest.mark.parametrize(("mode", "parallelism"), [(mode, p) for mode in MODES for p in (1, 2)])
 
@@ -257,7 +258,7 @@ def test_an_exception_names_the_record_of_the_second_stream():
     stream = env.from_collection([0]).connect(env.from_collection([1, 0])).map(Inverse())
     with pytest.raises(ZeroDivisionError) as failure:
         collect(stream)
-    assert failure.value.__notes__ == ["in operator 'Co-Map', subtask 1 while processing 0"]
+    assert notes(failure.value) == ["in operator 'Co-Map', subtask 1 while processing 0"]
 
 
 def test_state_needs_both_streams_keyed():

@@ -32,7 +32,7 @@ SCHEMA = (
 )
 VALUES = (
     *(True, -128, -(1 << 15), -(1 << 31), -(1 << 63), 0.5, 0.1, "ä", b"\x00\xff"),
-    *(Decimal("-12345678.25"), dt.date(1000, 1, 2), dt.datetime(1969, 12, 31, 23, 59, 59, 1, dt.UTC)),
+    *(Decimal("-12345678.25"), dt.date(1000, 1, 2), dt.datetime(1969, 12, 31, 23, 59, 59, 1, dt.timezone.utc)),
     *(dt.datetime(1900, 1, 1, 0, 0, 0, 123456), [1, None], {"k": [Decimal("1.5"), None]}, (1, ("q",)), "dotted"),
 )
 PAGE = Path(__file__).parents[2] / "docs" / "dataframes.md"

@@ -17,7 +17,7 @@ from flintstream.datastream.state import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
-from flintstream.errors import JobCancelledError, PlanError
+from flintstream.errors import JobCancelledError, PlanError, notes
 
 NO_WATERMARKS = WatermarkStrategy.no_watermarks()
 
@@ -145,7 +145,7 @@ def test_a_users_exception_comes_back_with_the_operator_and_the_record(make_env)
         env.execute()
     assert "operator 'invert', subtask 1 while processing 3" in str(failure.value.__cause__)
     assert "in map\n    return 1 / (value - 3)" in str(failure.value.__cause__)
-    assert failure.value.__notes__ == ["in operator 'invert', subtask 1 while processing 3"]
+    assert notes(failure.value) == ["in operator 'invert', subtask 1 while processing 3"]
 
 
 def test_the_environment_runs_again_after_a_failure(make_env):

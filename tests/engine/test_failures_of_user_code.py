@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,11 @@ KINDS = [
     GeneratorExit(),
     SystemExit(3),
     Own("mine"),
-    BaseExceptionGroup("several", [Own("one")]),
     ValueError("wrong"),
     OSError("no such thing"),
 ]
+if sys.version_info >= (3, 11):
+    KINDS.append(BaseExceptionGroup("several", [Own("one")]))  # noqa: F821
 
 
 class Bomb:

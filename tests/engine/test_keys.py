@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 
@@ -46,7 +46,7 @@ class Level(enum.IntEnum):
 
 
 def test_equal_keys_of_different_types_meet_in_one_subtask(make_env):
-    noon = datetime(2020, 1, 1, 12, tzinfo=UTC)
+    noon = datetime(2020, 1, 1, 12, tzinfo=timezone.utc)
     half, one, twelve = (
         [0.5, Decimal("0.5"), Fraction(1, 2)],
         [1, Level.LOW, 1.0, True, Decimal(1)],

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import flintstream
-from flintstream.errors import UserCodeError
+from flintstream.errors import UserCodeError, notes
 
 SCRIPTS = Path(__file__).parents[1] / "conformance" / "scripts"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(flintstream.__file__).parents[1])}
@@ -100,7 +100,7 @@ def test_what_a_task_cannot_load_is_named(make_env, step, where):
         env.execute()
     assert isinstance(failure.value.__cause__, UserCodeError)
     assert str(failure.value.__cause__).splitlines()[0] == where
-    assert "raised when a task unpickled an object of the class _Unloadable" in failure.value.__notes__
+    assert "raised when a task unpickled an object of the class _Unloadable" in notes(failure.value)
 
 
 def test_state_is_taken_once_for_each_step(make_inline_env):

@@ -25,6 +25,7 @@ from flintstream.datastream.functions import (
 )
 from flintstream.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from flintstream.datastream.window import TumblingEventTimeWindows
+from flintstream.errors import notes
 from flintstream.testing import CollectSink
 
 pytestmark = pytest.mark.slow
@@ -358,7 +359,7 @@ def test_a_slow_function_that_fails_names_its_record(make_inline_env, shape):
     stream.sink_to(CollectSink())
     with pytest.raises(ValueError, match="never") as raised:
         env.execute("fails")
-    assert any("while processing 40" in text for text in raised.value.__notes__)
+    assert any("while processing 40" in text for text in notes(raised.value))
 
 
 def test_metrics_count_each_record_once(make_inline_env):

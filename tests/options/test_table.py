@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import assert_type
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import assert_type
 
 import flintstream
 from flintstream.checkpoint.settings import CheckpointSettings

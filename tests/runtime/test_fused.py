@@ -11,6 +11,7 @@ from tests.datastream.inline import collect, make_env
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
+from flintstream.errors import notes
 from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.task import fused
 from flintstream.runtime.task.fused import compiled
@@ -138,7 +139,7 @@ def test_a_result_that_cannot_be_copied_is_blamed_on_the_function_that_made_it(l
     stream = make_env().from_collection([1]).map(Locks()).name("locks").filter(lambda _: True).map(str)
     with pytest.raises(TypeError, match="cannot pickle") as raised:
         collect(stream)
-    assert raised.value.__notes__ == ["in operator 'locks', subtask 1 while processing 1"]
+    assert notes(raised.value) == ["in operator 'locks', subtask 1 while processing 1"]
     assert loops == [("map", "filter", "map")]
 
 
@@ -179,7 +180,7 @@ def test_a_failure_names_the_function_and_its_record(loops, bad, stamped):
     record = {"first": 1, "keep": 10, "split": 10, "last": 100}[bad]
     with pytest.raises(ValueError, match="no") as raised:
         collect(stream)
-    assert raised.value.__notes__ == [f"in operator '{bad}', subtask 1 while processing {record}"]
+    assert notes(raised.value) == [f"in operator '{bad}', subtask 1 while processing {record}"]
     assert "<flintstream" not in str(raised.value.__cause__)
     assert loops == [("map", "filter", "flat_map", "map")]
 
@@ -194,7 +195,7 @@ def test_a_generator_that_fails_names_its_function():
     stream = make_env().from_collection([7]).flat_map(lambda _: Exploding()).name("split").map(str)
     with pytest.raises(ValueError, match="in the middle") as raised:
         collect(stream)
-    assert raised.value.__notes__ == ["in operator 'split', subtask 1 while processing 7"]
+    assert notes(raised.value) == ["in operator 'split', subtask 1 while processing 7"]
 
 
 def test_what_has_other_consumers_other_inputs_or_side_outputs_is_not_fused(loops):

@@ -10,7 +10,7 @@ import sys
 import uuid
 from collections import namedtuple
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta, timezone
+from datetime import datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -54,7 +54,7 @@ class Word(str):
     __slots__ = ()
 
 
-class Marked(str, enum.Enum):  # noqa: UP042 - not all of these are new
+class Marked(str, enum.Enum):
     YES = "yes"
 
 
@@ -131,7 +131,7 @@ zones = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(mi
 
 @given(st.datetimes(datetime(1902, 1, 1), datetime(2200, 1, 1)), zones)
 def test_an_instant_is_one_key_in_all_time_zones(moment, zone):
-    assert_same_key(moment.replace(tzinfo=UTC), moment.replace(tzinfo=UTC).astimezone(zone))
+    assert_same_key(moment.replace(tzinfo=timezone.utc), moment.replace(tzinfo=timezone.utc).astimezone(zone))
 
 
 def test_first_and_last_moment_have_a_hash_in_every_zone():
@@ -145,7 +145,7 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (time(12, tzinfo=UTC), time(14, tzinfo=timezone(timedelta(hours=2)))),
+        (time(12, tzinfo=timezone.utc), time(14, tzinfo=timezone(timedelta(hours=2)))),
         (datetime(2020, 1, 1), datetime(2020, 1, 1, fold=1)),
         (Pair(1, "a"), (1, "a")),
         (Pair([1], 2), ([1], 2)),

@@ -13,7 +13,7 @@ from flintstream.connectors.sink import WriterContext
 from flintstream.runtime.operators.print_sink import PrintSink
 
 
-class Color(str, enum.Enum):  # noqa: UP042 - as most programs write it
+class Color(str, enum.Enum):
     RED = "red"
 
 

@@ -11,7 +11,7 @@ from flintstream.common import Time, Types
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 from flintstream.datastream import AsyncDataStream, AsyncFunction, OutputTag
 from flintstream.datastream.functions import FlatMapFunction, KeyedProcessFunction, MapFunction, ProcessFunction
-from flintstream.errors import PlanError
+from flintstream.errors import PlanError, notes
 from flintstream.testing.harness import KeyedHarness, OneInputHarness, StreamRecord, Watermark, WatermarkStatus
 
 BIG = OutputTag("big", Types.INT())
@@ -142,7 +142,7 @@ def test_an_error_of_a_function_names_operator_and_record_and_ends_the_harness()
     with OneInputHarness(lambda s: s.map(lambda x: 1 // x).name("divide")) as harness:
         with pytest.raises(ZeroDivisionError) as caught:
             harness.process_element(0)
-        assert caught.value.__notes__ == ["in operator 'divide', subtask 1 while processing 0"]
+        assert notes(caught.value) == ["in operator 'divide', subtask 1 while processing 0"]
         with pytest.raises(RuntimeError, match=r"a function has failed before \(ZeroDivisionError.*initialize_state"):
             harness.process_element(1)
 

@@ -13,6 +13,7 @@ import datetime as dt
 import enum
 import fractions
 import pathlib
+import sys
 import types
 import uuid
 from collections.abc import Callable, Mapping
@@ -25,12 +26,20 @@ from tests.typing_matrix.api import Instant, LocalTimeTypeInfo, Row, RowKind, Ty
 # -- classes as programs have them
 
 
-class Color(str, enum.Enum):  # noqa: UP042 - what StrEnum is for, as most programs write it
+class Color(str, enum.Enum):
     RED = "red"
 
 
-class Fruit(enum.StrEnum):
-    FIG = "fig"
+if sys.version_info >= (3, 11):
+
+    class Fruit(enum.StrEnum):
+        FIG = "fig"
+
+else:
+
+    class Fruit(str, enum.Enum):
+        FIG = "fig"
+        __str__ = str.__str__
 
 
 class Plain(enum.Enum):
@@ -172,14 +181,14 @@ ATOMS: dict[str, Callable[[], Any]] = {
     "time": lambda: dt.time(1, 2, 3),
     "time(ms)": lambda: dt.time(1, 2, 3, 4000),
     "time(us)": lambda: dt.time(1, 2, 3, 4005),
-    "time(utc)": lambda: dt.time(1, 2, 3, tzinfo=dt.UTC),
+    "time(utc)": lambda: dt.time(1, 2, 3, tzinfo=dt.timezone.utc),
     "time(+2)": lambda: dt.time(1, 2, 3, tzinfo=PLUS_2),
     "datetime": lambda: dt.datetime(2020, 2, 3, 4, 5, 6),
     "datetime(midnight)": lambda: dt.datetime(2020, 2, 3),
     "datetime(ms)": lambda: dt.datetime(2020, 2, 3, 4, 5, 6, 7000),
     "datetime(us)": lambda: dt.datetime(2020, 2, 3, 4, 5, 6, 7008),
     "datetime(1960)": lambda: dt.datetime(1960, 2, 3, 4, 5, 6, 7000),
-    "datetime(utc)": lambda: dt.datetime(2020, 2, 3, 4, 5, 6, tzinfo=dt.UTC),
+    "datetime(utc)": lambda: dt.datetime(2020, 2, 3, 4, 5, 6, tzinfo=dt.timezone.utc),
     "datetime(+2)": lambda: dt.datetime(2020, 2, 3, 4, 5, 6, tzinfo=PLUS_2),
     "timedelta": lambda: dt.timedelta(seconds=90),
     "Instant": lambda: Instant(1, 500_000_000),

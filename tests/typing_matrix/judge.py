@@ -162,7 +162,7 @@ def _same_text(sent: Any, got: str) -> bool:
 def _same_time(sent: Any, got: Any) -> bool:
     if isinstance(sent, dt.datetime) and isinstance(got, dt.datetime):
         if (sent.tzinfo is None) != (got.tzinfo is None):  # the same instant, in UTC
-            sent, got = ((v if v.tzinfo else v.replace(tzinfo=dt.UTC)) for v in (sent, got))
+            sent, got = ((v if v.tzinfo else v.replace(tzinfo=dt.timezone.utc)) for v in (sent, got))
         return sent == got
     if isinstance(sent, dt.datetime):
         return type(got) is dt.date and sent == dt.datetime.combine(got, dt.time())

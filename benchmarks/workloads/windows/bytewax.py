@@ -4,7 +4,7 @@ Its clock, one per key, also moves with processing time. It waits for 10 s, so t
 machine is slow.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import bytewax.operators as op
 from bytewax.operators.windowing import EventClock, SessionWindower, SlidingWindower, TumblingWindower, fold_window
@@ -12,7 +12,7 @@ from bytewax.operators.windowing import EventClock, SessionWindower, SlidingWind
 from benchmarks.sources_bytewax import numbers
 from benchmarks.workloads.windows import GAP, SIZE, SLIDE, in_bursts, steady
 
-BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+BEGIN = datetime(2026, 1, 1, tzinfo=timezone.utc)
 ALIGN = BEGIN - timedelta(days=1)
 MILLISECOND = timedelta(milliseconds=1)
 WINDOWERS = {

@@ -12,7 +12,7 @@ import io
 import struct
 from dataclasses import astuple, fields
 from operator import add
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 import flintstream
@@ -22,6 +22,8 @@ from flintstream.errors import CorruptCheckpointError, CorruptDataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from typing_extensions import Self
 
 __all__ = ["VERSIONS", "Section", "StateFile", "StateFileWriter", "Summary", "to_bytes"]
 

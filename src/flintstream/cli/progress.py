@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -29,7 +29,7 @@ def watermark_text(watermark_ms: int) -> str:
     if watermark_ms == END:
         return "end"
     try:
-        return f"{datetime.fromtimestamp(watermark_ms // 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return f"{datetime.fromtimestamp(watermark_ms // 1000, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):
         return f"{watermark_ms} ms"
 

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_SAFE_PATH: bool = getattr(sys.flags, "safe_path", False)
+"""Whether Python leaves the program's directory out (``-P``), which Python 3.10 cannot."""
+
 
 def run_script(script: str, arguments: Sequence[str], imports: Sequence[str]) -> None:
     """Run ``python script arguments...`` in this process; the script may be compiled, a zip archive or a directory.
@@ -28,7 +31,7 @@ def run_script(script: str, arguments: Sequence[str], imports: Sequence[str]) ->
         _new_main()
         runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]  # noqa: SLF001 - as Python does
         return
-    own = [] if sys.flags.safe_path else [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120
+    own = [] if _SAFE_PATH else [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120
     sys.path[:0] = [*own, *imports]
     main = _new_main()
     main.__file__ = path
@@ -49,7 +52,7 @@ def run_script(script: str, arguments: Sequence[str], imports: Sequence[str]) ->
 def run_module(module: str, arguments: Sequence[str], imports: Sequence[str]) -> None:
     """Run ``python -m module arguments...`` in this process; ``imports`` follow the current directory."""
     _forget_command()
-    own = [] if sys.flags.safe_path else [os.getcwd()]  # noqa: PTH109
+    own = [] if _SAFE_PATH else [os.getcwd()]  # noqa: PTH109
     sys.path[:0] = [*own, *imports]
     sys.argv = ["-m", *arguments]
     _new_main()
@@ -58,7 +61,7 @@ def run_module(module: str, arguments: Sequence[str], imports: Sequence[str]) ->
 
 def _forget_command() -> None:
     """Remove the entry that Python added to the search path for this command: its directory or the current one."""
-    if sys.path and not sys.flags.safe_path:
+    if sys.path and not _SAFE_PATH:
         command = os.path.dirname(os.path.realpath(sys.argv[0]))  # noqa: PTH120
         if sys.path[0] in ("", os.getcwd(), command):  # noqa: PTH109
             del sys.path[0]

@@ -85,7 +85,8 @@ def _only_of_program(error: BaseException) -> bool:
         seen.add(id(current))
         current.__traceback__ = machinery.without(current.__traceback__)
         pending += [current.__cause__, current.__context__]
-        pending += current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+        if sys.version_info >= (3, 11) and isinstance(current, BaseExceptionGroup):  # noqa: F821
+            pending += current.exceptions
     return machinery.hidden
 
 

@@ -362,7 +362,7 @@ class TimestampTypeInfo(SqlTimeTypeInfo[dt.datetime]):
             return None
         if not isinstance(value, dt.datetime):
             raise mismatch(self, value)
-        return value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+        return value if value.tzinfo is None else value.astimezone(dt.timezone.utc).replace(tzinfo=None)
 
     def stringify(self, value: Any) -> str:
         """See :meth:`TypeInformation.stringify`."""

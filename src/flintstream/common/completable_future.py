@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent import futures
 from concurrent.futures import CancelledError, Future
 from typing import Any, Generic, TypeVar
 
@@ -65,6 +66,10 @@ class CompletableFuture(Generic[T]):
             return self._future.result(timeout)
         except CancelledError as error:
             raise JobCancelledError("the future was cancelled before it had a result") from error
+        except futures.TimeoutError as error:
+            if isinstance(error, TimeoutError):
+                raise
+            raise TimeoutError(f"no result within {timeout} s") from error  # Python 3.10 has another class
 
     def exception(self) -> BaseException | None:
         """Return the error it completed with; None without an error, or if it is not complete."""

@@ -12,7 +12,8 @@ from flintstream.options.option import Option
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common.config_options import ConfigOption
 

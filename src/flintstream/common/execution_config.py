@@ -12,7 +12,7 @@ from flintstream.common.time import Duration
 from flintstream.options import execution, ignored, restarts
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
 
     from flintstream.options.option import Option
 

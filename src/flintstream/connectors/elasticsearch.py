@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from flintstream.connectors.sink import SinkWriter
-from flintstream.errors import FlintstreamError, PlanError, optional_module, shorten
+from flintstream.errors import FlintstreamError, PlanError, add_note, optional_module, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ class Emitter:
         try:
             return (_json({"index": target}), _json(document))
         except (TypeError, ValueError) as error:
-            error.add_note(f"while writing {shorten(record)} as an Elasticsearch document")
+            add_note(error, f"while writing {shorten(record)} as an Elasticsearch document")
             raise
 
 

@@ -6,7 +6,7 @@ import copy
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.source import (
     Boundedness,
@@ -22,6 +22,8 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
+
+    from typing_extensions import Self
 
     from flintstream.connectors.source import Fetch, SplitEnumerator
     from flintstream.contracts.functions import RuntimeContext

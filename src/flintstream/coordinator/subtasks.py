@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator.job import SubtaskProgress
-from flintstream.errors import JobFailedError, UserCodeError
+from flintstream.errors import JobFailedError, UserCodeError, add_note
 from flintstream.runtime.protocol import SHARED, Report
 from flintstream.runtime.task.stage import instruction_item
 
@@ -176,5 +176,5 @@ def raise_failure(failure: FailureReport) -> None:
     if error is None:
         raise JobFailedError(f"{failure.where()}: {failure.summary}\n{failure.full_traceback}") from explained
     explained.__cause__ = error.__cause__
-    error.add_note(f"in {failure.where()}")
+    add_note(error, f"in {failure.where()}")
     raise error from explained

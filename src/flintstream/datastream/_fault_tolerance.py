@@ -14,7 +14,7 @@ from flintstream.options.state import BACKEND, CHANGELOG
 from flintstream.options.table import DOCUMENTATION, check_values, unknown_keys
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
 
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.common.configuration import Configuration

@@ -25,7 +25,8 @@ from flintstream.options.ignored import ALIGNED_TIMEOUT, FORCE_UNALIGNED, MAX_CO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.options.option import Option
 

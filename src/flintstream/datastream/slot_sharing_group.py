@@ -9,7 +9,7 @@ from flintstream.datastream._settings import MAX_LONG, Settings, check_integer
 from flintstream.options.units import parse_bytes, size_text
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
 
 
 __all__ = ["MemorySize", "SlotSharingGroup"]

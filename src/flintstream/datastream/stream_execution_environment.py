@@ -55,7 +55,8 @@ from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common._generic import T
     from flintstream.common.job_client import JobClient

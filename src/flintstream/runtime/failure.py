@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from flintstream.common._conversion import GENERATED
-from flintstream.errors import as_exception, shorten
+from flintstream.errors import add_note, as_exception, notes, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,8 +101,8 @@ def noted(where: str) -> Iterator[None]:
         yield
     except BaseException as error:
         note = f"in {where}"
-        if note not in getattr(error, "__notes__", ()):  # the same object may be raised again
-            error.add_note(note)
+        if note not in notes(error):  # the same object may be raised again
+            add_note(error, note)
         raise
 
 

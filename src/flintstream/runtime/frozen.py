@@ -6,6 +6,8 @@ import pickle
 from dataclasses import dataclass
 from typing import Any
 
+from flintstream.errors import add_note
+
 
 @dataclass(frozen=True)
 class Frozen:
@@ -24,7 +26,7 @@ class Frozen:
         try:
             return pickle.loads(self.payload)
         except BaseException as error:
-            error.add_note(f"raised when a task unpickled {self.what}")
+            add_note(error, f"raised when a task unpickled {self.what}")
             raise
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import Opaque
 from flintstream.checkpoint.metadata import StatePiece
@@ -19,6 +19,8 @@ from flintstream.state.tables import type_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
+
+    from typing_extensions import Self
 
     from flintstream.contracts.state import (
         StateDescriptor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import flintstream
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
@@ -16,6 +16,8 @@ from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from typing_extensions import Self
 
     from flintstream.checkpoint.metadata import StatePiece
     from flintstream.contracts.state import StateDescriptor

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Self
 
 MAX_LENGTH = 0x7FFFFFFF
 """The length of ``STRING`` and ``BYTES``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from flintstream.errors import PlanError
@@ -15,6 +15,8 @@ from flintstream.testing._ends import StreamRecord, Watermark, WatermarkStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from typing_extensions import Self, Unpack
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream.data_stream import DataStream

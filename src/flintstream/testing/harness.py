@@ -26,7 +26,7 @@ its functions change, and a function that cannot be pickled raises an error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import PlanError
 from flintstream.testing._driver import HarnessSettings, Snapshot
@@ -35,6 +35,8 @@ from flintstream.testing._harness import Harness, KeyedState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from typing_extensions import Unpack
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream.data_stream import DataStream

@@ -133,7 +133,8 @@ def times_of_many_kinds(env):
 @program(BOTH)
 def sources_with_assigners_that_fail(env):
     assigners = [*map(Given, ["raises", "none", "text", "generator"]), lambda value: 5, 5, "time", None]
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return [
             env.from_source(NumberSequenceSource(1, 2), strategy(assigner), "numbers", Types.LONG()).process(
                 Times(), Types.STRING()

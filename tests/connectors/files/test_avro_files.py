@@ -85,7 +85,7 @@ RECORDS = st.lists(
             "map": st.dictionaries(st.text("abc"), INNER, max_size=3),
             "date": st.dates(),
             "time": st.times(),
-            "at": MOMENTS.map(lambda value: value.replace(tzinfo=dt.UTC)),
+            "at": MOMENTS.map(lambda value: value.replace(tzinfo=dt.timezone.utc)),
             "local": MOMENTS,
             "money": st.decimals(-(10**6), 10**6, places=2),
             "id": st.uuids(),

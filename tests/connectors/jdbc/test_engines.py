@@ -22,6 +22,7 @@ from flintstream.common import Row, Types
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.jdbc import JdbcError
 from flintstream.datastream.connectors.jdbc import JdbcSink
+from flintstream.errors import notes
 
 make_env, make_inline_env, make_spark_env = both_engines, inline_engine, spark_engine
 
@@ -133,7 +134,7 @@ def test_a_failure_names_operator_statement_and_record(make_env, path):
     with pytest.raises(JdbcError) as caught:
         env.execute()
     message = str(caught.value)
-    assert "in operator 'to the shop', subtask 1" in caught.value.__notes__[0]
+    assert "in operator 'to the shop', subtask 1" in notes(caught.value)[0]
     assert "INSERT INTO counts VALUES (?, ?, 1)" in message
     assert "the first rejected record is number 3 of 3 in the batch: ('a', 3)" in message
 

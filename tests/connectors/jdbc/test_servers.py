@@ -19,7 +19,7 @@ from flintstream.connectors.jdbc import JdbcError, writer
 from flintstream.connectors.jdbc.jdbc_url import HIDDEN
 from flintstream.datastream.connectors.jdbc import JdbcSink
 
-UTC = dt.UTC
+UTC = dt.timezone.utc
 INSTANT = Instant(1_700_000_000, 123_456_789)
 DATETIME = dt.datetime(2023, 11, 14, 22, 13, 20, 123_456)
 TIMESTAMP = dt.datetime(2024, 2, 29, 1, 2, 3, 4000)

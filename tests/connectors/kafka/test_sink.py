@@ -21,7 +21,7 @@ from flintstream.datastream.connectors.kafka import (
     KafkaSink,
     KafkaTopicSelector,
 )
-from flintstream.errors import CommitError
+from flintstream.errors import CommitError, notes
 
 ALL = list(DeliveryGuarantee)
 TEXTS = [f"text {number}" for number in range(500)]
@@ -193,7 +193,7 @@ def test_a_record_that_cannot_be_serialized_is_named(broker, guarantee):
     env.from_collection(["a", 5]).sink_to(sink(broker, broker.topic(), guarantee).build())
     with pytest.raises(TypeError, match="SimpleStringSchema needs str, but got 5") as caught:
         env.execute()
-    assert any("while serializing 5 for Kafka" in note for note in caught.value.__notes__)
+    assert any("while serializing 5 for Kafka" in note for note in notes(caught.value))
 
 
 @pytest.mark.parametrize("guarantee", ALL)

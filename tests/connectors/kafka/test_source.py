@@ -16,6 +16,7 @@ from flintstream.datastream.connectors.kafka import (
     KafkaTopicPartition,
 )
 from flintstream.datastream.functions import ProcessFunction
+from flintstream.errors import notes
 
 
 def numbers(*bounds):
@@ -185,7 +186,7 @@ def test_a_record_that_cannot_be_read_is_named_by_topic_partition_and_offset(bro
     send(broker, topic, ["no number"], 1)
     with pytest.raises(ValueError, match="no number") as caught:
         read(make_env(), source(broker, topic, schema=Integers()).build())
-    assert any(f"partition 1 of topic '{topic}' at offset 10" in note for note in caught.value.__notes__)
+    assert any(f"partition 1 of topic '{topic}' at offset 10" in note for note in notes(caught.value))
 
 
 def test_what_does_not_exist_is_named(broker, topic):

@@ -13,6 +13,7 @@ from flintstream.connectors.rabbitmq.source import RabbitReader, RabbitSplit
 from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors.rabbitmq import RMQSource
 from flintstream.datastream.functions import MapFunction
+from flintstream.errors import notes
 
 TEXTS = [str(number) for number in range(1000)]
 
@@ -116,7 +117,7 @@ def test_what_a_schema_reads_as_none_is_skipped_and_what_it_cannot_read_named_by
     server.send("numbers", ["x", END])
     with pytest.raises(ValueError, match="invalid literal") as caught:
         read(make_env(), numbers)
-    assert "while reading a message of the queue 'numbers' of RabbitMQ" in caught.value.__notes__
+    assert "while reading a message of the queue 'numbers' of RabbitMQ" in notes(caught.value)
 
 
 def test_a_queue_of_another_kind_is_read_if_the_source_declares_it_so(server):

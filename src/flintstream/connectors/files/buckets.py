@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -118,7 +118,7 @@ def zone(timezone_id: str) -> tzinfo:
         amount = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
         return timezone(-amount if offset[1] == "-" else amount, timezone_id)
     if timezone_id in _UTC_NAMES:
-        return UTC
+        return timezone.utc
     try:
         return ZoneInfo(timezone_id)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -189,5 +189,5 @@ class _DateTime(BucketAssigner):
 
     def common_bucket_id(self, now: int) -> str:
         seconds, ms = divmod(now, 1000)
-        moment = datetime.fromtimestamp(seconds, UTC) + timedelta(milliseconds=ms)
+        moment = datetime.fromtimestamp(seconds, timezone.utc) + timedelta(milliseconds=ms)
         return self._format(moment.astimezone(self._zone))

@@ -199,7 +199,7 @@ def _without_zone(value: dt.datetime) -> dt.datetime:
 
 
 def _with_zone(value: dt.datetime) -> dt.datetime:
-    return value.replace(tzinfo=dt.UTC)  # fastavro treats naive values as local time
+    return value.replace(tzinfo=dt.timezone.utc)  # fastavro treats naive values as local time
 
 
 def _nullable(convert: Converter | None) -> Converter | None:

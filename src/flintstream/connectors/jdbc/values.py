@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 Adapter: TypeAlias = "Callable[[Any], Any]"
 
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 _ARRAYS = (BasicArrayTypeInfo, ListTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
 _BASIC = {BasicType.BIG_DEC: Decimal, BasicType.BIG_INT: int, BasicType.INSTANT: Instant}
 _LOCAL = {

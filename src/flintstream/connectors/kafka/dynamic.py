@@ -12,7 +12,7 @@ from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.kafka.source import KafkaEnumerator
 from flintstream.connectors.source import SourceReader, SourceSplit, SplitEnumerator
-from flintstream.errors import FlintstreamError
+from flintstream.errors import FlintstreamError, add_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -233,7 +233,7 @@ class DynamicReader(SourceReader):
         try:
             return (yield from reader.read(split.split, fetch))
         except FlintstreamError as error:
-            error.add_note(f"in the cluster '{split.cluster}'")
+            add_note(error, f"in the cluster '{split.cluster}'")
             raise
 
     def set_aside(self, split: DynamicSplit | RemovedSplit) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library
 from flintstream.connectors.kafka.offsets import name
 from flintstream.connectors.source import SourceReader, SourceSplit, Timestamped
+from flintstream.errors import add_note
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -204,7 +205,7 @@ class KafkaReader(SourceReader):
         except Exception as error:
             message = self._culprit(messages)
             where = f"{name(partition)} at offset {message.offset()}" if message is not None else name(partition)
-            error.add_note(f"while reading the record of {where}")
+            add_note(error, f"while reading the record of {where}")
             raise
         if self._source.ends_of_stream is not None:
             ends = self._source.ends_of_stream

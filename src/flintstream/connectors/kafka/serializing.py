@@ -7,7 +7,7 @@ from operator import length_hint
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.connectors.kafka.client import KafkaConnectorError
-from flintstream.errors import shorten
+from flintstream.errors import add_note, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ def _each(function: Callable[[Any], Any], records: list[Any], doing: str) -> lis
         return list(map(function, cursor))
     except Exception as error:
         record = records[len(records) - length_hint(cursor) - 1]
-        error.add_note(f"while {doing} {shorten(record)} for Kafka")
+        add_note(error, f"while {doing} {shorten(record)} for Kafka")
         raise
 
 

@@ -204,7 +204,7 @@ def _parts(data: bytes) -> list[bytes]:
         size, place = data[place + 1], place + 2
         if size & 0x80:
             count = size & 0x7F
-            size, place = int.from_bytes(data[place : place + count]), place + count
+            size, place = int.from_bytes(data[place : place + count], "big"), place + count
         found.append(data[place : place + size])
         place += size
     return found

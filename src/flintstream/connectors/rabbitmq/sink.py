@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.rabbitmq.link import Link, RabbitError, library
 from flintstream.connectors.sink import SinkWriter
-from flintstream.errors import shorten
+from flintstream.errors import add_note, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -142,7 +142,7 @@ class RabbitWriter(SinkWriter):
             body = self._output.schema.serialize(value)
             properties = library().BasicProperties(**{"delivery_mode": PERSISTENT, **self._output.properties(value)})
         except Exception as error:
-            error.add_note(f"while serializing {shorten(value)} for RabbitMQ")
+            add_note(error, f"while serializing {shorten(value)} for RabbitMQ")
             raise
         if body is None:
             raise TypeError(f"the serialization schema returned None for {shorten(value)}: it must return bytes")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.connectors.rabbitmq.link import RabbitError
 from flintstream.connectors.rabbitmq.receiver import Receiver
 from flintstream.connectors.source import SourceReader, SourceSplit, SplitEnumerator
+from flintstream.errors import add_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -62,7 +63,7 @@ class RabbitInput:
         try:
             return self.schema.deserialize(message)
         except Exception as error:
-            error.add_note(f"while reading a message of the queue '{self.queue}' of RabbitMQ")
+            add_note(error, f"while reading a message of the queue '{self.queue}' of RabbitMQ")
             raise
 
 

@@ -10,7 +10,8 @@ from flintstream.common.time import Duration, Time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
+
+    from typing_extensions import Self
 
 THIRTY_DAYS = 30
 

@@ -13,7 +13,8 @@ from flintstream.common.serializer import TypeSerializer
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from io import BytesIO
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.contracts.window.base import MergingWindowAssigner
 

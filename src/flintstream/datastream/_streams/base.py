@@ -49,7 +49,8 @@ from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common._generic import K, V, W
     from flintstream.common.execution_config import ExecutionConfig

@@ -10,7 +10,8 @@ from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common.job_client import JobClient
     from flintstream.connectors.sink import WriterContext

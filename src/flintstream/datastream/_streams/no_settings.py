@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
 
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
 

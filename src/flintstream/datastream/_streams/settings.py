@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.datastream._streams.functions import StaysInProgram
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
 
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment

@@ -23,7 +23,8 @@ from flintstream.runtime.windows.operator import WindowOperator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common._generic import TUPLE, T, V
     from flintstream.common.typeinfo import TypeInformation

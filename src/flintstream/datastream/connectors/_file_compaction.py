@@ -15,7 +15,8 @@ from flintstream.errors import FlintstreamError, PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
+
+    from typing_extensions import Self
 
 
 class FileCompactStrategy:

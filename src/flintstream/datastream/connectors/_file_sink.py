@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 import warnings
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.files.buckets import BucketAssigner
@@ -18,6 +18,8 @@ from flintstream.errors import PlanError
 from flintstream.storage.reading import reachable
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from flintstream.connectors.files.part_writers import PartFormat
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
     from flintstream.datastream.connectors.base import StreamTransformer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import Generic, T_co
 from flintstream.common.serialization import DeserializationSchema
@@ -23,6 +23,8 @@ from flintstream.storage.reading import exists, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Self
 
     from flintstream.common._generic import T
     from flintstream.common.typeinfo import TypeInformation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.kafka.client import check_consumer
@@ -31,6 +31,8 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from typing_extensions import Self
 
     from flintstream.common.serialization import SerializationSchema
     from flintstream.common.typeinfo import TypeInformation

@@ -20,7 +20,8 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common._generic import T
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext

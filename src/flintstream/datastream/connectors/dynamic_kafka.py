@@ -39,7 +39,8 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common._generic import T
     from flintstream.common.serialization import DeserializationSchema

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from flintstream.connectors.elasticsearch import ElasticsearchOutput, ElasticsearchWriter, Emitter, Host, library
 from flintstream.connectors.sink import Sink
@@ -16,6 +16,8 @@ from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.errors import PlanError, UnsupportedByDesignError
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from flintstream.connectors.sink import SinkWriter, WriterContext
 
 __all__ = [

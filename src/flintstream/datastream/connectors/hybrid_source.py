@@ -9,7 +9,7 @@ from flintstream.connectors.source import Boundedness, Source
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
 
     from flintstream.common.typeinfo import TypeInformation
 

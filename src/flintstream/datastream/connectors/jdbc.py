@@ -16,7 +16,7 @@ from flintstream.datastream.functions import SinkFunction
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.jdbc.database import Database

@@ -17,7 +17,8 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
+
+    from typing_extensions import Self
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.sink import SinkWriter, WriterContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,13 +37,13 @@ _PLAIN = {
 
 
 def _to_instant(value: datetime) -> Instant:
-    aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    aware = value if value.tzinfo is not None else value.replace(tzinfo=timezone.utc)
     whole = aware.replace(microsecond=0)
     return Instant(round(whole.timestamp()), aware.microsecond * 1000)
 
 
 def _from_instant(value: Instant) -> datetime:
-    return datetime.fromtimestamp(value.seconds, UTC).replace(microsecond=value.nanos // 1000)
+    return datetime.fromtimestamp(value.seconds, timezone.utc).replace(microsecond=value.nanos // 1000)
 
 
 def _logical(name: str, schema: dict[str, Any]) -> Column | None:

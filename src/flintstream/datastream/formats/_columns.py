@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from datetime import UTC
+from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.types import Row
@@ -133,12 +133,12 @@ def is_local_time_utc() -> bool:
 
 def local_to_utc(value: datetime) -> datetime:
     """Convert naive local time to naive UTC."""
-    return value.astimezone(UTC).replace(tzinfo=None)
+    return value.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 def utc_to_local(value: datetime) -> datetime:
     """Convert naive UTC to naive local time."""
-    return value.replace(tzinfo=UTC).astimezone().replace(tzinfo=None)
+    return value.replace(tzinfo=timezone.utc).astimezone().replace(tzinfo=None)
 
 
 def properties(*configurations: Configuration | None) -> dict[str, str]:

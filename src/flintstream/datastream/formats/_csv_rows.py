@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.formats.csv_reading import CsvReader, check_columns
 from flintstream.connectors.formats.csv_writing import CsvWriter
@@ -14,6 +14,8 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from typing_extensions import Self
 
     from flintstream.common.typeinfo import RowTypeInfo, TypeInformation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.formats.json_reading import JsonReader
 from flintstream.connectors.formats.json_schema import type_of_schema
@@ -12,6 +12,8 @@ from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from typing_extensions import Self
 
     from flintstream.common.typeinfo import RowTypeInfo, TypeInformation
 

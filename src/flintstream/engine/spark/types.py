@@ -107,7 +107,7 @@ def _decimal(number: Decimal, scale: int) -> Decimal:
 
 
 def _instant(instant: Instant) -> dt.datetime:
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
     return moment + dt.timedelta(seconds=instant.seconds, microseconds=instant.nanos // 1000)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 import time
 import weakref
@@ -74,6 +75,40 @@ class EventLoop:
 def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     with contextlib.suppress(RuntimeError):  # the loop is closed already
         loop.call_soon_threadsafe(stop.set)
+
+
+def _is_cancelled(task: asyncio.Task[Any], error: BaseException) -> bool:
+    """Tell whether a task that ends with an error is to end anyway. Python 3.10 does not count cancellations."""
+    if sys.version_info >= (3, 11):
+        return task.cancelling() > 0
+    return isinstance(error, asyncio.CancelledError)
+
+
+class _Limit:
+    """Cancels its block after some time. Python 3.10 has no ``asyncio.timeout``."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._reached = False
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+        self._task = task
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._reach)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        """Leave the block normally if nothing but the limit has cancelled it."""
+        self._timer.cancel()
+        if not self._reached:
+            return False
+        if sys.version_info >= (3, 11) and self._task.uncancel():
+            return False
+        return kind is asyncio.CancelledError
+
+    def _reach(self) -> None:
+        self._reached = True
+        self._task.cancel()
 
 
 class AsyncOperator(CollectingOperator):
@@ -205,7 +240,8 @@ class AsyncOperator(CollectingOperator):
                 try:
                     produced = self._checked(await self._record(value))
                 except BaseException as error:
-                    if task.cancelling() or not self.events.loop.is_running():  # another record's failure, or the end
+                    # another record's failure, or the end
+                    if _is_cancelled(task, error) or not self.events.loop.is_running():
                         raise
                     raise OperatorFailure(self.context.name, self.context.subtask, error, shorten(value)) from error
                 finished.append((position, produced))
@@ -213,13 +249,8 @@ class AsyncOperator(CollectingOperator):
     async def _record(self, value: Any) -> Any:
         if self.timeout is None:
             return await self._attempts(value)
-        limit = asyncio.timeout(self.timeout)
-        try:
-            async with limit:
-                return await self._attempts(value)
-        except TimeoutError:
-            if not limit.expired():
-                raise  # raised by the user's function
+        with _Limit(self.timeout):
+            return await self._attempts(value)
         return self.function.timeout(value)
 
     async def _attempts(self, value: Any) -> Any:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from flintstream.state.settings import StateSettings
     from flintstream.storage.file_store import FileStore
 
+_BLOCK_BYTES = 1 << 18
+
 
 def is_native(state: Any) -> bool:
     """Return whether a backend can write its state as files."""
@@ -115,4 +117,7 @@ def open_native(
 
 def _sha256(file: Path) -> str:
     with open(os.fspath(file), "rb") as stream:  # noqa: PTH123
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = hashlib.sha256()
+        while block := stream.read(_BLOCK_BYTES):
+            digest.update(block)
+        return digest.hexdigest()
