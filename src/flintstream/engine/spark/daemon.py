@@ -19,20 +19,19 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import gc
-import json
 import os
 import signal
 import socket
 import struct
-import tempfile
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyspark.daemon
-from pyspark.serializers import SpecialLengths
 
 from flintstream.engine.spark.slots import SLOT_OF, WORKERS, slot_name
+from flintstream.engine.spark.sockets import private_directory
+from flintstream.engine.spark.versions import task_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +50,9 @@ START_SECONDS = 30.0
 
 LARGEST_HEAD = 1 << 16
 
+SOCKETS = "PYTHON_WORKER_FACTORY_SOCK_DIR"
+"""Environment variable of the daemon: the directory of the socket that it accepts workers' connections from."""
+
 _run_task: Any = pyspark.daemon.worker
 _directory = ""
 
@@ -61,13 +63,15 @@ class _NoKeeperError(Exception):
 
 def main() -> None:
     """Run Spark's daemon, with slots for flintstream's tasks."""
-    global _directory
-    if WORKERS not in os.environ:
+    global _directory  # noqa: PLW0603 - set once per process, before it forks
+    _directory = private_directory() or ""
+    if _directory and SOCKETS in os.environ:
+        os.environ[SOCKETS] = _directory  # Spark learns the path of the socket from the daemon
+    if WORKERS not in os.environ or not _directory:
         pyspark.daemon.manager()
     pyspark.daemon.worker = _serve
     gc.freeze()  # the daemon collects garbage after every task; skip the objects that exist now
-    with tempfile.TemporaryDirectory(prefix="flintstream-slots-") as _directory:
-        pyspark.daemon.manager()
+    pyspark.daemon.manager()
 
 
 def _serve(sock: socket.socket, authenticated: bool) -> int:
@@ -81,8 +85,8 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
     if kind == KEEP:
         _keep(sock, head.text())
     # Without reuse, Spark is configured to use a new process for every task.
-    if kind == SpecialLengths.START_OF_INIT_MESSAGE and "SPARK_REUSE_WORKER" in os.environ:
-        slot = _slot_of(head)
+    if "SPARK_REUSE_WORKER" in os.environ:
+        slot = _slot_of(kind, head)
         if slot is not None:
             with _locked(slot) as mine:
                 if mine:
@@ -98,20 +102,20 @@ class _Head:
         """Read from ``sock``."""
         self.sock = sock
         self.position = 0
+        self.seen = b""
 
     def bytes(self, count: int) -> bytes:
         """Return the next bytes; empty if the connection has ended or they do not fit the buffer."""
-        end = self.position + count
-        data = b""
-        while len(data) < end <= LARGEST_HEAD:
-            before = len(data)
-            data = self.sock.recv(end, socket.MSG_PEEK)
-            if not data:
+        start, end = self.position, self.position + count
+        while len(self.seen) < end <= LARGEST_HEAD:
+            before = len(self.seen)
+            self.seen = self.sock.recv(LARGEST_HEAD, socket.MSG_PEEK)
+            if not self.seen:
                 return b""
-            if len(data) == before:
+            if len(self.seen) == before:
                 time.sleep(0.0005)  # the rest is still arriving; a peek does not wait for it
         self.position = end
-        return data[end - count :]
+        return self.seen[start:end] if end <= len(self.seen) else b""
 
     def integer(self) -> int | None:
         """Return the next integer; None if there is none."""
@@ -123,15 +127,13 @@ class _Head:
         return self.bytes(self.integer() or 0).decode()
 
 
-def _slot_of(head: _Head) -> str | None:
-    head.bytes(8)  # length of the message, number of the partition
-    head.text()  # version of Python
-    context = head.text()
-    if not context:
+def _slot_of(kind: int | None, head: _Head) -> str | None:
+    task = task_of(kind, head)
+    if task is None:
         return None
-    task = json.loads(context)
-    template = task["localProperties"].get(SLOT_OF)
-    return None if template is None else slot_name(template, task["partitionId"])
+    properties, partition = task
+    template = properties.get(SLOT_OF)
+    return None if template is None else slot_name(template, partition)
 
 
 # -- passing tasks to keepers -----------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.engine.spark.versions import scala, wrap_function
 from flintstream.errors import FlintstreamError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -139,12 +140,11 @@ class StageChain:
         self._functions: list[Any] = []
 
     def _wrap(self, deserializer: Any) -> None:
-        from pyspark.core.rdd import _wrap_function  # noqa: PLC0415 - slow to import
         from pyspark.serializers import BatchedSerializer, NoOpSerializer  # noqa: PLC0415
 
         for function, following in self._stages:
             serializer = NoOpSerializer() if following else self._context.serializer
-            self._functions.append(_wrap_function(self._context, function, deserializer, serializer))
+            self._functions.append(wrap_function(self._context, function, deserializer, serializer))
             deserializer = BatchedSerializer(self._context._unbatched_serializer)  # type: ignore[no-untyped-call] # noqa: SLF001
 
     def run(self, seeds: Sequence[Any]) -> list[Any]:
@@ -171,7 +171,7 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
     environment = dict(os.environ)
     environment.update(
         SPARK_HOME=str(home),
-        SPARK_SCALA_VERSION="2.13",
+        SPARK_SCALA_VERSION=scala(),
         SPARK_CONNECT_MODE="0",
         JAVA_HOME=str(Path(java).resolve().parent.parent),
         PYTHONPATH=os.pathsep.join(_import_roots()),

@@ -1,0 +1,81 @@
+"""Private directories for Unix domain sockets, which Spark and its Python workers use without a secret.
+
+A user who can enter the directory of such a socket can connect to it if the umask lets the group write. Only the owner
+can enter the directories that this module makes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["LONGEST", "PREFIX", "private_directory", "sweep"]
+
+LONGEST = 61
+"""Maximum length of the directory's path: the path of a socket has at most 104 characters, of which Spark needs 43."""
+
+PREFIX = "flintstream-s-"
+
+_LOCK = "owner"
+"""A file that the owner of a directory keeps locked: what a killed process leaves can be recognised and removed."""
+
+_LENGTH_OF_NAME = len(PREFIX) + 9
+
+_locks: list[int] = []
+"""Open files: a lock ends with its file."""
+
+
+def private_directory() -> str | None:
+    """Make a directory for sockets that is removed when this process ends; None if no place is suitable.
+
+    The places are, in this order: the temporary directory, ``XDG_RUNTIME_DIR``, ``/tmp``. On YARN, the first one lies
+    within the directory of a container, and its path is too long for a socket.
+    """
+    for parent in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - made by mkdtemp
+        if not parent or len(parent) + _LENGTH_OF_NAME > LONGEST:
+            continue
+        sweep(parent)
+        with suppress(OSError):
+            directory = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
+            if not _is_ours(directory):  # a file system without modes, or a default ACL
+                Path(directory).rmdir()
+                continue
+            lock = os.open(f"{directory}/new", os.O_CREAT | os.O_RDWR, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            os.rename(f"{directory}/new", f"{directory}/{_LOCK}")  # noqa: PTH104 - from now on, sweep() finds it locked
+            _locks.append(lock)
+            atexit.register(_remove, directory, os.getpid())
+            return directory
+    return None
+
+
+def sweep(parent: str) -> None:
+    """Remove the directories of processes that have been killed."""
+    with suppress(OSError):
+        for directory in Path(parent).glob(f"{PREFIX}*"):
+            with suppress(OSError):
+                if not _is_ours(directory):
+                    continue
+                lock = os.open(directory / _LOCK, os.O_RDWR)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(directory, ignore_errors=True)
+                finally:
+                    os.close(lock)
+
+
+def _is_ours(directory: str | Path) -> bool:
+    """Tell whether a path is a directory, not a link to one, that no other user can enter."""
+    status = os.lstat(directory)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+
+
+def _remove(directory: str, owner: int) -> None:
+    if os.getpid() == owner:  # not in a process that was forked
+        shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,101 @@
+"""The differences between the releases of Spark that flintstream runs on: one function for each.
+
+No other module asks for the release. ``docs/versions.md`` lists the supported ones.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["OLDEST", "Head", "has_unix_sockets", "release", "scala", "task_of", "wrap_function"]
+
+OLDEST = (3, 5)
+"""The oldest release that is tested; pyproject.toml has the same bound."""
+
+
+class Head(Protocol):
+    """Reads the beginning of a task; empty or None at its end."""
+
+    def bytes(self, count: int) -> bytes:
+        """Return the next bytes."""
+
+    def integer(self) -> int | None:
+        """Return the next integer, of four bytes."""
+
+    def text(self) -> str:
+        """Return the next text, which follows its length."""
+
+
+@cache
+def release() -> tuple[int, int]:
+    """Return the release of the PySpark in this process."""
+    import pyspark  # noqa: PLC0415 - slow
+
+    major, minor = pyspark.__version__.split(".")[:2]
+    return int(major), int(minor)
+
+
+def scala() -> str:
+    """Return the version of Scala that Spark's classes are made with: 2.12 in 3.5, 2.13 from 4.0 on."""
+    return "2.13" if release() >= (4, 0) else "2.12"
+
+
+def has_unix_sockets() -> bool:
+    """Tell whether Spark can reach its Python workers through Unix domain sockets: from 4.1 on."""
+    return release() >= (4, 1)
+
+
+def wrap_function(context: Any, function: Callable[..., Any], deserializer: Any, serializer: Any) -> Any:
+    """Return a Python function as the JVM takes it. It is in the package ``pyspark.core`` from 4.0 on."""
+    rdd = import_module("pyspark.core.rdd" if release() >= (4, 0) else "pyspark.rdd")
+    return rdd._wrap_function(context, function, deserializer, serializer)  # noqa: SLF001
+
+
+def task_of(first: int | None, head: Head) -> tuple[Mapping[str, str], int] | None:
+    """Return the local properties and the partition that the head of a task names; None if it is no such head.
+
+    4.3 begins with a marker and the length of the head; before that, a task begins with its number. From 4.2 on, JSON
+    describes the task. 3.5 to 4.1 send its fields one after the other, and 3.5 and 4.0 always send where the tasks of a
+    barrier stage meet, later releases only in such a stage.
+
+    Args:
+        first: The first integer, which is already read.
+        head: The rest.
+    """
+    if release() >= (4, 3):
+        from pyspark.serializers import SpecialLengths  # noqa: PLC0415
+
+        if first != SpecialLengths.START_OF_INIT_MESSAGE:
+            return None
+        head.bytes(8)  # length of the message, number of the task
+    elif first is None or first < 0:
+        return None
+    head.text()  # version of Python
+    if release() >= (4, 2):
+        context = head.text()
+        task = json.loads(context) if context else None
+        return None if task is None else (task["localProperties"], task["partitionId"])
+    return _task_in_fields(head)
+
+
+def _task_in_fields(head: Head) -> tuple[Mapping[str, str], int] | None:
+    if head.bytes(1) != b"\0" or release() <= (4, 0):
+        head.integer()  # port
+        head.text()  # secret; without a port, the path of a socket
+    head.integer()  # stage
+    partition = head.integer()
+    head.bytes(16)  # attempt, task, cores
+    for _ in range(head.integer() or 0):
+        head.text(), head.text()
+        for _ in range(head.integer() or 0):
+            head.text()
+    count = head.integer()
+    if partition is None or count is None:
+        return None
+    return {head.text(): head.text() for _ in range(count)}, partition
