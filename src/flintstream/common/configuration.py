@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common._javatext import double_text
+from flintstream.common._secrets import shown
 from flintstream.common.time import Duration
 from flintstream.options.option import Option
 
@@ -237,7 +238,7 @@ class Configuration:
         return hash(frozenset(self._values))
 
     def __str__(self) -> str:
-        return f"{{{', '.join(f'{key}={text}' for key, text in sorted(self.to_dict().items()))}}}"
+        return f"{{{', '.join(f'{key}={text}' for key, text in sorted(shown(self.to_dict()).items()))}}}"
 
     def __repr__(self) -> str:
         return f"Configuration({self})"

@@ -14,9 +14,9 @@ from tests.connectors.jdbc.jobs import PAIR, execution, options, write
 from tests.connectors.jdbc.servers import PASSWORD
 
 from flintstream.common import Row, Types
+from flintstream.common._secrets import HIDDEN
 from flintstream.common.time import Instant
 from flintstream.connectors.jdbc import JdbcError, writer
-from flintstream.connectors.jdbc.jdbc_url import HIDDEN
 from flintstream.datastream.connectors.jdbc import JdbcSink
 
 UTC = dt.timezone.utc

@@ -63,7 +63,10 @@ def test_what_is_missing_is_named():
     [
         (lambda b: b.set_port(0), "the port must be at least 1"),
         (lambda b: b.set_host(""), "the host of RabbitMQ must be a str"),
-        (lambda b: b.set_uri("http://rabbit"), "must begin with amqp:// or amqps:// and name a host, got 'rabbit'"),
+        (
+            lambda b: b.set_uri("http://rabbit"),
+            "must begin with amqp:// or amqps:// and name a host, got 'http://rabbit'",
+        ),
         (lambda b: b.set_prefetch_count(0), "prefetched messages must be at least 1"),
         (lambda b: b.set_prefetch_count(70_000), "at most 65535"),
         (lambda b: b.set_requested_frame_max(10), "the size of a frame must be at least 4096"),

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from flintstream.common._secrets import HIDDEN, without_secrets
 from flintstream.common.time import Instant
-from flintstream.connectors.jdbc.jdbc_url import HIDDEN, without_secrets
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.connectors.jdbc.values import class_of, instant_in_utc
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError

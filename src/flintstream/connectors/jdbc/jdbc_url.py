@@ -7,28 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote_plus
 
+from flintstream.common._secrets import without_secrets
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-HIDDEN = "***"
-_SECRET_PARAMETER = re.compile(r"(?i)((?:password|passwd|pwd|secret|token)[^=&;?]*=)[^&;]*")
-_SECRET_USER = re.compile(r"(//[^:/?]*:)[^?]*@")
-
 Reader: TypeAlias = "Callable[[str], Mapping[str, Any]]"
 """Converts the value of a parameter to driver arguments. Raises ValueError or KeyError if the value is invalid."""
-
-
-def without_secrets(url: str) -> str:
-    """Return a URL with its passwords hidden.
-
-    >>> without_secrets("jdbc:postgresql://db/shop?user=me&password=abc&sslmode=require")
-    'jdbc:postgresql://db/shop?user=me&password=***&sslmode=require'
-    >>> without_secrets("mysql+pymysql://me:a/b@c@db/shop")
-    'mysql+pymysql://me:***@db/shop'
-    """
-    return _SECRET_USER.sub(rf"\1{HIDDEN}@", _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", url))
 
 
 @dataclass(frozen=True)

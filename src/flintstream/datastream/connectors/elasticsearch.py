@@ -216,5 +216,6 @@ class Elasticsearch7SinkBuilder(ElasticsearchSinkBuilderBase):
 
 def _text(value: str, what: str) -> str:
     if not isinstance(value, str) or not value:
-        raise TypeError(f"{what} of Elasticsearch must be a str, got {value!r}")
+        got = f"a value of type {type(value).__name__}" if value else "an empty value"  # it may be a password
+        raise TypeError(f"{what} of Elasticsearch must be a str, got {got}")
     return value

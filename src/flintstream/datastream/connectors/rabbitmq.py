@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flintstream.common._generic import T_co, T_contra
+from flintstream.common._secrets import without_secrets
 from flintstream.common.serialization import DeserializationSchema, SerializationSchema
 from flintstream.connectors.rabbitmq.link import RabbitServer, library
 from flintstream.connectors.rabbitmq.sink import RabbitOutput, RabbitWriter
@@ -119,7 +120,8 @@ class RMQConnectionConfig:
 
         def _set_text(self, key: str, value: str, what: str) -> Self:
             if not isinstance(value, str) or not value:
-                raise TypeError(f"{what} of RabbitMQ must be a str, got {value!r}")
+                got = f"a value of type {type(value).__name__}" if value else "an empty value"
+                raise TypeError(f"{what} of RabbitMQ must be a str, got {got}")
             self._values[key] = value
             return self
 
@@ -156,7 +158,7 @@ class RMQConnectionConfig:
             parts = urlsplit(uri)
             if parts.scheme not in {"amqp", "amqps"} or not parts.hostname:
                 raise PlanError(
-                    f"a RabbitMQ URI must begin with amqp:// or amqps:// and name a host, got {parts.netloc!r}"
+                    f"a RabbitMQ URI must begin with amqp:// or amqps:// and name a host, got {without_secrets(uri)!r}"
                 )
             return self._set_text("uri", uri, "the URI")
 

@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._secrets import is_secret
 from flintstream.engine.spark.versions import scala, wrap_function
 from flintstream.errors import FlintstreamError, MissingDependencyError
 
@@ -79,7 +80,8 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
     if not (own and master.startswith("local") and os.name == "posix"):
         from pyspark import SparkConf  # noqa: PLC0415
 
-        spark_conf = SparkConf(loadDefaults=False).setAll(list(conf.items()))
+        # Secrets stay off the command line. The context gets them with all other settings.
+        spark_conf = SparkConf(loadDefaults=False).setAll([each for each in conf.items() if not is_secret(each[0])])
         os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
         return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
     port, secret, process = _start_jvm(find_java(), conf)
@@ -191,10 +193,12 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
         f"-Dlog4j2.configurationFile={files('flintstream.engine.spark') / 'log4j2.properties'}",
         *conf.get("spark.driver.extraJavaOptions", "").split(),
         "org.apache.spark.deploy.SparkSubmit",
-        *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
-        "pyspark-shell",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
+        # Every user of this machine can read command lines, and settings may be passwords.
+        settings = Path(directory) / "settings"
+        settings.write_text("".join(f"{_property(key)}={_property(value)}\n" for key, value in conf.items()), "latin-1")
+        command += ["--properties-file", str(settings), "pyspark-shell"]
         info = Path(directory) / "gateway"
         environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(info)
         process = subprocess.Popen(  # noqa: S603 - java was found above
@@ -217,6 +221,19 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
     (port,) = struct.unpack(">i", data[:4])
     (length,) = struct.unpack(">i", data[4:8])
     return port, data[8 : 8 + length].decode(), process
+
+
+def _property(text: str) -> str:
+    r"""Return a text as keys and values are written in a file of Java properties.
+
+    >>> _property("a=b \\ c\nd\u20ac")
+    'a\\=b\\ \\\\\\ c\\u000ad\\u20ac'
+    """
+    units = text.encode("utf-16-be", "surrogatepass")
+    characters = (int.from_bytes(units[i : i + 2], "big") for i in range(0, len(units), 2))
+    return "".join(
+        f"\\u{c:04x}" if not 32 <= c < 127 else f"\\{chr(c)}" if chr(c) in " =:#!\\" else chr(c) for c in characters
+    )
 
 
 def _class_archive(java: str) -> list[str]:

@@ -10,6 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._secrets import shown
 from flintstream.engine.spark.jvm import forget, is_alive, start_gateway
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
@@ -168,7 +169,10 @@ def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | 
     """
     for key in own.keys() & outside.keys():
         if own[key] != outside[key]:
-            _log.warning("%s=%s of the job is not used: Spark was started with %s", key, own[key], outside[key])
+            _log.warning(
+                "%s=%s of the job is not used: Spark was started with %s",
+                key, shown(own)[key], shown(outside)[key],
+            )  # fmt: skip
     said = {**own, **outside}
     master = said.get("spark.master") or MASTER.default
     local = master.startswith("local")
