@@ -57,6 +57,8 @@ class Progress:
     """Records that sources emitted."""
     records_out: int = 0
     """Records that reached sinks."""
+    catch_ups: int = 0
+    """How often a subtask had to read its state again because it ran in another process than before."""
     watermark: int = -(2**63)
     """The lowest watermark of all chains that have one (ms)."""
 

@@ -36,6 +36,7 @@ class Tally:
         progress.epochs += 1
         watermarks = []
         for report in reports:
+            progress.catch_ups += report.caught_up
             progress.records_in += sum(told.records for told in report.nodes if told.node in self._sources)
             progress.records_out += sum(told.records for told in report.nodes if told.node in self._sinks)
             if report.watermark not in (MIN_TIMESTAMP, MAX_TIMESTAMP):

@@ -81,6 +81,7 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
         "numFailedCheckpoints": checkpoints.failed,
         "numRecordsIn": progress.records_in,
         "numRecordsOut": progress.records_out,
+        "numCatchUps": progress.catch_ups,
     }
     if checkpoints.latest is not None:
         values["lastCheckpointDuration"] = checkpoints.duration_ms

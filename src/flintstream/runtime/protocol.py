@@ -179,6 +179,8 @@ class Report:
     """Whether that time was long for the number of records."""
     snapshot_error: str = ""
     """The reason why the state could not be written for the checkpoint."""
+    caught_up: bool = False
+    """Whether the subtask had to read its state again, because the process did not hold the latest version."""
     failure: FailureReport | None = None
 
     @property

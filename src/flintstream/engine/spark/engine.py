@@ -7,6 +7,7 @@ import pickle
 import shutil
 import tempfile
 import threading
+import time
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from flintstream.checkpoint.settings import state_directory
 from flintstream.common import _by_value
 from flintstream.engine.spark.dependencies import with_dependencies
-from flintstream.engine.spark.jvm import StageChain
+from flintstream.engine.spark.homes import Homes
+from flintstream.engine.spark.jvm import Executors, StageChain
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
@@ -63,6 +65,7 @@ class SparkEngine:
             self.lane = take_lane()
             self.slots = slot_template(self.context, self.lane)
         partitions = self.partitions = [step.partitions for step in plan.supersteps]
+        self.homes, self.executors = Homes(partitions), Executors(self.context)
         self.chain = StageChain(
             self.context,
             [
@@ -94,7 +97,8 @@ class SparkEngine:
         context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
         try:
-            results = [Item(*item) for item in self.chain.run(seeds)]
+            places = self.homes.places(self.executors.known(), time.monotonic())
+            results = [Item(*item) for item in self.chain.run(seeds, places)]
         except Exception as error:
             if self.cancelled:
                 raise JobCancelledError(f"the job '{plan.job_name}' was cancelled") from error
@@ -103,14 +107,13 @@ class SparkEngine:
 
     def _checked(self, results: list[Item]) -> list[Item]:
         """Return the results of an epoch without the receipts, which show that the epoch counts."""
-        if len(self.partitions) == 1:
-            return results
         receipts = [Receipt(*pickle.loads(item.payload)) for item in results if item.edge == RECEIPT]
         found = difference(receipts, self.partitions)
         if found is not None:
             raise FlintstreamError(
                 f"Spark ran part of an epoch of '{self.plan.job_name}' again, so the epoch does not count: {found}"
             )
+        self.homes.ran(receipts, time.monotonic())
         return [item for item in results if item.edge != RECEIPT]
 
     def materialize(self, folding: Folding) -> Future[StateHandle]:

@@ -6,24 +6,62 @@ import contextlib
 import hashlib
 import logging
 import os
+import re
 import shutil
 import signal
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from flintstream.common._secrets import is_secret
+from flintstream.engine.spark.homes import Executor
 from flintstream.engine.spark.versions import scala, wrap_function
 from flintstream.errors import FlintstreamError, MissingDependencyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+_log = logging.getLogger(__name__)
+
 START_SECONDS = 60
+
+EXECUTORS_SECONDS = 1.0
+"""How often to look for new and lost executors."""
+
+_PLACES = """
+package flintstream;
+import org.apache.spark.Partition;
+import org.apache.spark.rdd.PartitionGroup;
+
+public final class Places implements org.apache.spark.rdd.PartitionCoalescer, java.io.Serializable {
+    private final String[] places;
+
+    public Places(String places) { this.places = places.split(","); }
+
+    public PartitionGroup[] coalesce(int count, org.apache.spark.rdd.RDD parent) {
+        Partition[] partitions = parent.partitions();
+        PartitionGroup[] groups = new PartitionGroup[partitions.length];
+        for (int i = 0; i < groups.length; i++) {
+            groups[i] = new PartitionGroup(scala.Option.apply(places[i]));
+            groups[i].partitions().$plus$eq(partitions[i]);
+        }
+        return groups;
+    }
+
+    protected Object writeReplace() { return null; }
+}
+"""
+"""A way to coalesce an RDD that leaves its partitions as they are, and names a preferred location for each.
+
+That is the only public way to give locations to the results of an exchange. The source is compiled in the driver's JVM
+by the compiler that Spark has for its own queries. Executors need no class: for them, it is replaced by null.
+"""
 
 ARCHIVE_SETTLED_SECONDS = 10
 """A class archive is complete if it has not changed for this long."""
@@ -121,6 +159,84 @@ def forget(context: Any) -> None:
     kind._active_spark_context = kind._gateway = kind._jvm = None  # noqa: SLF001
 
 
+class Executors:
+    """The executors of a Spark context that run tasks; without those of a local master."""
+
+    def __init__(self, context: Any) -> None:
+        """Look at ``context``."""
+        self._spark = context._jsc.sc()  # noqa: SLF001
+        self._local = re.match(r"local(\[|$)", context.master) is not None
+        self._known: dict[str, Executor] = {}
+        self._registered = ""
+        self._looked = float("-inf")
+
+    def known(self) -> dict[str, Executor]:
+        """Return them by name; asks Spark once a second at most."""
+        if self._local or time.monotonic() - self._looked < EXECUTORS_SECONDS:
+            return self._known
+        self._looked = time.monotonic()
+        try:
+            self._look()
+        except Exception:  # noqa: BLE001 - whatever a variant of Spark may raise
+            _log.info("Spark does not tell its executors", exc_info=True)
+            self._local, self._known = True, {}
+        return self._known
+
+    def _look(self) -> None:
+        addresses = self._spark.getExecutorMemoryStatus().keySet()
+        registered = addresses.mkString(",")
+        if registered == self._registered:
+            return
+        found = self._spark.statusStore().executorList(True)
+        summaries = [found.apply(place) for place in range(found.size())]
+        self._known = {
+            summary.id(): Executor(summary.id(), summary.hostPort().rpartition(":")[0], summary.maxTasks())
+            for summary in summaries
+            if summary.maxTasks() > 0
+        }
+        # The two answers come from different threads of Spark. If they differ, look again.
+        self._registered = registered if len(summaries) == addresses.size() else ""
+
+
+class _Locations:
+    """Gives preferred locations to the partitions of an RDD."""
+
+    _kinds: ClassVar[WeakKeyDictionary[Any, Any]] = WeakKeyDictionary()
+    """The constructor of the compiled class in the JVM of a gateway; None if it cannot be compiled there."""
+
+    def __init__(self, context: Any) -> None:
+        self._gateway = context._gateway  # noqa: SLF001
+        self._made: dict[int, tuple[tuple[str, ...], Any]] = {}
+        self._compiling = threading.Thread(target=self._compile, name="flintstream-places", daemon=True)
+
+    def _compile(self) -> None:
+        jvm = self._gateway.jvm
+        try:
+            compiler = jvm.org.codehaus.janino.SimpleCompiler()
+            compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+            compiler.cook(_PLACES)
+            kind = compiler.getClassLoader().loadClass("flintstream.Places").getConstructors()[0]
+        except Exception:  # noqa: BLE001 - as above
+            _log.info("Spark places tasks without regard to their state", exc_info=True)
+            kind = None
+        self._kinds[self._gateway] = kind
+
+    def at(self, stage: int, rdd: Any, places: tuple[str, ...]) -> Any:
+        """Return an RDD with the same partitions at these places; the given one if there is no way to tell Spark."""
+        kind = self._kinds.get(self._gateway)
+        if kind is None:
+            if self._gateway not in self._kinds and self._compiling.ident is None:
+                self._compiling.start()  # takes up to some seconds, and an epoch need not wait for it
+            return rdd
+        known, coalescer = self._made.get(stage, ((), None))
+        if known != places:
+            arguments = self._gateway.new_array(self._gateway.jvm.java.lang.Object, 1)
+            arguments[0] = ",".join(places)
+            coalescer = self._gateway.jvm.scala.Option.apply(kind.newInstance(arguments))
+            self._made[stage] = places, coalescer
+        return rdd.coalesce(len(places), False, coalescer, None)
+
+
 class StageChain:
     """A chain of stages with exchanges between them, run repeatedly with different data.
 
@@ -140,6 +256,7 @@ class StageChain:
         self._python_rdd, self._pairwise_rdd = jvm.PythonRDD, jvm.PairwiseRDD
         self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
         self._functions: list[Any] = []
+        self._locations = _Locations(context)
 
     def _wrap(self, deserializer: Any) -> None:
         from pyspark.serializers import BatchedSerializer, NoOpSerializer  # noqa: PLC0415
@@ -149,15 +266,21 @@ class StageChain:
             self._functions.append(wrap_function(self._context, function, deserializer, serializer))
             deserializer = BatchedSerializer(self._context._unbatched_serializer)  # type: ignore[no-untyped-call] # noqa: SLF001
 
-    def run(self, seeds: Sequence[Any]) -> list[Any]:
-        """Pass a seed to each partition of the first stage; return the results of the last one."""
+    def run(self, seeds: Sequence[Any], places: Sequence[tuple[str, ...] | None]) -> list[Any]:
+        """Pass a seed to each partition of the first stage; return the results of the last one.
+
+        ``places`` are the preferred locations of the tasks of each stage, if there are any.
+        """
         from pyspark import RDD  # noqa: PLC0415
 
         first = self._context.parallelize(seeds, len(seeds))
         if not self._functions:
             self._wrap(first._jrdd_deserializer)  # noqa: SLF001
         java = first._jrdd.rdd()  # noqa: SLF001
-        for function, partitioner in zip(self._functions, self._partitioners, strict=True):
+        for stage, (function, partitioner) in enumerate(zip(self._functions, self._partitioners, strict=True)):
+            here = places[stage]
+            if here is not None:
+                java = self._locations.at(stage, java, here)
             java = self._python_rdd(java, function, False, False)
             if partitioner is not None:
                 pairs = self._pairwise_rdd(java).asJavaPairRDD().partitionBy(partitioner)

@@ -33,6 +33,8 @@ class Receipt(NamedTuple):
     """The partitions of the next stage that it sent anything to, as bits."""
     read: int
     """The sum of the runs whose results it read."""
+    executor: str = ""
+    """The executor where it ran; empty if it is unknown."""
 
 
 def new_run() -> int:

@@ -32,6 +32,9 @@ UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 
 SOCKET_DIRECTORY = "spark.python.unix.domain.socket.dir"
 
+HOME_WAIT = "spark.locality.wait.process"
+"""Setting with the longest time that a task waits for the executor that holds its state."""
+
 DEFAULTS = {
     "spark.app.name": "flintstream",
     "spark.ui.enabled": "false",
@@ -40,6 +43,7 @@ DEFAULTS = {
     # Without a secret, their directory protects the sockets, and only the driver's machine surely has a private one.
     UNIX_SOCKETS: "false",
     "spark.locality.wait": "0",
+    HOME_WAIT: "100ms",
     # A retried stage could read other records than later stages have seen. Instead, the whole epoch is repeated.
     "spark.stage.maxConsecutiveAttempts": "1",
 }
@@ -180,6 +184,8 @@ def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | 
     # On a cluster, the executors' Python may not find our module until a task ships it.
     if local if sticky is None else sticky:
         conf["spark.python.daemon.module"] = DAEMON
+    if "spark.locality.wait" in said:
+        del conf[HOME_WAIT]
     conf.update(said)
     conf["spark.master"] = re.sub(r"^local\[(\d+|\*)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
     return conf

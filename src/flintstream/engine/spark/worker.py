@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.dependencies import enter
+from flintstream.engine.spark.homes import own_executor
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, new_run, total
 from flintstream.errors import expect_no_interrupt
 from flintstream.runtime.exchange.receiving import Item
@@ -119,8 +120,8 @@ class StageTask:
         runtime = _runtime_of(self.job_id, self.state_directory)
         if self.level == 0:
             items: Iterator[Item] = map(Item._make, chain.from_iterable(elements))
-            if not self.following:  # nothing is read from another task
-                return map(tuple, _shown(runtime.run_stage(0, partition, items)))
+            if not self.following:
+                return self._results(partition, runtime, items, set())
             return self._sorted(partition, runtime, items, set())
         runs: set[int] = set()
         items = _opened(elements, runs)
@@ -130,7 +131,8 @@ class StageTask:
 
     def _results(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[Any]:
         yield from map(tuple, _shown(runtime.run_stage(self.level, partition, items)))
-        yield self._receipt(Receipt(self.level, partition, new_run(), 0, total(runs)), self.level + 1)
+        receipt = Receipt(self.level, partition, new_run(), 0, total(runs), own_executor())
+        yield self._receipt(receipt, self.level + 1)
 
     def _sorted(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[bytes]:
         """Yield each item for its partition of the next stage, in small groups if items are large."""
@@ -148,7 +150,7 @@ class StageTask:
                 size = 0
         home = partition % following
         targets |= _bits(waiting) | 1 << home
-        receipt = Receipt(self.level, partition, run, targets, total(runs))
+        receipt = Receipt(self.level, partition, run, targets, total(runs), own_executor())
         waiting.setdefault(home, []).append(self._receipt(receipt, len(runtime.plan.supersteps)))
         yield from _packed(waiting, run)
 

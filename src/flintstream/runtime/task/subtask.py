@@ -47,6 +47,8 @@ class Subtask:
         self.opened = False
         self.finished = False
         """Whether all input has ended."""
+        self.caught_up = False
+        """Whether the state of this epoch had to be read again."""
         self.wiring = Wiring(job, chain, index)
         self.operators = self.wiring.operators
         self.input = BatchInput(self.wiring) if job.batch else StreamingInput(self.wiring, job.settings.max_epoch_ms)
@@ -81,13 +83,14 @@ class Subtask:
 
     def _recover(self, instruction: Instruction) -> None:
         """Bring the state in memory to the version that the epoch starts from."""
+        self.caught_up = instruction.version not in (None, self.version)
         if instruction.version is None:
             if instruction.restore is not None:
                 try:
                     self.state.restore(instruction.restore)
                 except CorruptCheckpointError as error:  # a retry would not help
                     raise OperatorFailure(self.chain.name, self.index, error, None) from error
-        elif instruction.version != self.version:
+        elif self.caught_up:
             self.state.catch_up(instruction)
 
     def _begin(self, epoch: Epoch, instruction: Instruction) -> None:
@@ -144,6 +147,7 @@ class Subtask:
             spent_ms=spent * 1000,
             slow=spent > SLOW_EPOCH_SECONDS and fed > 0 and is_slow(fed, spent),
             snapshot_error=snapshot_error,
+            caught_up=self.caught_up,
         )
 
     def _snapshot(
