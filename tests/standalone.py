@@ -40,6 +40,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
         workers: int = 2,
         cores: int = 1,
         memory: str = "1g",
+        hosts: Sequence[str] = ("127.0.0.1",),
         around: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -50,6 +51,8 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
             workers: How many workers.
             cores: The cores of each worker.
             memory: The memory of each worker.
+            hosts: The address of the master, then those of workers. Workers without an own one have the master's.
+                Executors at the same address read each other's files.
             around: A command that runs the command of a worker, such as ``unshare``.
             environment: Further environment variables of all processes.
         """
@@ -57,13 +60,13 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
 
         self.directory = directory
         self.around = list(around)
-        self.url = f"spark://127.0.0.1:{free_port()}"
+        self.hosts = [*hosts, *[hosts[0]] * (1 + workers - len(hosts))]
+        self.url = f"spark://{hosts[0]}:{free_port()}"
         home = Path(pyspark.__file__).parent
         self._environment = {
             **os.environ,
             "SPARK_HOME": str(home),
             "SPARK_SCALA_VERSION": next((home / "jars").glob("spark-core_*")).name[len("spark-core_") :][:4],
-            "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
             **(environment or {}),
         }
@@ -90,7 +93,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
         recovery = {"recoveryMode": "FILESYSTEM", "recoveryDirectory": self.directory / "recovery"}
         options = [f"-Dspark.deploy.{key}={value}" for key, value in recovery.items()]
         self.master = self._start("master", [*options, "org.apache.spark.deploy.master.Master"], ["--port", str(port)])
-        self._wait(lambda: _listens(port), "the master does not listen")
+        self._wait(lambda: _listens(self.hosts[0], port), "the master does not listen")
 
     def start_worker(self, number: int) -> None:
         """Start a worker, after :meth:`kill_worker` too, and wait until it has registered."""
@@ -101,7 +104,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
     def _start_worker(self, number: int) -> None:
         arguments = [*self._size, "-d", str(self.directory / f"work-{number}"), self.url]
         name, program = f"worker-{number}", ["org.apache.spark.deploy.worker.Worker"]
-        self.workers[number] = self._start(name, program, arguments, self.around)
+        self.workers[number] = self._start(name, program, arguments, self.around, self.hosts[1 + number])
 
     def kill_master(self) -> None:
         """Kill the master; executors and drivers live on."""
@@ -140,12 +143,19 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
         return self.log(f"worker-{number}").count("Successfully registered with master")
 
     def _start(
-        self, name: str, program: Sequence[str], arguments: Sequence[str], around: Sequence[str] = ()
+        self,
+        name: str,
+        program: Sequence[str],
+        arguments: Sequence[str],
+        around: Sequence[str] = (),
+        host: str = "",
     ) -> subprocess.Popen[bytes]:
-        address = ["--host", "127.0.0.1", "--webui-port", "0"]
+        host = host or self.hosts[0]
+        address = ["--host", host, "--webui-port", "0"]
         command = [*around, *self._launcher, *program, *address, *arguments]
         with (self.directory / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)  # noqa: S603
+            environment = {**self._environment, "SPARK_LOCAL_IP": host}
+            return subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
 
     def _wait(self, done: Callable[[], bool], what: str) -> None:
         until = time.monotonic() + START_SECONDS
@@ -155,7 +165,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
             time.sleep(0.05)
 
 
-def _listens(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+def _listens(host: str, port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((host, port), 1):
         return True
     return False

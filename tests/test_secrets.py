@@ -17,7 +17,7 @@ from flintstream.datastream.connectors.elasticsearch import Elasticsearch7SinkBu
 from flintstream.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcSink
 from flintstream.datastream.connectors.kafka import KafkaRecordSerializationSchema, KafkaSink, KafkaSource
 from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
-from flintstream.engine.spark.session import resolved
+from flintstream.engine.spark.session import warn_of_unused
 
 MARK = "m4rk3d-s3cr3t"
 NOWHERE = "127.0.0.1:1"
@@ -145,7 +145,7 @@ def test_the_text_of_a_configuration_hides_secrets():
 
 
 def test_the_warning_about_a_setting_that_is_not_used_hides_secrets(caplog):
-    resolved({"spark.odd.password": MARK}, {"spark.odd.password": f"other {MARK}"})
+    warn_of_unused({"spark.odd.password": MARK}, {"spark.odd.password": f"other {MARK}"})
     assert "spark.odd.password=*** of the job is not used" in caplog.text
     assert MARK not in caplog.text
 

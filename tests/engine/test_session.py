@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 
+from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.engine.spark.session import DEFAULTS, default_parallelism, resolved
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.submitted import defaults_file, flags
@@ -17,15 +19,12 @@ from flintstream.engine.spark.submitted import defaults_file, flags
 ROOT = Path(__file__).parents[2]
 
 
-def test_what_spark_was_told_goes_before_the_job_and_that_before_our_defaults(caplog):
+def test_what_spark_was_told_goes_before_the_job_and_that_before_our_defaults():
     own = {"spark.app.name": "job", "spark.ui.enabled": "true", "spark.executor.memory": "1g"}
     conf = resolved(own, {"spark.app.name": "operator", "spark.executor.memory": "1g"})
     assert conf["spark.app.name"] == "operator"
     assert conf["spark.ui.enabled"] == "true"
     assert conf["spark.locality.wait"] == DEFAULTS["spark.locality.wait"]
-    assert [record.getMessage() for record in caplog.records] == [
-        "spark.app.name=job of the job is not used: Spark was started with operator"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -96,12 +95,25 @@ def test_the_default_parallelism_is_that_of_the_master(configuration, expected, 
     assert default_parallelism(configuration) == expected
 
 
+def test_a_plan_that_is_only_shown_starts_no_cluster(monkeypatch):
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("flintstream.engine.spark.session._active_context", lambda: None)
+    monkeypatch.setattr("flintstream.engine.spark.session._start_context", lambda _: pytest.fail("started"))
+    env = StreamExecutionEnvironment.get_execution_environment({"spark.master": "spark://127.0.0.2:1"})
+    env.from_collection([1]).print()
+    assert json.loads(env.get_execution_plan())["nodes"]
+
+
 PROGRAM = """
-import json, sys
+import json, logging, sys
+logging.basicConfig()
 from pyflink.datastream import StreamExecutionEnvironment
-env = StreamExecutionEnvironment.get_execution_environment()
+from flintstream.common import Configuration
+env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"spark.app.name": "job"}))
 steps = env.from_collection([1, 2]).rebalance().map(lambda x: x + 1)
 found = list(steps.execute_and_collect())
+again = list(env.from_collection([1, 2]).map(lambda x: x + 1).execute_and_collect())
 plan = json.loads(env.get_execution_plan()) if steps.print() else None
 from pyspark import SparkContext
 context = SparkContext._active_spark_context
@@ -118,13 +130,25 @@ def run(command, tmp_path, **environment):
     paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, "PYTHONPATH": paths, "SPARK_LOCAL_IP": "127.0.0.1", **environment}
     done = subprocess.run(  # noqa: S603
-        [*command, str(program)], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+        [*command, str(program)], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("SEEN "))
     found, conf, python, parallelism = json.loads(line.removeprefix("SEEN "))
     assert found == [2, 3]
+    warned = done.stderr.count("spark.app.name=job of the job is not used: Spark was started with ")
+    assert warned == (conf[1] != "job"), done.stderr
     return conf, python, parallelism
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(400)
+def test_the_default_parallelism_waits_for_the_executors_of_a_new_cluster(tmp_path):
+    """Two executors of two cores each."""
+    home = str(Path(pyspark.__file__).parent)
+    arguments = "--master local-cluster[2,2,512] --conf spark.executor.memory=512m pyspark-shell"
+    *_, parallelism = run([sys.executable], tmp_path, SPARK_HOME=home, PYSPARK_SUBMIT_ARGS=arguments)
+    assert parallelism == 4
 
 
 @pytest.mark.spark

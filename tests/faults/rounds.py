@@ -188,8 +188,7 @@ class Course:
             RoundError: The job lost or repeated a record, did not end, or failed by itself.
         """
         try:
-            if self.plan.place == "standalone":
-                self.cluster = Standalone(self.directory / "cluster", environment=PYTHON)
+            self.cluster = self._new_cluster()
             self._start()
             for victim, seconds in self.plan.kills:
                 if not self._wait_for_life() or not self._pause(seconds):
@@ -204,10 +203,15 @@ class Course:
         finally:
             self._end()
 
+    def _new_cluster(self) -> Standalone | None:
+        if self.plan.place != "standalone":
+            return None
+        return Standalone(self.directory / "cluster", environment=PYTHON)
+
     def _settings(self) -> Mapping[str, str]:
         return {
             "execution.checkpointing.interval": "200 ms",
-            "execution.checkpointing.dir": (self.directory / "checkpoints").as_uri(),
+            "execution.checkpointing.dir": self._checkpoints(),
             "execution.checkpointing.incremental": "true",
             "flintstream.epoch.idle-duration": "50",
             "restart-strategy.type": "fixed-delay",
@@ -217,6 +221,10 @@ class Course:
             "state.changelog.enabled": str(self.plan.changelog).lower(),
             "state.changelog.periodic-materialize.interval": "300 ms",
         }
+
+    def _checkpoints(self) -> str:
+        """The directory of the checkpoints."""
+        return (self.directory / "checkpoints").as_uri()
 
     def _output(self) -> str:
         """The output directory of the program."""
@@ -272,6 +280,9 @@ class Course:
         """Return the visible files with their sizes."""
         found = (path for path in (self.directory / "output").rglob("*") if not path.name.startswith("."))
         return {path: path.stat().st_size for path in found if path.is_file()}
+
+    def _text(self, path: Path) -> str:
+        return path.read_text("utf-8")
 
     def _look_at_files(self) -> None:
         present = self._present()
@@ -333,7 +344,7 @@ class Course:
         self.say(f"killed {victim} and started it again; {len(self.files)} files are committed")
 
     def _check(self) -> None:
-        lines = Counter(canonical(line) for path in self.files for line in path.read_text("utf-8").splitlines())
+        lines = Counter(canonical(line) for path in self.files for line in self._text(path).splitlines())
         wanted = Counter(canonical(str(row)) for row in expected(range(self._records)))
         missing, added = wanted - lines, lines - wanted
         if missing or added:
@@ -358,7 +369,11 @@ def canonical(line: str) -> str:
     return repr([sorted(each.items()) if isinstance(each, dict) else each for each in row])
 
 
-def run_round(plan: Round, say: Callable[[str], None] = lambda _: None, kind: type[Course] = Course) -> Counter[str]:
+def run_round(
+    plan: Round,
+    say: Callable[[str], None] = lambda _: None,
+    kind: Callable[[Round, Path, Callable[[str], None]], Course] = Course,
+) -> Counter[str]:
     """Run a round and return the number of kills of each process; the files of a failed round are kept.
 
     Args:

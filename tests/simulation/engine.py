@@ -33,6 +33,9 @@ class SimEngine:
         self.foldings: list[tuple[Folding, Future[StateHandle]]] = []
         self.moving = world.rng.random() < 0.5
 
+    def check(self, plan: JobPlan) -> None:
+        pass
+
     def start(self, plan: JobPlan) -> None:
         self.plan = plan
         self.log = MemoryStateLog()

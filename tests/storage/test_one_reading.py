@@ -11,14 +11,12 @@ import pytest
 from flintstream.checkpoint.settings import state_directory
 from flintstream.cli.jobs import absolute
 from flintstream.common.serialization import Encoder
-from flintstream.common.typeinfo import Types
 from flintstream.coordinator import recovery
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.checkpoint_storage import FileSystemCheckpointStorage
 from flintstream.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
 from flintstream.datastream.state_backend import EmbeddedRocksDBStateBackend
-from flintstream.engine.spark.engine import SparkEngine
-from flintstream.errors import CheckpointError, PlanError
+from flintstream.errors import CheckpointError
 from flintstream.storage.file_store import file_store
 
 SOURCE = Path(__file__).parents[2] / "src" / "flintstream"
@@ -73,8 +71,8 @@ def database(spelling: str) -> str:
     return backend.get_db_storage_paths()[0]
 
 
-ANYWHERE = [checkpoints, storage_object, savepoints, command_line, restored, source, sink]
-ON_THIS_MACHINE = [states, database]
+ANYWHERE = [checkpoints, storage_object, savepoints, command_line, restored, source, sink, states]
+ON_THIS_MACHINE = [database]
 WITH_A_SCHEME_ONLY = {checkpoints, storage_object}
 """As in Flink."""
 ABSOLUTE_ONLY = {database}
@@ -136,18 +134,6 @@ def test_a_local_uri_that_names_a_host_or_no_absolute_path_is_refused_everywhere
 def test_what_must_be_local_is_refused_elsewhere(read, spelling):
     with pytest.raises(ValueError, match="must be on"):
         read(spelling)
-
-
-def test_a_state_directory_elsewhere_is_refused_before_the_job_and_nothing_is_made(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    env = environment({"flintstream.state.dir": "s3://bucket/state"})
-    env.from_collection([1], Types.INT()).print()
-    message = r"'flintstream\.state\.dir' must be on this machine or mounted there, got 's3://bucket/state'"
-    with pytest.raises(PlanError, match=message):
-        env.execute()
-    with pytest.raises(PlanError, match=message):
-        SparkEngine({"flintstream.state.dir": "s3://bucket/state"})._create_state_directory()
-    assert list(tmp_path.iterdir()) == []
 
 
 def names_used(tree: ast.AST) -> set[str]:

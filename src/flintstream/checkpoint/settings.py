@@ -26,20 +26,18 @@ if TYPE_CHECKING:
 
 
 def state_directory(configuration: Mapping[str, Any]) -> str | None:
-    """Return the local path in ``flintstream.state.dir``, or None if it is not set.
+    """Return the path or URI in ``flintstream.state.dir``, or None if it is not set.
 
     Raises:
-        PlanError: The path is neither on this machine nor mounted there.
+        PlanError: It is not a path or URI.
 
     >>> state_directory({"flintstream.state.dir": "file:///mnt/state"})
     '/mnt/state'
-    >>> state_directory({"flintstream.state.dir": "s3://bucket/state"})
-    Traceback (most recent call last):
-    flintstream.errors.PlanError: 'flintstream.state.dir' must be on this machine or mounted there, got
+    >>> state_directory({"flintstream.state.dir": "s3://bucket/state/"})
     's3://bucket/state'
     """
-    given, what = STATE_DIRECTORY.read(configuration), f"'{STATE_DIRECTORY.key}'"
-    return Location.parse(given, what).local_path(what) if given else None
+    given = STATE_DIRECTORY.read(configuration)
+    return str(Location.parse(given, f"'{STATE_DIRECTORY.key}'")) if given else None
 
 
 @dataclass(frozen=True)

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import shutil
 import tempfile
+import uuid
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.common._pickling import dumps
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator, Timestamped
+from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
+    from contextlib import AbstractContextManager
 
     from flintstream.connectors.sink import WriterContext
     from flintstream.connectors.source import Fetch, SplitEnumerator
+    from flintstream.storage.file_store import FileStore
 
 
 class Cache:
     """A directory of complete files. It is deleted with this object, or when Python exits."""
 
     def __init__(self, parent: str | None) -> None:
-        """Create the directory in ``parent``, which all workers must reach, or in the directory for temporary files."""
-        if parent is not None:
-            os.makedirs(parent, exist_ok=True)  # noqa: PTH103
-        self.directory = tempfile.mkdtemp(prefix="flintstream-cache-", dir=parent)
+        """Use a new directory in ``parent``, which all workers must reach, or in the directory for temporary files."""
+        place = (
+            tempfile.mkdtemp(prefix="flintstream-cache-")
+            if parent is None
+            else f"{parent}/flintstream-cache-{uuid.uuid4().hex}"
+        )
+        self.store = file_store(place)
         self.files: tuple[str, ...] = ()
-        self._delete = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
+        self._delete = weakref.finalize(self, _delete, self.store)
 
     def sink(self) -> Sink:
         """Return the sink that fills the cache."""
@@ -43,23 +48,28 @@ class Cache:
 
     def intact(self) -> bool:
         """Return whether all files still exist."""
-        return all(os.path.exists(file) for file in self.files)  # noqa: PTH110
+        return all(map(self.store.exists, self.files))
 
     def delete(self) -> None:
         """Delete all files."""
         self._delete()
 
 
+def _delete(store: FileStore) -> None:
+    with suppress(Exception):  # whatever a storage raises; a program must not fail because of it
+        store.delete_tree("")
+
+
 class _CacheSink(Sink):
     def __init__(self, cache: Cache) -> None:
         self._cache: Cache | None = cache
-        self._directory = cache.directory
+        self._store = cache.store
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_cache": None, "_directory": self._directory}
+        return {"_cache": None, "_store": self._store}
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
-        return _CacheWriter(Path(self._directory, f"{context.subtask:05}-{context.attempt}"))
+        return _CacheWriter(self._store, f"{context.subtask:05}-{context.attempt}")
 
     def create_committer(self) -> Committer:
         assert self._cache is not None  # noqa: S101 - committers stay in the process that created the sink
@@ -67,25 +77,31 @@ class _CacheSink(Sink):
 
 
 class _CacheWriter(SinkWriter):
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, store: FileStore, name: str) -> None:
+        self._store = store
+        self._name = name
+        self._context: AbstractContextManager[BinaryIO] | None = None
         self._file: BinaryIO | None = None
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         if self._file is None:
-            self._file = self._path.open("wb")
+            self._context = self._store.create(self._name)
+            self._file = self._context.__enter__()
         self._file.write(dumps((values, timestamps)))
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        if self._file is None:
+        context, self._context, self._file = self._context, None, None
+        if context is None:
             return ()
-        self._file.close()
-        self._file = None
-        return (str(self._path),)
+        context.__exit__(None, None, None)
+        return (self._name,)
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        context, self._context, self._file = self._context, None, None
+        if context is not None:
+            error = InterruptedError("the writer was closed before the end of its input")
+            with suppress(InterruptedError):
+                context.__exit__(type(error), error, None)
 
 
 class _CacheCommitter(Committer):
@@ -95,7 +111,7 @@ class _CacheCommitter(Committer):
 
     def commit(self, committables: Sequence[Any]) -> None:
         # Sorted by subtask, because readers are assigned the files in this order.
-        self._cache.files = tuple(sorted({*self._cache.files, *committables}, key=os.path.basename))
+        self._cache.files = tuple(sorted({*self._cache.files, *committables}))
 
 
 @dataclass
@@ -106,23 +122,27 @@ class _CacheSplit(SourceSplit):
 class _CacheSource(Source):
     def __init__(self, cache: Cache) -> None:
         self._cache: Cache | None = cache
+        self._store = cache.store
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_cache": None}
+        return {"_cache": None, "_store": self._store}
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
         assert self._cache is not None  # noqa: S101 - enumerators stay in the process that created the source
         return StaticEnumerator([_CacheSplit(file) for file in self._cache.files])
 
     def create_reader(self) -> SourceReader:
-        return _CacheReader()
+        return _CacheReader(self._store)
 
 
 class _CacheReader(SourceReader):
     gives_away = True
 
+    def __init__(self, store: FileStore) -> None:
+        self._store = store
+
     def read(self, split: _CacheSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:  # noqa: ARG002
-        with open(split.split_id, "rb") as file:  # noqa: PTH123
+        with self._store.open(split.split_id) as file:
             file.seek(split.position)
             while True:
                 try:

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """Executes the epochs of one job. All methods except :meth:`cancel` are called from one thread."""
+    """Executes the epochs of one job. One thread calls all methods but :meth:`check` and :meth:`cancel`."""
+
+    def check(self, plan: JobPlan) -> None:
+        """Check that the engine can run ``plan``, when the program is built.
+
+        Raises:
+            FlintstreamError: It cannot, as it is configured.
+        """
 
     def start(self, plan: JobPlan) -> None:
         """Prepare to run ``plan``."""

@@ -10,6 +10,7 @@ from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.source import Boundedness
 from flintstream.errors import PlanError
+from flintstream.options.execution import STATE_DIRECTORY
 from flintstream.storage.local import LocalFileStore
 from flintstream.storage.location import Location
 
@@ -146,10 +147,13 @@ class AsDataFrame:
         data_frames.check_spark(configuration)
         columns = data_frames.frame_schema(schema, transformation.output_type)
         delete = None
+        what = "the directory of to_dataframe()"
         if directory is None:
-            directory, delete = data_frames.new_directory(state_directory(configuration))
+            parent = state_directory(configuration)
+            if parent is not None:
+                parent = Location.parse(parent).local_path(f"without {what}, '{STATE_DIRECTORY.key}'")
+            directory, delete = data_frames.new_directory(parent)
         else:
-            what = "the directory of to_dataframe()"
             directory = Location.parse(directory, what).local_path(what)
             if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208
                 raise PlanError(f"to_dataframe() needs an empty directory, but there are files in {directory}")

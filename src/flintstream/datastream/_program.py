@@ -82,6 +82,7 @@ class Program:
         return JobSettings(
             state=state,
             changelog=None if storage is None else storage.child(job_id),
+            state_log=None if checkpoints.storage is None else checkpoints.storage.child("log"),
             staging=None if checkpoints.storage is None else checkpoints.storage.child(f"staged/{job_id}"),
             commit_with_checkpoint=checkpoints.interval_ms is not None and checkpoints.exactly_once,
             auto_watermark_interval_ms=self.execution.get_auto_watermark_interval(),

@@ -463,11 +463,11 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def _register(self, transformation: Transformation) -> None:
         self._transformations.append(transformation)
 
-    def _program(self, more: Iterable[Transformation] = ()) -> Program:
+    def _program(self, more: Iterable[Transformation] = (), *, runs: bool = False) -> Program:
         from flintstream.datastream._program import Program  # noqa: PLC0415 - only programs that run need it
 
         settings = GraphSettings(
-            parallelism=self._parallelism(),
+            parallelism=self._parallelism(runs=runs),
             max_parallelism=self.get_max_parallelism(),
             mode=self._configuration.get(RUNTIME_MODE),
             chaining=self.is_chaining_enabled(),
@@ -483,14 +483,17 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             self._state_settings,
         )
 
-    def _parallelism(self) -> int:
-        """Return the parallelism of steps without their own: the configured one, else the cores of the cluster."""
+    def _parallelism(self, *, runs: bool) -> int:
+        """Return the parallelism of steps without their own: the configured one, else the cores of the cluster.
+
+        Only a program that ``runs`` starts a cluster to know its cores.
+        """
         given = self._configuration.get(PARALLELISM)
         if given > 0:
             return given
         if _default_local_parallelism is not None:
             return _default_local_parallelism
-        known = default_parallelism(self._configuration.get(ENGINE), self._configuration.to_dict())
+        known = default_parallelism(self._configuration.get(ENGINE), self._configuration.to_dict(), start=runs)
         return known or self.get_parallelism()
 
     def _graph(self) -> StreamGraph:
@@ -501,11 +504,12 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
         self._check_configuration()
         get = self._configuration.get
+        engine = create_engine(get(ENGINE), self._configuration.to_dict())
         filling = prepare_caches(self._transformations, self._caches, state_directory(self._configuration.to_dict()))
-        program = self._program(filling.values())
+        program = self._program(filling.values(), runs=True)
         check_batch(filling, batch=program.graph.batch)
         planned = program.compile(job_name or get(JOB_NAME))
-        engine = create_engine(get(ENGINE), self._configuration.to_dict())
+        engine.check(planned.plan)
         self._transformations.clear()
         progress = get_defaults().progress
         listeners = [_shown_on(progress)] if progress is not None else []

@@ -39,13 +39,16 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
     raise FlintstreamError(f"unknown engine '{name}': set '{ENGINE.key}' to 'spark' or 'inline'")
 
 
-def default_parallelism(name: str, configuration: Mapping[str, str]) -> int | None:
-    """Return the parallelism of a job that sets none; None means the number of processors of this machine."""
+def default_parallelism(name: str, configuration: Mapping[str, str], *, start: bool) -> int | None:
+    """Return the parallelism of a job that sets none; None means the number of processors of this machine.
+
+    If ``start`` is False, no cluster is started to find out.
+    """
     if name != "spark":
         return None
     from flintstream.engine.spark import session  # noqa: PLC0415 - pyspark is slow to import
 
-    return session.default_parallelism(configuration)
+    return session.default_parallelism(configuration, start=start)
 
 
 def _is_this_python(executable: str) -> bool:

@@ -15,8 +15,8 @@ STATE_DIRECTORY = Option(
     "flintstream.state.dir",
     TEXT,
     None,
-    "directory through which workers exchange keyed state; by default a temporary directory. On a cluster, all workers "
-    "must reach it. It must be on this machine or mounted there",
+    "path or URI of the directory through which workers exchange keyed state, such as `s3://bucket/state`. All workers "
+    "must reach it. By default a temporary directory on a local master, else one beneath the checkpoints",
 )
 MAX_EPOCH = Option(
     "flintstream.epoch.max-duration", duration(0), 5 * SECOND, "an epoch of STREAMING input ends after this time"

@@ -154,6 +154,8 @@ class JobSettings:
     state: StateSettings = field(default_factory=StateSettings)
     changelog: FileStore | None = None
     """The location of the durable log of state changes; None without a changelog."""
+    state_log: FileStore | None = None
+    """The location of the log of keyed state if workers share no machine; None if checkpoints have no directory."""
     staging: FileStore | None = None
     """The location for output that sinks have prepared; None if checkpoints have no directory."""
     commit_with_checkpoint: bool = False

@@ -44,6 +44,8 @@ class StateHandle:
     """The number of epochs whose changes the piece contains."""
     native: bool = False
     """Whether the keyed state is in a directory of the backend's native files beside the blob."""
+    copied: int = 0
+    """The size in bytes of these files if they were copied to a store; 0 if they were only linked."""
 
 
 @dataclass(frozen=True)

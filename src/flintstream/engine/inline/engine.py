@@ -26,6 +26,9 @@ class InlineEngine:
         """Create an engine for one job."""
         self._cancelled = threading.Event()
 
+    def check(self, plan: JobPlan) -> None:
+        """Accept every plan."""
+
     def start(self, plan: JobPlan) -> None:
         """Prepare to run ``plan``."""
         self.plan = plan

@@ -22,6 +22,7 @@ from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, arrow_spl
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.connectors.files.parquet import ParquetRows
 from flintstream.connectors.source import Boundedness, Source, SplitEnumerator
+from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.engine import one_machine
 from flintstream.engine.spark.frame_types import holds, row_type, schema_of
 from flintstream.engine.spark.session import spark_context
@@ -341,11 +342,13 @@ def source_of(frame: Any, parent: Callable[[], str | None], trigger: str, retent
     Raises:
         TypeError: ``frame`` is not a DataFrame.
         PlanError: A column has an unsupported type.
+        FlintstreamError: The DataFrame is one of Spark Connect.
     """
     from pyspark.sql import DataFrame  # noqa: PLC0415
 
     if not isinstance(frame, DataFrame):
         raise TypeError(f"from_dataframe() needs a Spark DataFrame, but got {type(frame).__name__}")
+    refuse_connect({}, frame.sparkSession)
     if frame.isStreaming:
         return StreamingSource(frame, parent, trigger, retention_ms)
     return BatchSource(frame, parent)

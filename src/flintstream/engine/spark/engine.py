@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import shutil
 import tempfile
 import threading
 import time
-from concurrent.futures import Future
-from pathlib import Path
+import uuid
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.settings import state_directory
 from flintstream.common import _by_value
+from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.homes import Homes
 from flintstream.engine.spark.jvm import Executors, StageChain
+from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
-from flintstream.engine.spark.session import spark_context
+from flintstream.engine.spark.session import master_of, spark_context
+from flintstream.engine.spark.shipping import ship
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
-from flintstream.engine.spark.worker import PLAN, MaterializeTask, StageTask
+from flintstream.engine.spark.worker import MaterializeTask, StageTask
 from flintstream.errors import FlintstreamError, JobCancelledError
+from flintstream.options.checkpointing import DIRECTORY, INTERVAL
 from flintstream.options.execution import STATE_DIRECTORY
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.protocol import SHARED
-from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog
+from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog, MemoryStateLog
+from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flintstream.coordinator.materializer import Folding
+    from flintstream.engine.spark.shipping import Shipment
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
     from flintstream.runtime.state_log.log import StateLog
+    from flintstream.storage.file_store import FileStore
+
+DELETED_AT_A_TIME = 16
+"""Number of files of a store that are deleted at the same time."""
 
 
 class SparkEngine:
@@ -41,49 +50,76 @@ class SparkEngine:
 
     def __init__(self, configuration: Mapping[str, str]) -> None:
         """Create an engine for one job."""
+        refuse_connect(configuration)
         self.configuration = configuration
         self.cancelled = False
         self.context: Any = None
-        self.state_directory: str | None = None
+        self.shipment: Shipment | None = None
+        self.place: LogPlace | None = None
+        self.directory: str | None = None
         self.lane: int | None = None
         self.slots: str | None = None
+
+    def check(self, plan: JobPlan) -> None:
+        """Check that the workers can exchange keyed state, before the job starts.
+
+        Raises:
+            FlintstreamError: They share neither a machine nor a store.
+            MissingDependencyError: The client of the store is not installed.
+        """
+        if (
+            needs_log(plan)
+            and self._log_root(plan) is None
+            and not one_machine(master := master_of(self.configuration))
+        ):
+            raise FlintstreamError(
+                f"on the cluster {master}, workers exchange keyed state through files: set '{STATE_DIRECTORY.key}', or "
+                f"'{DIRECTORY.key}' and '{INTERVAL.key}', to a directory that all of them can reach, such as "
+                "s3://bucket/directory"
+            )
 
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
         self.plan = plan
         self.context = with_dependencies(spark_context(self.configuration), self.configuration)
-        self.state_directory = self._create_state_directory()
-        changelog = plan.settings.changelog
-        self.log: StateLog = (
-            DirectoryStateLog(self.state_directory) if changelog is None else DurableStateLog(changelog, SHARED)
-        )
-        # A file, because a broadcast variable belongs to a connection and not to the process behind it.
-        setup = pickle.dumps(plan.settings.process_setup.with_main(), 5)
-        Path(self.state_directory, PLAN).write_bytes(setup + _by_value.dumps(plan))
-        if self.context.getConf().get("spark.python.daemon.module") == DAEMON:
+        here = one_machine(self.context.master)
+        self.log = self._open_log(plan, here=here)
+        # The setup comes first: without it, a worker may be unable to unpickle the rest.
+        data = pickle.dumps(plan.settings.process_setup.with_main(), 5) + _by_value.dumps((plan, self.log))
+        sticky = self.context.getConf().get("spark.python.daemon.module") == DAEMON
+        if sticky:
             self.context = with_own_workers(self.context)
             self.lane = take_lane()
             self.slots = slot_template(self.context, self.lane)
+        self.shipment = ship(self.context, plan.job_id, data, sticky=sticky, one_machine=here)
         partitions = self.partitions = [step.partitions for step in plan.supersteps]
         self.homes, self.executors = Homes(partitions), Executors(self.context)
         self.chain = StageChain(
             self.context,
             [
-                (StageTask(plan.job_id, level, following, self.state_directory), following)
+                (StageTask(self.shipment.job, level, following), following)
                 for level, following in enumerate([*partitions[1:], 0])
             ],
         )
 
-    def _create_state_directory(self) -> str:
-        parent = state_directory(self.configuration)
-        if parent is None and not one_machine(self.context.master):
-            raise FlintstreamError(
-                f"on the cluster {self.context.master}, workers exchange keyed state through files: "
-                f"set '{STATE_DIRECTORY.key}' to a directory that all of them can reach",
-            )
-        if parent is not None:
-            os.makedirs(parent, exist_ok=True)  # noqa: PTH103
-        return tempfile.mkdtemp(prefix=f"flintstream-{self.plan.job_id[:8]}-", dir=parent)
+    def _open_log(self, plan: JobPlan, *, here: bool) -> StateLog:
+        if plan.settings.changelog is not None:
+            return DurableStateLog(plan.settings.changelog, SHARED)
+        if not needs_log(plan):
+            return MemoryStateLog()
+        given = state_directory(self.configuration)
+        if here and given is None:
+            # Not beneath the checkpoints: a log that no other machine reads must not cost requests of a store.
+            self.directory = tempfile.mkdtemp(prefix=f"flintstream-{plan.job_id[:8]}-")
+            return DirectoryStateLog(self.directory)
+        root = self._log_root(plan)
+        assert root is not None  # noqa: S101 - see check()
+        self.place = LogPlace(root, plan.job_id)
+        return self.place.open(uuid.uuid4().hex)
+
+    def _log_root(self, plan: JobPlan) -> FileStore | None:
+        given = state_directory(self.configuration)
+        return plan.settings.state_log if given is None else file_store(given)
 
     def run_epoch(self, items: Sequence[Item]) -> list[Item]:
         """Run one epoch as one Spark job."""
@@ -119,7 +155,8 @@ class SparkEngine:
     def materialize(self, folding: Folding) -> Future[StateHandle]:
         """Fold the changelog of a subtask in a separate Spark job, which takes one slot."""
         future: Future[StateHandle] = Future()
-        task = MaterializeTask(self.plan.job_id, str(self.state_directory), folding)
+        assert self.shipment is not None  # noqa: S101 - the job runs
+        task = MaterializeTask(self.shipment.job, folding)
 
         def run() -> None:
             try:
@@ -134,8 +171,12 @@ class SparkEngine:
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that later epochs do not need."""
-        for name in names:
-            self.log.delete(name)
+        if len(names) == 1 or isinstance(self.log, DirectoryStateLog):
+            for name in names:
+                self.log.delete(name)
+            return
+        with ThreadPoolExecutor(DELETED_AT_A_TIME) as pool:
+            list(pool.map(self.log.delete, names))
 
     def cancel(self) -> None:
         """Cancel the running Spark job."""
@@ -146,11 +187,22 @@ class SparkEngine:
 
     def stop(self) -> None:
         """Remove temporary data of the job; the Spark context remains for later jobs."""
-        if self.state_directory is not None:
-            shutil.rmtree(self.state_directory, ignore_errors=True)
+        if self.shipment is not None:
+            self.shipment.close()
+        if self.place is not None:
+            self.place.close()
+        if self.directory is not None:
+            shutil.rmtree(self.directory, ignore_errors=True)
+        self.shipment = self.place = self.directory = None
         if self.lane is not None:
             release_lane(self.lane)
             self.lane = None
+
+
+def needs_log(plan: JobPlan) -> bool:
+    """Tell whether workers exchange keyed state between the epochs of a job outside of its changelog."""
+    keyed = any(node.keyed for chain in plan.chains for node in chain.nodes)
+    return keyed and not plan.batch and plan.settings.changelog is None
 
 
 def one_machine(master: str) -> bool:

@@ -140,6 +140,11 @@ def is_alive(context: Any) -> bool:
         return False
 
 
+def executor_count(context: Any) -> int:
+    """Return how many executors have registered with a context, without the driver."""
+    return int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1  # noqa: SLF001
+
+
 def forget(context: Any) -> None:
     """Discard a Spark context whose JVM has died or stopped it, so that a new one can start."""
     process = getattr(context._gateway, "proc", None)  # noqa: SLF001

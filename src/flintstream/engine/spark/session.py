@@ -11,7 +11,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._secrets import shown
-from flintstream.engine.spark.jvm import forget, is_alive, start_gateway
+from flintstream.engine.spark.connect import refuse_connect
+from flintstream.engine.spark.jvm import executor_count, forget, is_alive, start_gateway
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.submitted import GATEWAY_PORT, defaults_file, flags
@@ -59,11 +60,17 @@ LOCAL_DEFAULTS = {
 """Further defaults of a local context."""
 
 
-EXECUTORS_SECONDS = 5.0
+EXECUTORS_SECONDS = 30.0
 """How long to wait for the executors of a new context when their cores determine the parallelism."""
 
-LEAST_PARALLELISM = 2
-"""The default parallelism of a cluster whose executors have not registered yet."""
+SETTLED_SECONDS = 1.0
+"""Executors are complete if none has registered for this long."""
+
+_LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\d+)?\])?")
+"""A master whose only executor is the driver; ``local-cluster`` has others."""
+
+_unsettled: list[Any] = []
+"""The context that was started here, while its executors may not have registered yet."""
 
 _starting = threading.Lock()
 """Jobs that start concurrently share one context. While a context starts, it looks active but is not usable."""
@@ -78,7 +85,7 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
 
     Raises:
         MissingDependencyError: Java is not installed.
-        FlintstreamError: Spark does not start.
+        FlintstreamError: Spark does not start, or the program is set to use Spark Connect.
     """
     with _starting:
         active = _active_context()
@@ -95,31 +102,54 @@ def _active_context() -> SparkContext | None:
     return active  # type: ignore[no-any-return]
 
 
-def default_parallelism(configuration: Mapping[str, str]) -> int | None:
+def master_of(configuration: Mapping[str, str]) -> str:
+    """Return the master that a job will run on, if possible without starting a context."""
+    active = _active_context()
+    if active is None and GATEWAY_PORT not in os.environ:
+        return resolved(*_settings(configuration, _outside(configuration)))["spark.master"]
+    return str(spark_context(configuration).master)
+
+
+def default_parallelism(configuration: Mapping[str, str], *, start: bool = True) -> int | None:
     """Return how many subtasks fill the cluster, None for as many as this machine has processors.
 
-    Starts the context unless the master is local: only a cluster knows how many cores it gives.
+    Only a cluster knows how many cores it gives. So unless the master is local, this starts the context, and waits for
+    the executors of a context that has just started. If ``start`` is False, a cluster without a context counts as None.
     """
     active = _active_context()
     if active is None and GATEWAY_PORT not in os.environ:
-        conf = _settings(configuration, _outside(configuration))
+        conf = resolved(*_settings(configuration, _outside(configuration)))
         if "spark.default.parallelism" in conf:
             return int(conf["spark.default.parallelism"])
-        local = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", conf["spark.master"])
+        local = _LOCAL.fullmatch(conf["spark.master"])
         if local is not None:
             return None if local[1] == "*" else int(local[1] or 1)
+    if active is None and not start:
+        return None
     context = spark_context(configuration)
-    until = time.monotonic() + EXECUTORS_SECONDS
-    known = context.defaultParallelism
-    while not str(context.master).startswith("local") and time.monotonic() < until:
-        time.sleep(EXECUTORS_SECONDS / 10)  # executors of a new context register one after the other
-        before, known = known, context.defaultParallelism
-        if known == before > LEAST_PARALLELISM:
-            break
-    return known
+    with _starting:
+        if context in _unsettled:
+            _wait_for_executors(context)
+        _unsettled.clear()
+    return context.defaultParallelism
+
+
+def _wait_for_executors(context: SparkContext) -> None:
+    """Wait until the executors of a new context have registered, which they do one after the other."""
+    expected = int(context.getConf().get("spark.executor.instances") or 0)
+    known, since = 0, time.monotonic()
+    until = since + EXECUTORS_SECONDS
+    while time.monotonic() < until:
+        count = executor_count(context)
+        if count >= expected > 0 or (count and count == known and time.monotonic() - since > SETTLED_SECONDS):
+            return
+        if count != known:
+            known, since = count, time.monotonic()
+        time.sleep(0.05)
 
 
 def _start_context(configuration: Mapping[str, str]) -> SparkContext:
+    refuse_connect(configuration)
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415
 
     gateway = None
@@ -130,13 +160,18 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
             del outside["spark.master"]  # what spark-submit sets if it is given no master
     else:
         outside = _outside(configuration)
-    conf = with_private_sockets(_settings(configuration, outside))
+    own, outside, sticky = _settings(configuration, outside)
+    warn_of_unused(own, outside)
+    conf = with_private_sockets(resolved(own, outside, sticky))
     python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
     os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     gateway = gateway or start_gateway(conf["spark.master"], conf)
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
-    return SparkContext(conf=spark_conf, gateway=gateway)
+    context = SparkContext(conf=spark_conf, gateway=gateway)
+    if not _LOCAL.fullmatch(conf["spark.master"]):
+        _unsettled[:] = [context]
+    return context
 
 
 def _outside(configuration: Mapping[str, str]) -> dict[str, str]:
@@ -147,11 +182,14 @@ def _outside(configuration: Mapping[str, str]) -> dict[str, str]:
     return outside
 
 
-def _settings(configuration: Mapping[str, str], outside: Mapping[str, str]) -> dict[str, str]:
+def _settings(
+    configuration: Mapping[str, str], outside: dict[str, str]
+) -> tuple[dict[str, str], dict[str, str], bool | None]:
+    """Return the arguments of :func:`resolved`."""
     own = {key: value for key, value in configuration.items() if key.startswith("spark.")}
     if MASTER.key in configuration:
         own["spark.master"] = configuration[MASTER.key]
-    return resolved(own, outside, sticky=STICKY_SUBTASKS.read(configuration))
+    return own, outside, STICKY_SUBTASKS.read(configuration)
 
 
 def with_private_sockets(conf: Mapping[str, str]) -> dict[str, str]:
@@ -162,21 +200,25 @@ def with_private_sockets(conf: Mapping[str, str]) -> dict[str, str]:
     return {**conf, **({UNIX_SOCKETS: "false"} if directory is None else {SOCKET_DIRECTORY: directory})}
 
 
-def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | None = None) -> dict[str, str]:
-    """Return the settings of a new context.
-
-    Args:
-        own: Settings of the job.
-        outside: Settings from outside of the program. They win, so that an operator can run an unchanged job on another
-            cluster. The log names each setting of the job that they override.
-        sticky: Whether subtasks stay in their process; by default on a local master.
-    """
+def warn_of_unused(own: Mapping[str, str], outside: Mapping[str, str]) -> None:
+    """Log each setting of the job that settings from outside of the program override."""
     for key in own.keys() & outside.keys():
         if own[key] != outside[key]:
             _log.warning(
                 "%s=%s of the job is not used: Spark was started with %s",
                 key, shown(own)[key], shown(outside)[key],
             )  # fmt: skip
+
+
+def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | None = None) -> dict[str, str]:
+    """Return the settings of a new context.
+
+    Args:
+        own: Settings of the job.
+        outside: Settings from outside of the program. They win, so that an operator can run an unchanged job on another
+            cluster.
+        sticky: Whether subtasks stay in their process; by default on a local master.
+    """
     said = {**own, **outside}
     master = said.get("spark.master") or MASTER.default
     local = master.startswith("local")
@@ -184,6 +226,8 @@ def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | 
     # On a cluster, the executors' Python may not find our module until a task ships it.
     if local if sticky is None else sticky:
         conf["spark.python.daemon.module"] = DAEMON
+        # Keepers do not have the broadcast variables of a connection, so large functions must not become one.
+        conf["spark.broadcast.UDFCompressionThreshold"] = "1g"
     if "spark.locality.wait" in said:
         del conf[HOME_WAIT]
     conf.update(said)

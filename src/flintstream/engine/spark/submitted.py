@@ -18,6 +18,7 @@ GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
 
 _KEY_OF_FLAG = {
     "--master": "spark.master",
+    "--remote": "spark.remote",
     "--name": "spark.app.name",
     "--deploy-mode": "spark.submit.deployMode",
     "--driver-memory": "spark.driver.memory",

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _by_value
+from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.types import mapped
 from flintstream.engine.spark.worker import own_partition
@@ -25,7 +26,12 @@ _OWN_ERROR = re.compile(r"flintstream\.errors\.(?:Corrupt)?CheckpointError: (.+)
 
 
 def session(spark: SparkSession | None) -> SparkSession:
-    """Return the given session, the active one, or a new one."""
+    """Return the given session, the active one, or a new one.
+
+    Raises:
+        FlintstreamError: It is one of Spark Connect.
+    """
+    refuse_connect({}, spark)
     from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
 
     return spark or SparkSession.getActiveSession() or SparkSession(spark_context({}))

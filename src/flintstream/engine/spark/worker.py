@@ -18,20 +18,17 @@ from flintstream.engine.spark.homes import own_executor
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, new_run, total
 from flintstream.errors import expect_no_interrupt
 from flintstream.runtime.exchange.receiving import Item
-from flintstream.runtime.state_log.log import DirectoryStateLog
 from flintstream.runtime.task.stage import JobRuntime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flintstream.coordinator.materializer import Folding
+    from flintstream.engine.spark.shipping import ShippedJob
     from flintstream.runtime.protocol import StateHandle
 
 JOBS_KEPT = 4
 """Number of jobs whose subtasks a worker keeps between epochs."""
-
-PLAN = "plan"
-"""File in the state directory with the pickled :class:`ProcessSetup`, followed by the job plan."""
 
 GC_THRESHOLDS = (50_000, 20, 100)
 """Thresholds of Python's garbage collector: its default of 700 is too small for blocks with thousands of tuples."""
@@ -45,35 +42,37 @@ LONGEST_LINE = 1 << 16
 _streams: list[io.TextIOWrapper] = []
 """The output streams of this process."""
 
-_runtimes: OrderedDict[str, tuple[str, JobRuntime]] = OrderedDict()
-"""Job -> state directory of its latest start, and its runtime in this process."""
+_runtimes: OrderedDict[str, tuple[ShippedJob, JobRuntime]] = OrderedDict()
+"""Job -> its latest start, and its runtime in this process."""
 
 
-def _runtime_of(job_id: str, state_directory: str) -> JobRuntime:
-    start, runtime = _runtimes.get(job_id, ("", None))
-    if runtime is None or start != state_directory:
-        if runtime is not None:  # from an earlier start, so its state is outdated
-            runtime.close()
-        close_ended_jobs()
+def _runtime_of(job: ShippedJob) -> JobRuntime:
+    known, runtime = _runtimes.get(job.job_id, (None, None))
+    if runtime is None or known is None or known.start != job.start:
+        _close(lambda each: job.outlives(each) or each.plan.gone())
         while len(_runtimes) >= JOBS_KEPT:
             _runtimes.popitem(last=False)[1][1].close()
-        with open(os.path.join(state_directory, PLAN), "rb") as file:  # noqa: PTH118, PTH123
+        with io.BytesIO(job.plan.load()) as file:
             enter()
             expect_no_interrupt()
             _write_whole_lines()
             pickle.load(file).enter()
-            plan = pickle.load(file)
+            plan, log = pickle.load(file)
         gc.set_threshold(*GC_THRESHOLDS)
-        runtime = JobRuntime(plan, DirectoryStateLog(state_directory))
-        _runtimes[job_id] = state_directory, runtime
-    _runtimes.move_to_end(job_id)
+        runtime = JobRuntime(plan, log)
+        _runtimes[job.job_id] = job, runtime
+    _runtimes.move_to_end(job.job_id)
     return runtime
 
 
 def close_ended_jobs() -> None:
-    """Drop jobs whose state directory no longer exists."""
-    for job_id, (state_directory, runtime) in list(_runtimes.items()):
-        if not os.path.isdir(state_directory):  # noqa: PTH112
+    """Drop the jobs that are known to have ended."""
+    _close(lambda job: job.plan.gone())
+
+
+def _close(ended: Callable[[ShippedJob], bool]) -> None:
+    for job_id, (job, runtime) in list(_runtimes.items()):
+        if ended(job):
             runtime.close()
             del _runtimes[job_id]
 
@@ -108,16 +107,15 @@ def _shown(items: Iterator[Item]) -> Iterator[Item]:
 class StageTask:
     """Runs the tasks of a superstep. Pickled by reference, which keeps closures small."""
 
-    def __init__(self, job_id: str, level: int, following: int, state_directory: str) -> None:
-        """Run ``level`` of the job whose plan is in ``state_directory``; the next stage has ``following`` tasks."""
-        self.job_id = job_id
+    def __init__(self, job: ShippedJob, level: int, following: int) -> None:
+        """Run ``level`` of a job; the next stage has ``following`` tasks."""
+        self.job = job
         self.level = level
         self.following = following
-        self.state_directory = state_directory
 
     def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the results of the last stage, or the input of an exchange (see :class:`StageChain`)."""
-        runtime = _runtime_of(self.job_id, self.state_directory)
+        runtime = _runtime_of(self.job)
         if self.level == 0:
             items: Iterator[Item] = map(Item._make, chain.from_iterable(elements))
             if not self.following:
@@ -186,18 +184,15 @@ def _packed(waiting: dict[int, list[Any]], run: int) -> Iterator[bytes]:
 class MaterializeTask:
     """Folds the changelog of a subtask."""
 
-    def __init__(self, job_id: str, state_directory: str, folding: Folding) -> None:
-        """Fold a log of the job whose plan is in ``state_directory``."""
-        self.job_id = job_id
-        self.state_directory = state_directory
+    def __init__(self, job: ShippedJob, folding: Folding) -> None:
+        """Fold a log of a job."""
+        self.job = job
         self.folding = folding
 
     def __call__(self, _: int) -> StateHandle:
         """Return the new base."""
         folding = self.folding
-        return _runtime_of(self.job_id, self.state_directory).materialize(
-            folding.chain, folding.subtask, folding.handles
-        )
+        return _runtime_of(self.job).materialize(folding.chain, folding.subtask, folding.handles)
 
 
 def own_partition(key: int) -> int:

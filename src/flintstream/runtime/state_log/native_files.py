@@ -17,10 +17,11 @@ from flintstream.options.rocksdb import TRANSFER_THREADS
 from flintstream.storage.paths import check_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flintstream.checkpoint.metadata import StatePiece
     from flintstream.runtime.protocol import SnapshotRequest
+    from flintstream.runtime.state_log.log import StateLog
     from flintstream.state.backend import Change
     from flintstream.state.settings import StateSettings
     from flintstream.storage.file_store import FileStore
@@ -31,6 +32,26 @@ _BLOCK_BYTES = 1 << 18
 def is_native(state: Any) -> bool:
     """Return whether a backend can write its state as files."""
     return hasattr(state, "write_native")
+
+
+def write_to_log(log: StateLog, name: str, keyed: Iterable[tuple[str, Any, Any]]) -> int:
+    """Put the files of backends beside a blob of a log; return how many bytes were copied.
+
+    ``keyed`` has the uid and the state of each operator.
+    """
+    with log.storing(name) as directory:
+        for uid, state, _ in keyed:
+            state.write_native(os.path.join(directory, uid))  # noqa: PTH118
+        if not log.copies_files:
+            return 0
+        return sum(path.stat().st_size for path in Path(directory).rglob("*"))
+
+
+def restore_from_log(log: StateLog, name: str, keyed: Iterable[tuple[str, Any, Any]]) -> None:
+    """Replace the state of backends by the files beside a blob of a log."""
+    with log.stored(name) as directory:
+        for uid, state, _ in keyed:
+            state.restore_native(os.path.join(directory, uid))  # noqa: PTH118
 
 
 def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, ...]:

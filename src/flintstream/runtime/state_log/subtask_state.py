@@ -8,7 +8,6 @@ parallelism or backend. With the changelog enabled, the log is durable and check
 from __future__ import annotations
 
 import io
-import os
 import pickle
 import shutil
 import tempfile
@@ -25,7 +24,16 @@ from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.protocol import StateHandle
-from flintstream.runtime.state_log.native_files import download, files_of, is_native, open_native, upload
+from flintstream.runtime.state_log.log import NATIVE
+from flintstream.runtime.state_log.native_files import (
+    download,
+    files_of,
+    is_native,
+    open_native,
+    restore_from_log,
+    upload,
+    write_to_log,
+)
 from flintstream.runtime.state_log.restored import RestoredOperator, channel_labels
 
 if TYPE_CHECKING:
@@ -71,8 +79,8 @@ class SubtaskState:
         log = self.subtask.log
         handles = instruction.handles
         full = self.writes_all(instruction) or (not log.durable and self._piled_up(handles))
-        name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}"
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
+        name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}{NATIVE if native else ''}"
         merged = [] if full else _to_merge(handles[instruction.folding :])
         buffer = io.BytesIO()
         writer = StateFileWriter(buffer, log=not full)
@@ -81,17 +89,18 @@ class SubtaskState:
             with checked_file(io.BytesIO(log.read(old.name)), old.name, old.size, old.checksum) as file:
                 writer.copy(file)
             kept.update(old.operators)
+        copied = write_to_log(log, name, keyed) if native else 0
         for uid, state, timers in keyed:
-            if native:
-                state.write_native(os.path.join(log.directory(name), uid))  # noqa: PTH118
-            elif _write(writer, uid, state.take_snapshot() if full else state.take_delta()):
+            if not native and _write(writer, uid, state.take_snapshot() if full else state.take_delta()):
                 kept.add(uid)
             if _write(writer, uid, timers.take_snapshot() if full else timers.take_delta()):
                 kept.add(uid)
         summary = writer.finish()
         log.write(name, buffer.getvalue())
         epochs = 1 + sum(old.epochs for old in merged)
-        handle = StateHandle(name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), epochs, native)
+        handle = StateHandle(
+            name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), epochs, native, copied
+        )
         return (handle,) if full else (*handles[: len(handles) - len(merged)], handle)
 
     def writes_all(self, instruction: Instruction) -> bool:
@@ -106,7 +115,7 @@ class SubtaskState:
     @staticmethod
     def _piled_up(handles: Sequence[StateHandle]) -> bool:
         deltas = sum(handle.size for handle in handles if not handle.full)
-        base = sum(handle.size for handle in handles if handle.full)
+        base = sum(handle.size + handle.copied for handle in handles if handle.full)
         return deltas > 2 * max(base, 1 << 20)
 
     def catch_up(self, instruction: Instruction) -> None:
@@ -120,12 +129,12 @@ class SubtaskState:
             missing = missing[versions.index(subtask.version) + 1 :]
         for handle in missing:
             file = StateFile(subtask.log.read(handle.name), handle.name)
+            if handle.native:
+                restore_from_log(subtask.log, handle.name, self.keyed())
             for uid, state, timers in self.keyed():
                 if handle.full:
                     timers.clear_all()
-                    if handle.native:
-                        state.restore_native(os.path.join(subtask.log.directory(handle.name), uid))  # noqa: PTH118
-                    else:
+                    if not handle.native:
                         state.clear_all()
                 _apply(file.changes(uid), state, timers)
         for number, operator in self.operators.items():

@@ -1,0 +1,68 @@
+"""Recognizes programs that reach Spark only through Spark Connect."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from flintstream.engine.spark.submitted import flags
+from flintstream.errors import FlintstreamError
+from flintstream.options.execution import MASTER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["refuse_connect"]
+
+_ADDRESS = "SPARK_REMOTE"
+_MODE = "SPARK_CONNECT_MODE_ENABLED"
+
+
+def refuse_connect(configuration: Mapping[str, str], session: Any = None) -> None:
+    """Raise an error if a job would have to run through Spark Connect.
+
+    Args:
+        configuration: keys and values.
+        session: the Spark session that the program passes, if any.
+
+    Raises:
+        FlintstreamError: The program has a Spark Connect session, or its settings ask for one.
+    """
+    found = _found(configuration) if session is None or not _is_remote(session) else "a Spark Connect session"
+    if found is not None:
+        raise FlintstreamError(
+            f"the program is set to use Spark Connect ({found}), which has neither the RDDs nor the driver's JVM that "
+            "flintstream needs: run it with spark-submit or on a classic cluster (on Databricks, one with dedicated "
+            f"access mode), or set '{MASTER.key}' (--master) in a process without Spark Connect"
+        )
+
+
+def _found(configuration: Mapping[str, str]) -> str | None:
+    """Return what asks for Spark Connect. A classic context that is active, or a classic master, comes first."""
+    classic = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    if getattr(classic, "_active_spark_context", None) is not None:
+        return None
+    connect = sys.modules.get("pyspark.sql.connect.session")
+    if connect is not None and connect.SparkSession.getActiveSession() is not None:
+        return "an active session"
+    if os.environ.get(_MODE):
+        return f"{_MODE} is set"
+    if find_spec("pyspark") is not None and find_spec("py4j") is None:
+        return "only its client is installed"
+    master = configuration.get(MASTER.key) or configuration.get("spark.master") or ""
+    if master.startswith("sc:"):
+        return f"the master is {master}"
+    if master:
+        return None
+    if "spark.remote" in configuration:
+        return f"spark.remote={configuration['spark.remote']}"
+    if _ADDRESS in os.environ:
+        return f"{_ADDRESS}={os.environ[_ADDRESS]}"
+    remote = flags().get("spark.remote")
+    return f"--remote {remote}" if remote else None
+
+
+def _is_remote(session: Any) -> bool:
+    return ".connect." in f".{type(session).__module__}."
