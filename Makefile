@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-deep check docs options format bench simulate faults kill-matrix changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-deep test-versions check docs options format bench simulate faults kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 help: ## what there is to make
@@ -25,6 +25,9 @@ test-fast: setup ## what needs neither Spark nor a server, with few random examp
 
 test-deep: setup ## every program on Spark alone, all seeds and mutations: what `make test` leaves out; MINUTES ends it early
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m deep $(if $(MINUTES),--stop-after $(MINUTES))
+
+test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'
+	$(BIN)/python -m tests.versions $(SPARK)
 
 check: setup ## linter, formatter, type checker
 	$(BIN)/ruff check

@@ -18,7 +18,7 @@ import click
 import flintstream
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
-OLDEST_PYTHON, OLDEST_JAVA = (3, 11), 17
+OLDEST_PYTHON, OLDEST_JAVA = (3, 10), 17
 OPTIONAL = {"rocksdict": ("EmbeddedRocksDBStateBackend", "pip install 'flintstream[rocksdb]'")}
 
 
@@ -89,10 +89,10 @@ def examine() -> list[Finding]:
         Finding(
             "Python",
             f"{platform.python_version()} ({sys.executable})",
-            None if python_is_new else "use Python 3.11 or later",
+            None if python_is_new else "use Python 3.10 or later",
         ),
         _java(),
-        Finding("PySpark", spark or "not found", None if spark else "pip install 'pyspark>=4.3,<4.4'"),
+        Finding("PySpark", spark or "not found", None if spark else "pip install 'pyspark>=3.5,<4.4'"),
     ]
     for package, (purpose, command) in OPTIONAL.items():
         version = _package(package)

@@ -1,0 +1,38 @@
+"""Run all conformance programs on each release of Spark: ``python -m tests.versions [--choice] [RELEASE ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.versions.environments import SPARKS, NoEnvironmentError, python_of
+from tests.versions.runs import CHOICE, all_programs, run
+
+
+def main() -> int:
+    """Print a line for each release; return 1 if a test failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("releases", nargs="*", default=list(SPARKS), metavar="RELEASE", help=", ".join(SPARKS))
+    parser.add_argument("--choice", action="store_true", help="only the tests that `make test-deep` runs")
+    given = parser.parse_args()
+    tests = list(CHOICE) if given.choice else all_programs()
+    wrong = 0
+    for spark in given.releases:
+        try:
+            outcome = run(spark, tests)
+        except NoEnvironmentError as error:
+            print(f"Spark {spark}: skipped: {error}", flush=True)
+            continue
+        wrong += outcome.failed
+        print(
+            f"Spark {spark}, {python_of(spark)}: {outcome.passed} tests passed, {outcome.failed} failed, "
+            f"{outcome.seconds:.0f} s",
+            flush=True,
+        )
+        if outcome.failed:
+            print(outcome.output)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
