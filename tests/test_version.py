@@ -23,7 +23,7 @@ def python(code, *, path, isolated=False):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     return done.stdout.strip()
 

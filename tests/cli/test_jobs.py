@@ -9,13 +9,13 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from tests.engine.tally import expected, ordered, tally
+from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.cli import main
@@ -31,13 +31,6 @@ def jobs_directory(tmp_path, monkeypatch):
     directory = tmp_path / "jobs"
     monkeypatch.setenv(registry.DIRECTORY, str(directory))
     return directory
-
-
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it never came true"
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -79,7 +72,7 @@ def record_count(client):
 def test_running_jobs_are_listed_with_how_far_they_are(start):
     assert flintstream("list") == "No running jobs.\n"
     one, _ = start("one")
-    wait_for(lambda: one.get_accumulators().result().get("numCheckpoints", 0) > 1)
+    wait_for_numbers(one, numCheckpoints=2)
     two, _ = start("two  words")
     first, details, second, _ = flintstream("list").splitlines()
     assert first.split(" : ")[1:] == [str(one.get_job_id()), "one (RUNNING)"]
@@ -108,7 +101,7 @@ def test_metrics_of_a_running_job_are_shown_by_operator_and_subtask(start):
 
 def test_kept_checkpoints_are_listed_and_can_be_started_from(start):
     client, _ = start("kept", execution_checkpointing_externalized__checkpoint__retention="RETAIN_ON_CANCELLATION")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 1)
+    wait_for_numbers(client, numCheckpoints=2)
     line = next(line for line in flintstream("list", "--verbose").splitlines() if line.startswith("    checkpoint "))
     number, path = line.split()[1], line.split()[-1]
     assert path.endswith(f"/chk-{number}")
@@ -331,7 +324,7 @@ def test_requests_that_cross_the_end_of_a_job_are_answered(start, tmp_path):
         thread.start()
     stopping.result()
     for thread in threads:
-        thread.join(30)
+        thread.join(300)
     assert len(answers) == 8
 
 

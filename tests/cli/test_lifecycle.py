@@ -7,11 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.engine.tally import expected
+from tests.waiting import wait_for
 
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator import registry
@@ -75,7 +75,7 @@ class Cluster:
         """Run another command to its end."""
         command = [sys.executable, "-m", "flintstream.cli", *arguments]
         return subprocess.run(  # noqa: S603 - our own program
-            command, env=self.environment, capture_output=True, text=True, check=False, timeout=120
+            command, env=self.environment, capture_output=True, text=True, check=False, timeout=300
         )
 
     def lines(self):
@@ -88,11 +88,11 @@ class Cluster:
         return sorted(found)
 
     def wait_for_lines(self, count, process):
-        until = time.monotonic() + 90
-        while len(self.lines()) < count:
+        def committed():
             assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until, f"{len(self.lines())} lines were committed"
-            time.sleep(0.05)
+            return len(self.lines())
+
+        wait_for(committed, until=count.__le__)
 
     def end(self):
         for process in self.processes:
@@ -111,7 +111,7 @@ def cluster(request, tmp_path):
 def end_of(process):
     """Wait for the end and return the exit code and the error output."""
     try:
-        _, errors = process.communicate(timeout=90)
+        _, errors = process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGABRT)
         pytest.fail(f"it does not end:\n{process.communicate()[1]}")

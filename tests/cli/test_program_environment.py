@@ -32,7 +32,7 @@ def python(*arguments, cwd, text=""):
         check=False,
         env=ENVIRONMENT,
         cwd=cwd,
-        timeout=120,
+        timeout=300,
     )
 
 
@@ -349,5 +349,5 @@ def test_ctrl_c_ends_with_130_also_while_threads_run(tmp_path):
     assert process.stdout.readline() == "up\n"
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=300)
     assert process.returncode == 130

@@ -55,7 +55,7 @@ def run(tmp_path):
         command = [sys.executable, "-m", "flintstream.cli", "run", "--resume"]
         command += [*(f"-D{k}={v}" for k, v in settings.items()), str(script), str(tmp_path), first, second, end]
         return subprocess.run(  # noqa: S603 - a program of this test
-            command, env=environment, capture_output=True, text=True, check=False, timeout=60
+            command, env=environment, capture_output=True, text=True, check=False, timeout=300
         )
 
     return start

@@ -262,7 +262,7 @@ def test_ctrl_c_ends_with_130(script):
     assert process.stdout.readline() == "up\n"
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (130, "interrupted\n")
 
 

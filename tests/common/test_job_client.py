@@ -35,7 +35,7 @@ class Handle:
         return {"n": 1}
 
     def result(self) -> JobExecutionResult:
-        self.over.wait(10)
+        self.over.wait(300)
         if self.failure:
             raise self.failure
         return JobExecutionResult(self.job_id, 5, {"n": 2}, self.metrics())
@@ -48,12 +48,12 @@ def test_a_client_asks_its_job():
     handle = Handle()
     client = JobClient(handle)
     assert client.get_job_id() == handle.job_id
-    assert client.get_job_status().result(10) is JobStatus.RUNNING
-    assert client.get_accumulators().result(10) == {"n": 1}
-    assert client.get_metrics().result(10) == handle.metrics()
-    assert client.trigger_savepoint("dir").result(10) == "dir/savepoint"
-    assert client.stop_with_savepoint(True, "dir").result(10) == "dir/True"
-    assert client.get_job_status().result(10) is JobStatus.FINISHED
+    assert client.get_job_status().result(300) is JobStatus.RUNNING
+    assert client.get_accumulators().result(300) == {"n": 1}
+    assert client.get_metrics().result(300) == handle.metrics()
+    assert client.trigger_savepoint("dir").result(300) == "dir/savepoint"
+    assert client.stop_with_savepoint(True, "dir").result(300) == "dir/True"
+    assert client.get_job_status().result(300) is JobStatus.FINISHED
 
 
 def test_awaiting_a_job_does_not_block_until_its_result_is_asked_for():
@@ -61,9 +61,9 @@ def test_awaiting_a_job_does_not_block_until_its_result_is_asked_for():
     client = JobClient(handle)
     result = client.get_job_execution_result()
     assert not result.done()
-    client.cancel().result(10)
-    assert result.result(10).get_net_runtime() == 5
-    assert result.result(10).get_metrics() == handle.metrics()
+    client.cancel().result(300)
+    assert result.result(300).get_net_runtime() == 5
+    assert result.result(300).get_metrics() == handle.metrics()
     assert result.done()
     assert result.exception() is None
 
@@ -74,7 +74,7 @@ def test_the_failure_of_a_job_is_raised_where_its_result_is_asked_for():
     handle.over.set()
     result = JobClient(handle).get_job_execution_result()
     with pytest.raises(JobFailedError, match="gave up"):
-        result.result(10)
+        result.result(300)
     assert isinstance(result.exception(), JobFailedError)
     assert str(result) == "CompletableFuture[Completed exceptionally]"
 
@@ -127,7 +127,7 @@ def test_a_result_that_is_still_awaited_can_be_cancelled_and_the_job_goes_on():
     assert not handle.over.is_set()
     handle.over.set()
     with pytest.raises(JobCancelledError):
-        future.result(10)
+        future.result(300)
 
 
 def test_job_ids_are_values():

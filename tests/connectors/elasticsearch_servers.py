@@ -23,7 +23,7 @@ DOCUMENTS = 2500
 
 
 def ask(url: str, path: str, method: str = "GET") -> Any:
-    with urlopen(Request(f"{url}/{path}", method=method), timeout=60) as answer:  # noqa: S310 - given by the caller
+    with urlopen(Request(f"{url}/{path}", method=method), timeout=300) as answer:  # noqa: S310 - given by the caller
         return json.load(answer)
 
 

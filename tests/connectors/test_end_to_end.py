@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.waiting import wait_for
 
 from flintstream.common import Duration, Encoder, Row, Types, WatermarkStrategy
 from flintstream.datastream import StreamExecutionEnvironment
@@ -96,18 +97,15 @@ def test_new_files_are_read_as_they_appear_until_the_job_is_cancelled(env, tmp_p
     )
     job = env.execute_async()
     found: list[str] = []
-    deadline = time.monotonic() + 90
 
-    def wait_for(number):
-        while len(found) < number and time.monotonic() < deadline:
-            found.extend(collected.get_results())
-            time.sleep(0.02)
+    def more():
+        found.extend(collected.get_results())
         return sorted(found)
 
     try:
-        assert wait_for(2) == ["1", "2"]
+        wait_for(more, job, ["1", "2"].__eq__)
         (tmp_path / "second.txt").write_text("3\n")
-        assert wait_for(3) == ["1", "2", "3"]
+        wait_for(more, job, ["1", "2", "3"].__eq__)
         time.sleep(0.3)  # time to read something twice
     finally:
         job.cancel().result()

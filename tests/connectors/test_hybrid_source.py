@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,6 +14,7 @@ from tests.connectors.kafka.jobs import checkpointed
 from tests.connectors.kafka.jobs import source as kafka
 from tests.datastream.inline import MODES, make_env
 from tests.engine.faults import Faults, FaultyMap, Ledger, ledger_numbers
+from tests.waiting import wait_for
 
 from flintstream.common import Types
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
@@ -103,10 +103,8 @@ def test_a_savepoint_knows_which_source_is_being_read(tmp_path):
         stream = env.from_source(hybrid, NO_WATERMARKS, "hybrid").uid("hybrid")
         stream.sink_to(Ledger(tmp_path / "ledger", Faults(tmp_path / "none"))).uid("ledger")
         client = env.execute_async()
-        until = time.monotonic() + 20
-        while not (tmp_path / "ledger").exists() or len(ledger_numbers(tmp_path / "ledger")) < 30 * round_:
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        wait_for((tmp_path / "ledger").exists, client)
+        wait_for(lambda: len(ledger_numbers(tmp_path / "ledger")), client, (30 * round_).__le__)
         savepoint = client.stop_with_savepoint(False, str(tmp_path / "savepoint")).result()
         found = ledger_numbers(tmp_path / "ledger")
         assert found == list(range(len(found)))

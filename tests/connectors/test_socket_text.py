@@ -27,7 +27,7 @@ def server(*connections):
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield listening.getsockname()[1]
-        thread.join(10)
+        thread.join(300)
 
 
 def collect(stream):

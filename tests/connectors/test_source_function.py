@@ -175,7 +175,7 @@ def test_the_example_runs(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=300,
         cwd=EXAMPLE.parents[1] / "src",
     )
     assert done.returncode == 0, done.stderr

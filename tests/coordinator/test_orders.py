@@ -46,9 +46,7 @@ def test_a_cancellation_ends_a_wait_and_what_the_engine_does():
     engine: Any = Mock()
     orders = Orders(engine, Clock())
     threading.Timer(0.05, orders.cancel).start()
-    began = time.monotonic()
-    assert not orders.wait(30)
-    assert time.monotonic() - began < 20
+    assert not orders.wait(100_000)
     engine.cancel.assert_called_once_with()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -131,7 +130,7 @@ class Pairs(AsyncFunction):
 
 class Hangs(AsyncFunction):
     async def async_invoke(self, value):
-        await asyncio.sleep(60 if value == 2 else 0)
+        await asyncio.sleep(10_000 if value == 2 else 0)
         return [value]
 
 
@@ -250,14 +249,12 @@ def test_a_result_that_is_no_list_fails_the_job_and_names_the_record(produced, s
 def test_after_a_failure_nothing_keeps_running():
     class Fails(AsyncFunction):
         async def async_invoke(self, value):
-            await asyncio.sleep(60 if value else 0.01)
+            await asyncio.sleep(10_000 if value else 0.01)
             raise ValueError(value)
 
     env = make_env()
-    started = time.monotonic()
     with pytest.raises(ValueError, match="0"):
         collect(AsyncDataStream.unordered_wait(env.from_collection([0, 1]), Fails(), MINUTE).name("failing"))
-    assert time.monotonic() - started < 30
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("failing")]
 
 

@@ -48,7 +48,7 @@ HOMES = {name: home for table in (PYFLINK_2, PYFLINK_1) for home, names in table
 
 
 def run(program):
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # noqa: S603 - our own text
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)  # noqa: S603 - our own text
 
 
 def test_exactly_what_pyflink_exports_is_exported():

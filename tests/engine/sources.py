@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
 
@@ -14,11 +15,15 @@ class PacedSplit(SourceSplit):
 
 
 class PacedSource(Source):
-    """Emit the numbers from 0, one after each pause; without a limit, never end."""
+    """Emit the numbers from 0, one after each pause; without a limit, never end.
 
-    def __init__(self, limit: int | None, pause: float) -> None:
+    If ``hold`` is given, the second half waits until this file exists.
+    """
+
+    def __init__(self, limit: int | None, pause: float, hold: Path | None = None) -> None:
         self.limit = limit
         self.pause = pause
+        self.hold = hold
         if limit is None:
             self.boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
@@ -26,16 +31,19 @@ class PacedSource(Source):
         return StaticEnumerator([PacedSplit("paced")])
 
     def create_reader(self) -> SourceReader:
-        return PacedReader(self.limit, self.pause)
+        return PacedReader(self.limit, self.pause, self.hold)
 
 
 class PacedReader(SourceReader):
-    def __init__(self, limit: int | None, pause: float) -> None:
+    def __init__(self, limit: int | None, pause: float, hold: Path | None) -> None:
         self.limit = limit
         self.pause = pause
+        self.hold = hold
 
     def read(self, split, fetch):
         while self.limit is None or split.position < self.limit:
+            if self.hold is not None and 2 * split.position >= (self.limit or 0) and not self.hold.exists():
+                return False
             time.sleep(self.pause)
             split.position += 1
             yield [split.position - 1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.engine.slow_storage import SlowStore
 from tests.engine.tally import expected, ordered, tally
-from tests.engine.test_recovery import settings, wait_for
+from tests.engine.test_recovery import settings
+from tests.waiting import wait_for
 
 from flintstream.datastream import CustomCheckpointStorage
 from flintstream.errors import CheckpointError
@@ -17,8 +18,8 @@ def numbers_of(client):
     return client.get_accumulators().result()
 
 
-def test_between_two_checkpoints_there_is_the_least_pause(make_env, tmp_path):
-    env = make_env(1, {**settings(tmp_path), "execution.checkpointing.min-pause": "500 ms"})
+def test_between_two_checkpoints_there_is_the_least_pause(make_inline_env, tmp_path):
+    env = make_inline_env(1, {**settings(tmp_path), "execution.checkpointing.min-pause": "500 ms"})
     sink = tally(env, 60, 0.02)
     result = env.execute("tally")
     assert 1 <= result.get_accumulator_result("numCheckpoints") <= result.get_net_runtime() / 500 + 1

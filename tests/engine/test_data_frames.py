@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from pyspark import SparkContext
 from tests.engine.tally import FailOnce
-from tests.engine.test_recovery import settings, wait_for
+from tests.engine.test_recovery import settings
+from tests.waiting import wait_for
 
 from flintstream.common import Row, Types, WatermarkStrategy
 from flintstream.common.time import Instant

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from tests.engine.sources import PacedSource, SilentSource
+from tests.waiting import wait_for_numbers
 
 from flintstream.common import Duration, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
@@ -92,7 +93,7 @@ def test_processing_time_timers_fire_without_input(make_env):
     with stream.execute_and_collect() as results:
         assert next(results) == ("set", "only")
         assert next(results) == ("rang", "only")
-    assert 0.25 < time.monotonic() - started < 60
+    assert time.monotonic() - started > 0.25
 
 
 def test_pending_processing_time_timers_are_dropped_when_bounded_input_ends(make_env):
@@ -125,12 +126,12 @@ def test_a_job_without_end_is_cancelled_by_its_client(make_env):
     env = make_env()
     env.from_source(PacedSource(None, 0.01), NO_WATERMARKS, "paced").map(lambda v: v)
     client = env.execute_async("endless")
-    time.sleep(1)
+    wait_for_numbers(client, numRecordsIn=1)
     assert client.get_job_status().result().name == "RUNNING"
-    client.cancel().result(30)
+    client.cancel().result()
     assert client.get_job_status().result().name == "CANCELED"
     with pytest.raises(JobCancelledError):
-        client.get_job_execution_result().result(5)
+        client.get_job_execution_result().result()
 
 
 class Inverse(MapFunction):
@@ -240,7 +241,7 @@ def epochs_of(env, timeout=None):
 
 
 def test_a_buffer_timeout_bounds_epochs(make_inline_env):
-    env = make_inline_env(1)
+    env = make_inline_env(1, {"flintstream.epoch.max-duration": "1 h"})
     unbounded = epochs_of(env)
     assert unbounded < 4
     assert epochs_of(env, 20) > 4

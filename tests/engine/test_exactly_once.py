@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from tests.engine.faults import (
     unfinished,
 )
 from tests.engine.sources import PacedSource
+from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.common import WatermarkStrategy
 from flintstream.coordinator import program as coordinator_program
@@ -58,8 +58,8 @@ def settings(tmp_path, attempts=30, **more):
     }
 
 
-def program(env, sink, faults, name="numbers", limit=NUMBERS):
-    source = PacedSource(limit, 0.005)
+def program(env, sink, faults, name="numbers", limit=NUMBERS, hold=None):
+    source = PacedSource(limit, 0.005, hold)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), name).uid(name)
     numbers.rebalance().map(FaultyMap(faults)).uid(f"map {name}").sink_to(sink).uid(f"sink of {name}")
 
@@ -97,13 +97,6 @@ def assert_files_hold(base, numbers):
     return found
 
 
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it never came true"
-        time.sleep(0.01)
-
-
 @on_both("policy", POLICIES, "small files")
 def test_each_record_is_in_one_file_although_the_job_fails(make_env, tmp_path, policy):
     faults = Faults.at_random(tmp_path / "faults", policy, NUMBERS, 5, ["map"])
@@ -137,9 +130,9 @@ def test_each_record_is_in_the_other_system_once_although_the_job_fails(make_env
 def test_each_record_is_in_one_file_although_the_job_goes_on_with_another_parallelism(make_env, tmp_path, parallelism):
     policy = POLICIES["large files"]
     env = make_env(3, settings(tmp_path))
-    program(env, files(tmp_path / "out", policy), Faults(tmp_path / "faults"))
+    program(env, files(tmp_path / "out", policy), Faults(tmp_path / "faults"), hold=tmp_path / "never")
     client = env.execute_async()
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    wait_for_numbers(client, numRecordsOut=21)
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     assert len(finished(tmp_path / "out")) == 3
     assert unfinished(tmp_path / "out") == []
@@ -156,9 +149,10 @@ def test_each_record_is_in_the_other_system_once_although_the_job_goes_on_with_a
     make_env, tmp_path, parallelism
 ):
     env = make_env(2, settings(tmp_path, **{"execution.checkpointing.interval": "10 min"}))
-    program(env, Ledger(tmp_path / "ledger", Faults(tmp_path / "faults")), Faults(tmp_path / "faults"))
+    ledger, faults = Ledger(tmp_path / "ledger", Faults(tmp_path / "faults")), Faults(tmp_path / "faults")
+    program(env, ledger, faults, hold=tmp_path / "never")
     client = env.execute_async()
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    wait_for_numbers(client, numRecordsOut=21)
     client.trigger_savepoint(str(tmp_path / "savepoints")).result()
     assert ledger_numbers(tmp_path / "ledger") == [], "a savepoint that the job outlives commits nothing"
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
@@ -178,16 +172,17 @@ def test_a_job_that_starts_from_a_savepoint_leaves_alone_what_the_other_goes_on_
     def start(base, **more):
         env = make_env(2, settings(tmp_path, 0, **more))
         sink = bulk_files(base) if policy == "bulk" else files(base, POLICIES[policy])
-        program(env, sink, Faults(tmp_path / "faults"), limit=300)
+        program(env, sink, Faults(tmp_path / "faults"), limit=300, hold=tmp_path / "go on")
         return env.execute_async()
 
     everything, out = list(range(300)), tmp_path / "out"
     other = tmp_path / "elsewhere" if elsewhere else out
     first = start(out)
-    wait_for(lambda: first.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    wait_for_numbers(first, numRecordsOut=21)
     path = first.trigger_savepoint(str(tmp_path / "savepoints")).result()
     at_savepoint = [set(content) for content in finished(out).values()]
     second = start(other, **{"execution.state-recovery.path": path})
+    (tmp_path / "go on").touch()
     for client in (first, second):
         client.get_job_execution_result().result()
     assert unfinished(out) == unfinished(other) == []
@@ -252,7 +247,7 @@ def test_a_commit_that_fails_for_good_fails_the_job_and_is_made_up_for_when_it_i
     ledger = Ledger(tmp_path / "ledger", faults)
     ledger.broken = str(tmp_path / "broken")
     env = make_env(1, settings(tmp_path, 1))
-    program(env, ledger, faults)
+    program(env, ledger, faults, hold=Path(ledger.broken))
     client = env.execute_async("ledger")
     wait_for(lambda: Path(ledger.path).exists() and len(ledger_numbers(ledger.path)) > 5)
     Path(ledger.broken).touch()
@@ -289,9 +284,9 @@ def commit_after_a_stop(make_env, tmp_path):
     ledger = Ledger(tmp_path / "ledger", Faults(tmp_path / "faults"))
     ledger.broken = str(tmp_path / "broken")
     env = make_env(1, settings(tmp_path, 1000, **{"execution.checkpointing.interval": "10 min"}))
-    program(env, ledger, ledger.faults)
+    program(env, ledger, ledger.faults, hold=tmp_path / "never")
     client = env.execute_async()
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 20)
+    wait_for_numbers(client, numRecordsOut=21)
     Path(ledger.broken).touch()
     with pytest.raises(CheckpointError, match="on strike"):
         client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
@@ -357,7 +352,7 @@ def test_each_record_is_there_once_although_the_whole_process_is_killed(tmp_path
     while not ended or ended[-1] == -9:
         process = subprocess.run(  # noqa: S603 - a script of this test
             [sys.executable, str(script), str(tmp_path), str(seed)],
-            capture_output=True, text=True, check=False, timeout=120, env={**os.environ, "PYTHONPATH": PATHS},
+            capture_output=True, text=True, check=False, timeout=300, env={**os.environ, "PYTHONPATH": PATHS},
         )  # fmt: skip
         ended.append(process.returncode)
     assert ended[-1] == 0, process.stderr

@@ -634,7 +634,7 @@ def in_background(error):
     async def question(value):
         # Retrieve the exception, or Python would log it later.
         asyncio.ensure_future(fail()).add_done_callback(lambda task: task.exception())
-        await asyncio.sleep(60)
+        await asyncio.sleep(10_000)
         return [value]
 
     return question
@@ -652,7 +652,7 @@ def test_a_task_of_an_async_function_that_ends_the_event_loop_fails_the_job(make
 
 def test_a_record_that_was_cancelled_by_the_function_itself_fails_the_job(make_inline_env):
     async def question(value):
-        task = asyncio.ensure_future(asyncio.sleep(60))
+        task = asyncio.ensure_future(asyncio.sleep(10_000))
         task.cancel()
         await task
 

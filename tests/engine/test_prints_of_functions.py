@@ -36,7 +36,7 @@ def test_lines_that_functions_print_in_several_workers_stay_whole(tmp_path):
         text=True,
         check=True,
         env={**os.environ, "PYTHONPATH": str(Path(flintstream.__file__).parents[1])},
-        timeout=120,
+        timeout=300,
     )
     before, found, after = done.stderr.partition("without a line end")
     assert found

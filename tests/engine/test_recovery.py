@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.engine.sources import PacedSource
 from tests.engine.tally import expected, ordered, tally
+from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.checkpoint import metadata as checkpoint_metadata
 from flintstream.checkpoint.metadata import METADATA
@@ -50,13 +51,6 @@ def settings(tmp_path, state="hashmap", **more):
 
 def checkpoints(tmp_path):
     return sorted((tmp_path / "checkpoints").glob(f"*/chk-*/{METADATA}"))
-
-
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it never came true"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -105,9 +99,9 @@ def test_nothing_is_started_again_when_restarts_are_off(make_env, tmp_path):
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
 def test_a_job_goes_on_from_a_savepoint_with_another_parallelism(make_env, tmp_path, parallelism):
     env = make_env(2, settings(tmp_path))
-    sink = tally(env, 60, 0.02)
+    sink = tally(env, 60, 0.01, hold=tmp_path / "never")
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    wait_for_numbers(client, numRecordsOut=11)
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     assert client.get_job_status().result() == JobStatus.FINISHED
     before = sink.get_results(True, False)
@@ -120,10 +114,11 @@ def test_a_job_goes_on_from_a_savepoint_with_another_parallelism(make_env, tmp_p
 
 def test_a_savepoint_does_not_disturb_the_job(make_env, tmp_path):
     env = make_env(2, settings(tmp_path))
-    sink = tally(env, 40, 0.02)
+    sink = tally(env, 40, 0.01, hold=tmp_path / "go on")
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsIn", 0) > 5)
+    wait_for_numbers(client, numRecordsIn=6)
     path = Path(client.trigger_savepoint(str(tmp_path / "savepoints")).result())
+    (tmp_path / "go on").touch()
     client.get_job_execution_result().result()
     assert ordered(sink.get_results(True, False)) == expected(range(40))
     moved = path.rename(tmp_path / "moved")
@@ -138,7 +133,7 @@ def test_a_savepoint_may_be_given_by_a_relative_path(make_inline_env, tmp_path, 
     env = make_inline_env(1, settings(tmp_path))
     sink = tally(env, None, 0.01)
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    wait_for_numbers(client, numRecordsOut=11)
     path = Path(client.stop_with_savepoint(False, str(tmp_path)).result())
     before = sink.get_results(True, False)
     for place, name in ((path.parent, path.name), (path, "."), (path, METADATA)):
@@ -153,7 +148,7 @@ def test_draining_lets_all_event_time_pass_before_the_savepoint(make_env, tmp_pa
     env = make_env(2, settings(tmp_path))
     sink = tally(env, None, 0.01)
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    wait_for_numbers(client, numRecordsOut=11)
     client.stop_with_savepoint(True, str(tmp_path / "savepoints")).result()
     rows = sink.get_results(True, False)
     assert ordered(rows) == expected(range(len(rows) // 2))
@@ -192,12 +187,12 @@ def test_keyed_operators_without_state_may_be_taken_out(make_inline_env, tmp_pat
     env = make_inline_env(1, more)
     program(env, key_first=True)
     client = env.execute_async("numbers")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    wait_for_numbers(client, numCheckpoints=3)
     client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     env = make_inline_env(1, more)
     program(env, key_first=True)
     client = env.execute_async("numbers")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    wait_for_numbers(client, numCheckpoints=3)
     client.cancel().result()
     (savepoint,) = (tmp_path / "savepoints").iterdir()
     for path in (savepoint, checkpoints(tmp_path)[-1].parent):
@@ -219,9 +214,9 @@ def test_another_maximum_parallelism_is_an_error(make_env, tmp_path):
 
 def test_the_maximum_parallelism_of_a_savepoint_is_kept_where_the_program_gives_none(make_env, tmp_path):
     env = make_env(2, settings(tmp_path)).set_max_parallelism(6)
-    sink = tally(env, 60, 0.02)
+    sink = tally(env, 60, 0.01, hold=tmp_path / "never")
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    wait_for_numbers(client, numRecordsOut=11)
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     before = sink.get_results(True, False)
     env = make_env(6, {**settings(tmp_path), "execution.state-recovery.path": path})
@@ -273,7 +268,7 @@ def test_as_many_checkpoints_are_kept_as_configured(make_env, tmp_path):
     env = make_env(1, {**settings(tmp_path), **more})
     tally(env, None, 0.01)
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 5)
+    wait_for_numbers(client, numCheckpoints=6)
     client.cancel().result()
     numbers = [int(path.parent.name.removeprefix("chk-")) for path in checkpoints(tmp_path)]
     assert len(numbers) == 3
@@ -297,7 +292,7 @@ def test_state_that_belongs_into_the_metadata_has_the_same_limit_with_any_backen
     env = make_inline_env(1, {**limit, **more, "flintstream.checkpointing.jobmanager.max-state-size": "1 mb"})
     tally(env, None, 0.01)
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    wait_for_numbers(client, numCheckpoints=3)
     client.cancel().result()
     files = [path.name for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()]
     assert files == [METADATA], "all state is in there"
@@ -346,7 +341,7 @@ def test_a_damaged_checkpoint_is_an_error_that_names_the_last_good_one(make_env,
     env = make_env(1, {**settings(tmp_path), **more})
     tally(env, None, 0.01)
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    wait_for_numbers(client, numCheckpoints=3)
     client.cancel().result()
     good, bad = sorted(checkpoints(tmp_path), key=lambda path: int(path.parent.name.removeprefix("chk-")))
     text = bad.read_text()
@@ -380,7 +375,7 @@ def latest_two(env, directory, pause):
     """Run a job until it has some checkpoints, and return the paths of its last two, the older one first."""
     tally(env, None, pause)
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numCheckpoints", 0) > 2)
+    wait_for_numbers(client, numCheckpoints=3)
     client.cancel().result()
     return sorted(checkpoints(directory), key=lambda path: int(path.parent.name.removeprefix("chk-")))
 

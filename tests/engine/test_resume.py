@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from tests.engine.tally import expected, ordered, tally
-from tests.engine.test_recovery import checkpoints, settings, wait_for
+from tests.engine.test_recovery import checkpoints, settings
+from tests.waiting import wait_for
 
 from flintstream.coordinator import program
 from flintstream.coordinator.job import Clock

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
+from tests.waiting import SECONDS, wait_for, wait_for_numbers
 
 from flintstream.common import Duration, Encoder, Time, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGenerator
@@ -210,20 +211,13 @@ class Waiting(StaticEnumerator):
         return False
 
 
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it never came true"
-        time.sleep(0.02)
-
-
 def epochs_of(client):
     return client.get_accumulators().result().get("numEpochs", 0)
 
 
 def comes_to_rest(client):
     """Wait for a second without epochs."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + SECONDS
     before = -1
     while before != (before := epochs_of(client)):
         assert time.monotonic() < until, "the job does not rest"
@@ -330,8 +324,9 @@ def test_state_that_has_expired_leaves_the_checkpoint_although_no_record_comes_a
     make_env, tmp_path, backend
 ):
     client = remembering(make_env(2, with_checkpoints(tmp_path, backend)), tmp_path, 2000)
-    wait_for(lambda: remembered(tmp_path) == 3)
-    wait_for(lambda: remembered(tmp_path) == 0)
+    numbers = wait_for_numbers(client, numRecordsOut=3)
+    wait_for_numbers(client, numCheckpoints=numbers["numCheckpoints"] + 1)  # it contains them, unless they have expired
+    wait_for(lambda: remembered(tmp_path), client, lambda count: count == 0)
     assert comes_to_rest(client) < 15
     client.cancel().result()
 

@@ -44,7 +44,7 @@ def test_two_jobs_that_start_together_start_spark_once():
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert (done.stdout, done.returncode) == ("[1, 2] [1, 2, 3]\n", 0), done.stderr

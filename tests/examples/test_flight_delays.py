@@ -62,7 +62,7 @@ def run_example(source, target, parallelism):
         capture_output=True,
         text=True,
         check=False,
-        timeout=170,
+        timeout=300,
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def test_the_first_program_of_the_readme_prints_what_the_readme_says(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == session[1]

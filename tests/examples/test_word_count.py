@@ -20,7 +20,7 @@ def run_example(*arguments):
         capture_output=True,
         text=True,
         check=False,
-        timeout=170,
+        timeout=300,
     )
 
 

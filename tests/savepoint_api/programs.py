@@ -6,6 +6,7 @@ import time
 
 from tests.savepoints.everything import GATE, build, collected, sinks
 from tests.savepoints.test_matrix import configuration
+from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.common import Types
 from flintstream.coordinator import recovery
@@ -25,11 +26,11 @@ def checkpoint(tmp_path, state, parallelism):
     keep = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
     env = build(configuration(tmp_path, state, **keep), parallelism, sink, gate=GATE)
     client = env.execute_async("everything")
-    _wait(lambda: client.get_accumulators().result().get("numRecordsIn", 0) >= 26)
+    wait_for_numbers(client, numRecordsIn=26)
     store = file_store((tmp_path / "checkpoints").as_uri())
     passed = time.time() * 1000
     # one in whose time all output was committed: restoring an earlier one commits some of it once more
-    _wait(
+    wait_for(
         lambda: (
             (found := recovery.newest(store)) is not None
             and found.metadata.created_ms > passed
@@ -40,13 +41,6 @@ def checkpoint(tmp_path, state, parallelism):
     last = recovery.newest(store)
     assert last is not None
     return last.where, collected(sink)
-
-
-def _wait(condition):
-    until = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 COUNT = ValueStateDescriptor("count", Types.LONG())

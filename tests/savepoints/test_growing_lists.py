@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-import time
 from dataclasses import dataclass
 
 import pytest
 from tests.savepoint_api.programs import SEEN, remembered
 from tests.savepoints.test_matrix import configuration
+from tests.waiting import wait_for_numbers
 
 from flintstream.checkpoint.state_file import StateFile
 from flintstream.common import WatermarkStrategy
@@ -77,13 +77,8 @@ def retained(tmp_path_factory):
         stream = env.from_source(Slow(), WatermarkStrategy.no_watermarks(), "slow").uid("slow")
         stream.key_by(lambda value: value[0]).process(Remember()).uid("remember").print()
         client = env.execute_async("growing")
-        until, done = time.monotonic() + 60, None
-        while done is None or client.get_accumulators().result()["numCheckpoints"] < done:
-            numbers = client.get_accumulators().result()
-            if done is None and numbers.get("numRecordsIn", 0) == len(EVERYTHING) * len(KEYS):
-                done = numbers["numCheckpoints"] + 2  # one of them started after all input was read
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        numbers = wait_for_numbers(client, numRecordsIn=len(EVERYTHING) * len(KEYS))
+        wait_for_numbers(client, numCheckpoints=numbers["numCheckpoints"] + 2)  # one started after all input was read
         client.cancel().result()
         (metadata,) = (place / "checkpoints").glob("*/chk-*/_metadata")
         return str(metadata.parent)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-import time
 
 import pytest
 from tests.savepoints.everything import GATE, build, collected, sinks
+from tests.waiting import wait_for_numbers
 
 STATES = ("hashmap", "hashmap with changelog", "rocksdb", "rocksdb with changelog")
 PARALLELISMS = (1, 2, 3)
@@ -37,11 +37,7 @@ def savepoint(tmp_path, state, parallelism, engine="inline", **more):
     sink = sinks()
     settings = configuration(tmp_path, state, engine, **more)
     client = build(settings, parallelism, sink, gate=GATE).execute_async("everything")
-    until = time.monotonic() + 60
-    while client.get_accumulators().result().get("numRecordsIn", 0) < 26:
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    time.sleep(0.1)
+    wait_for_numbers(client, numRecordsIn=26)
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     return path, collected(sink)
 

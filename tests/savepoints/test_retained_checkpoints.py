@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import time
 
 import pytest
 from tests.savepoints.everything import GATE, build, collected, sinks
 from tests.savepoints.test_matrix import STATES, configuration, final, joined, resume
+from tests.waiting import wait_for_numbers
 
 RETAINED = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
 
@@ -28,13 +28,7 @@ def checkpoints(tmp_path_factory):
         place = tmp_path_factory.mktemp("written")
         sink = sinks()
         client = build(configuration(place, state, **RETAINED), 2, sink, gate=GATE).execute_async("everything")
-        until = time.monotonic() + 60
-        while True:
-            numbers = client.get_accumulators().result()
-            if numbers["numRecordsIn"] == 26 and numbers["numCheckpoints"] > 0:
-                break
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        wait_for_numbers(client, numRecordsIn=26, numCheckpoints=1)
         client.cancel().result()
         (metadata,) = (place / "checkpoints").glob("*/chk-*/_metadata")
         return str(metadata.parent), sink, collected(sink)

@@ -7,7 +7,6 @@ import os
 import pickle
 import shutil
 import tempfile
-import time
 from typing import Any
 
 import pytest
@@ -29,6 +28,7 @@ from tests.state.test_hash_map_backend import (
     value_state,
 )
 from tests.state.test_ttl import TTL, Clock, clock, every_kind  # noqa: F401 - a fixture
+from tests.waiting import wait_for
 
 from flintstream.common import Duration, Row, Time
 from flintstream.datastream.state import (
@@ -514,10 +514,7 @@ def test_what_has_expired_leaves_the_disk(backend, clock):  # noqa: F811
     clock.now += TTL
     for _ in range(3):
         backend.cleanup(clock.now)
-    deadline = time.monotonic() + 30
-    while size() > before / 10 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert size() <= before / 10
+    wait_for(size, until=lambda now: now <= before / 10)
 
 
 def test_cleanup_goes_on_where_it_stopped(backend, clock, monkeypatch):  # noqa: F811

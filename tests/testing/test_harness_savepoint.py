@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from tests.engine.sources import PacedSource
+from tests.waiting import wait_for_numbers
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import StreamExecutionEnvironment
@@ -37,10 +36,7 @@ def test_a_function_goes_on_with_the_state_that_a_job_has_left(tmp_path):
     numbers = env.from_source(PacedSource(10_000, 0.001), WatermarkStrategy.no_watermarks(), "numbers")
     count(numbers).add_sink(sink)
     client = env.execute_async("count")
-    until = time.monotonic() + 60
-    while client.get_accumulators().result().get("numRecordsOut", 0) < 10:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for_numbers(client, numRecordsOut=10)
     path = client.stop_with_savepoint(False, str(tmp_path)).result()
     counted = len(sink.get_results(True, False))
     assert counted >= 10

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import pytest
+from tests.waiting import wait_for
 
 from flintstream.common import Duration, Encoder, Row, Types, WatermarkStrategy
 from flintstream.common.io import InputFormat
@@ -227,22 +228,20 @@ def test_new_files_are_read_once_although_the_job_starts_again(engine, tmp_path)
         rows.map(lambda row: str(row.n), output_type=Types.STRING()).uid("map").add_sink(collected).uid("sink")
         return env.execute_async(), collected
 
-    def wait_for(collected, found, number):
-        deadline = time.monotonic() + 90
-        while len(found) < number and time.monotonic() < deadline:
-            found += collected.get_results()
-            time.sleep(0.02)
+    def found_at_least(number, found, collected):
+        found += collected.get_results()
+        return len(found) >= number
 
     job, collected = start()
     first: list[str] = []
-    wait_for(collected, first, 200)
+    wait_for(lambda: found_at_least(200, first, collected), job)
     savepoint = job.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     first += collected.get_results()
     (tmp_path / "in" / "b.csv").write_text("1000,b\n1001,b\n")
     job, collected = start(savepoint)
     second: list[str] = []
     try:
-        wait_for(collected, second, 2)
+        wait_for(lambda: found_at_least(2, second, collected), job)
         time.sleep(0.3)  # time to read something twice
     finally:
         job.cancel().result()

@@ -13,9 +13,10 @@ from tests.connectors.files.test_object_stores import TEXT, listed, open_writer,
 from tests.engine.conftest import maker
 from tests.engine.faults import Faults, FaultyMap
 from tests.engine.tally import expected, ordered, tally
-from tests.engine.test_recovery import FIXED_DELAY, settings, wait_for
+from tests.engine.test_recovery import FIXED_DELAY, settings
 from tests.faults.counting import Count, check, counted
 from tests.faults.rounds import Round, run_round
+from tests.waiting import wait_for_numbers
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.connectors.files import recoverable_remote
@@ -63,9 +64,9 @@ def test_what_is_read_counted_and_written_counts_once_when_the_job_fails(s3, tmp
 @pytest.mark.parametrize("state", ["hashmap", "rocksdb"])
 def test_a_job_goes_on_from_a_savepoint_there(s3, tmp_path, state):
     env = maker("inline")(2, in_s3(s3, tmp_path, state))
-    sink = tally(env, 60, 0.02)
+    sink = tally(env, 60, 0.01, hold=tmp_path / "never")
     client = env.execute_async("tally")
-    wait_for(lambda: client.get_accumulators().result().get("numRecordsOut", 0) > 10)
+    wait_for_numbers(client, numRecordsOut=11)
     path = client.stop_with_savepoint(False, f"{s3}/savepoints").result()
     before = sink.get_results(True, False)
     assert path.startswith(f"{s3}/savepoints/")

@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
 
-START_SECONDS = 60
+START_SECONDS = 300
 PASSWORD = "se/cr et&1"  # noqa: S105 - of a server that lives for a test
 """With characters that have a meaning in URLs."""
 
@@ -92,7 +92,7 @@ class Server(ABC):
 
     def run(self, *command: str) -> None:
         done = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, check=False, cwd=self.directory, timeout=120, **self.owner
+            command, capture_output=True, text=True, check=False, cwd=self.directory, timeout=300, **self.owner
         )
         if done.returncode:
             raise NoServerError(f"{Path(command[0]).name} fails: {(done.stderr or done.stdout)[-1000:]}")

@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import closing
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 from tests.connectors.jdbc.jobs import PAIR, execution, options, query, sqlite_sink, write
@@ -153,12 +154,14 @@ def test_without_a_size_the_end_of_the_epoch_writes_all(path, batches, size):
     assert batches == [6000]
 
 
-def test_a_batch_is_written_when_it_is_old(path, batches):
+def test_a_batch_is_written_when_it_is_old(path, batches, monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr("flintstream.connectors.jdbc.writer.time", SimpleNamespace(monotonic=lambda: now))
     with closing(sqlite_sink(path, INSERT, PAIR, interval_ms=50).create_writer(None)) as own:
         own.write([(1, "a")], None)
         own.write([(2, "a")], None)
         assert batches == []
-        time.sleep(0.06)
+        now += 0.06
         own.write([(3, "a")], None)
         assert batches == [3]
         own.write([(4, "a")], None)

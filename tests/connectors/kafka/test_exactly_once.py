@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 
 import pytest
 from tests.connectors.kafka.broker import send
@@ -117,12 +116,10 @@ def test_a_request_that_hangs_is_given_up_and_its_transaction_aborted(broker, to
 
     def hang(request):
         made._writing.flush()
-        in_time(lambda: ended.wait(20))
+        in_time(lambda: ended.wait(100_000))
 
     monkeypatch.setattr(made, "_in_time", hang)
-    began = time.monotonic()
     assert hanging.commit(prepared) == [tuple(prepared[0])]
-    assert time.monotonic() - began < 10
     assert "hangs; giving up" in str(hanging.failure)
     monkeypatch.undo()
     assert hanging.commit(prepared) == []

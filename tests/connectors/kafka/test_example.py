@@ -30,7 +30,7 @@ def test_orders_are_added_up(broker, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=170,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert [value for _, _, value in broker.records("totals")] == [b"ann,12.50", b"bob,1.00", b"ann,12.75", b"bob,3.00"]

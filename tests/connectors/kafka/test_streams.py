@@ -10,6 +10,7 @@ from tests.connectors.kafka.broker import Broker, send
 from tests.connectors.kafka.jobs import NO_WATERMARKS, checkpointed, sink, source
 from tests.datastream.inline import make_env, move_every_epoch
 from tests.engine.faults import Faults, FaultyMap
+from tests.waiting import SECONDS, wait_for, wait_for_numbers
 
 from flintstream.common import Duration, Time, Types
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
@@ -29,7 +30,7 @@ def unbounded(broker, topic, stop=None, **properties):
     return builder
 
 
-def take(stream, count, seconds=60):
+def take(stream, count, seconds=SECONDS):
     """Return the first records of an endless stream."""
     found, until = [], time.monotonic() + seconds
     with stream.execute_and_collect() as records:
@@ -47,7 +48,7 @@ def test_partitions_and_topics_that_come_later_are_read_from_their_beginning(bro
     built.set_starting_offsets(KafkaOffsetsInitializer.latest())
     found = []
     with make_env(parallelism=2).from_source(built.build(), NO_WATERMARKS, "kafka").execute_and_collect() as records:
-        time.sleep(1)  # the first topic is found
+        wait_for_numbers(records._client, numEpochs=1)  # the first topic has been found
         send(broker, first, ["new"])
         found.append(next(iter(records)))
         second = broker.topic("later-2", partitions=2)
@@ -96,9 +97,7 @@ def test_a_savepoint_keeps_positions_and_partitions(broker, tmp_path):
 
     for path, sent in ((None, 2), (str(tmp_path / "0"), 4)):
         client = env_from(path).execute_async()
-        until = time.monotonic() + 60
-        while len(broker.records(out)) < sent and time.monotonic() < until:
-            time.sleep(0.1)
+        wait_for(lambda sent=sent: len(broker.records(out)) >= sent, client)
         client.stop_with_savepoint(False, str(tmp_path / "made")).result()
         if path is None:
             next((tmp_path / "made").iterdir()).rename(tmp_path / "0")

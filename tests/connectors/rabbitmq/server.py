@@ -17,7 +17,7 @@ from pika.exceptions import AMQPError
 from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig
 
 PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
-START_SECONDS = 90
+START_SECONDS = 300
 STOP_SECONDS = 30
 
 

@@ -95,7 +95,7 @@ def test_a_connection_that_is_lost_fails_the_epoch_only_if_messages_were_on_thei
         link = writer._publisher._link
         link.call(lambda channel: channel.connection.close(320, "lost on purpose"))
         with link.changed:
-            assert link.changed.wait_for(lambda: link.failure, 10)
+            assert link.changed.wait_for(lambda: link.failure, 300)
 
     writer.write(["a"], None)
     writer.prepare_commit(end_of_input=False)
