@@ -10,7 +10,7 @@ from tests.conformance.registry import Collected
 from flintstream.common import Configuration
 from flintstream.compat import pyflink
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
-from flintstream.testing import CollectSink
+from flintstream.testing import CollectSink, _collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,16 +47,17 @@ def make_environment(engine: str, run: Run, config: Mapping[str, str] | None = N
     return env
 
 
-def run_program(program: Program, run: Run, engine: str, directory: Path, form: Form = "text") -> list[list[str]]:
-    """Run one program and return the text, or the ``repr`` of the values, of every output."""
+def run_program(program: Program, run: Run, engine: str, directory: Path) -> dict[Form, list[list[str]]]:
+    """Run one program and return the text and the ``repr`` of the values of every output."""
     with alias():
         env = make_environment(engine, run, program.config)
         results = program.function(env, directory) if program.directory else program.function(env)
         outputs = results if isinstance(results, list) else [results]
-        collects = [collector(output, form) for output in outputs]
+        collects = [collector(output) for output in outputs]
         if not all(isinstance(output, Collected) for output in outputs):
             env.execute(program.name)
-        return [collect() for collect in collects]
+        found = [collect() for collect in collects]
+        return {"text": [text for text, _ in found], "values": [values for _, values in found]}
 
 
 def run_together(
@@ -79,15 +80,21 @@ def run_together(
             if env._configuration.to_dict() != settings:
                 raise ValueError(f"{program.name} has changed the settings: give it a separate job")
         env.execute(f"{len(collects)} programs")
-        return {name: [collect() for collect in each] for name, each in collects.items()}
+        return {name: [collect()[0] for collect in each] for name, each in collects.items()}
 
 
-def collector(output: Any, form: Form = "text") -> Callable[[], list[str]]:
-    """Attach a collecting sink to a stream; the result returns its records after the execution."""
+def collector(output: Any) -> Callable[[], tuple[list[str], list[str]]]:
+    """Attach a collecting sink to a stream; the result returns the texts and values of its records after the run."""
     if isinstance(output, Collected):
-        return lambda: list(map(str if form == "text" else repr, output.values))
+        return lambda: (list(map(str, output.values)), list(map(repr, output.values)))
     sink = CollectSink()
     output.add_sink(sink)
-    if form == "text":
-        return lambda: sink.get_results(is_python_object=False, stringify=True)
-    return lambda: list(map(repr, sink.get_results(is_python_object=True, stringify=False)))
+
+    def collect() -> tuple[list[str], list[str]]:
+        blocks = _collected.pop(sink._id, [])
+        return (
+            [text for block in blocks for text in block.texts()],
+            [repr(value) for block in blocks for value in block.values],
+        )
+
+    return collect

@@ -33,12 +33,11 @@ def marks_of(program):
     return [pytest.mark.xfail(strict=True, raises=(AssertionError, OverflowError), reason=reason)] if reason else []
 
 
-def run_params(*, deviating=True):
+def run_params():
     return [
         pytest.param(program, run, id=f"{program.name}-{run}", marks=marks_of(program))
         for program in PROGRAMS.values()
         for run in harness.runs_of(program)
-        if deviating or program.name not in DEVIATIONS
     ]
 
 
@@ -72,14 +71,10 @@ def test_programs_of_one_job_give_what_pyflink_gives_each(programs, run, config,
 @pytest.mark.parametrize("engine", engine_params())
 @pytest.mark.parametrize(("program", "run"), run_params())
 def test_program_gives_what_pyflink_gives(program, run, engine, tmp_path):
-    harness.compare(program, run, ours.run_program(program, run, engine, tmp_path))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("program", "run"), run_params(deviating=False))
-def test_values_are_what_pyflink_gives(program, run, tmp_path):
-    values = ours.run_program(program, run, "inline", tmp_path, form="values")
-    harness.compare(program, run, values, form="values")
+    found = ours.run_program(program, run, engine, tmp_path)
+    harness.compare(program, run, found["text"])
+    if program.name not in DEVIATIONS:
+        harness.compare(program, run, found["values"], form="values")
 
 
 @pytest.mark.parametrize("name", FAILING)

@@ -48,9 +48,9 @@ def run_together(programs: Sequence[Program], engine: str) -> list[Outcome]:
             streams = [build.build(env, program) for program in programs]
         # A sink with one subtask gets the records of each sender in their order.
         env.set_parallelism(1)
-        collects = [[(ours.collector(stream), ours.collector(stream, "values")) for stream in some] for some in streams]
+        collects = [[ours.collector(stream) for stream in some] for some in streams]
         env.execute("random programs")
-        return [[{"text": text(), "values": values()} for text, values in some] for some in collects]
+        return [[dict(zip(("text", "values"), collect(), strict=True)) for collect in some] for some in collects]
 
 
 def difference(program: Program, expected: Outcome, actual: Outcome, *, ordered: bool = True) -> str:

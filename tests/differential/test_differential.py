@@ -38,7 +38,7 @@ def assert_same(program, expected, actual, *, ordered=True):
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(0 if MORE else 180)
+@pytest.mark.timeout(0 if MORE else 600)
 @pytest.mark.parametrize("parallelism", [1, 2])
 @pytest.mark.parametrize("mode", generate.MODES)
 def test_engines_agree(mode, parallelism):
@@ -56,7 +56,7 @@ def test_engines_agree(mode, parallelism):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(0 if MORE else 180)
+@pytest.mark.timeout(0 if MORE else 600)
 @examples(80)
 @given(programs(parallelism=(1,)))
 def test_parallelism_does_not_matter(program):
@@ -66,7 +66,7 @@ def test_parallelism_does_not_matter(program):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(0 if MORE else 180)
+@pytest.mark.timeout(0 if MORE else 600)
 @examples(80)
 @given(programs(modes=("STREAMING",)))
 def test_modes_agree(program):
