@@ -6,6 +6,7 @@ variable ``FLINTSTREAM_KAFKA_JARS`` names, ``~/.cache/flintstream/kafka-<version
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -66,7 +67,10 @@ def jars() -> Path:
     if shutil.which("java") is None or ivy is None:
         raise NoBrokerError("the broker needs java, and PySpark's Ivy to download it")
     directory.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory.parent) as work:
+    with Path(f"{directory}.lock").open("w") as lock, tempfile.TemporaryDirectory(dir=directory.parent) as work:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if directory.is_dir():  # another process has just downloaded them
+            return directory
         command = ["java", "-jar", str(ivy), "-cache", f"{work}/cache", "-confs", "default", "-types", "jar", "bundle"]
         command += ["-dependency", "org.apache.kafka", "kafka_2.13", VERSION]
         command += ["-retrieve", f"{work}/jars/[artifact]-[revision].[ext]"]
