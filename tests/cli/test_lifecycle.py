@@ -101,7 +101,7 @@ class Cluster:
             process.communicate()
 
 
-@pytest.fixture(params=["inline", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.fixture(params=["inline", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.deep])])
 def cluster(request, tmp_path):
     made = Cluster(tmp_path, request.param)
     yield made
@@ -160,6 +160,22 @@ def test_a_job_whose_process_is_killed_is_resumed_exactly_once(cluster):
     second = cluster.run("--resume", limit=limit)
     assert end_of(second) == (0, "")
     assert cluster.lines() == uninterrupted(limit)
+
+
+@pytest.mark.spark
+def test_a_job_on_spark_is_stopped_and_gone_on_with(tmp_path):
+    cluster = Cluster(tmp_path, "spark")
+    try:
+        first = cluster.run()
+        cluster.wait_for_lines(20, first)
+        stopped = cluster.cli("stop", "-p", str(tmp_path / "savepoints"), "counting")
+        assert stopped.returncode == 0, stopped.stderr
+        assert end_of(first) == (0, "")
+        limit = len(cluster.lines()) + 10
+        assert end_of(cluster.run("-s", stopped.stdout.splitlines()[-1], limit=limit)) == (0, "")
+        assert cluster.lines() == uninterrupted(limit)
+    finally:
+        cluster.end()
 
 
 @pytest.mark.parametrize("arguments", [(), ("async",)])

@@ -127,17 +127,17 @@ def programs(tmp_path_factory):
     "arguments",
     [
         ["jobs/report.py", "-p", "3", "--help", "--", "x"],
-        ["./jobs/../jobs/report.py"],
-        ["link.py", "a"],
+        pytest.param(["./jobs/../jobs/report.py"], marks=pytest.mark.deep),
+        pytest.param(["link.py", "a"], marks=pytest.mark.deep),
         ["linked/report.py"],
-        ["directory", "a"],
+        pytest.param(["directory", "a"], marks=pytest.mark.deep),
         ["archive.zip", "--input", "x"],
-        ["compiled.pyc"],
-        ["with space.txt"],
-        ["windows.py"],
-        ["latin.py"],
+        pytest.param(["compiled.pyc"], marks=pytest.mark.deep),
+        pytest.param(["with space.txt"], marks=pytest.mark.deep),
+        pytest.param(["windows.py"], marks=pytest.mark.deep),
+        pytest.param(["latin.py"], marks=pytest.mark.deep),
         ["-pym", "jobs.report", "--input", "3"],
-        ["-pym", "directory"],
+        pytest.param(["-pym", "directory"], marks=pytest.mark.deep),
     ],
     ids=lambda arguments: arguments[0] if len(arguments) == 1 else "-".join(arguments[:2]),
 )
@@ -240,7 +240,11 @@ ENDINGS = {
 }
 
 
-def test_a_program_ends_as_under_python(tmp_path):
+USUAL_ENDINGS = ("nothing", "exit 3", "cause", "syntax", "at exit", "signal", "standard input")
+
+
+@pytest.mark.parametrize("names", [USUAL_ENDINGS, pytest.param(ENDINGS, marks=pytest.mark.deep)], ids=["usual", "all"])
+def test_a_program_ends_as_under_python(tmp_path, names):
     assert len(ENDINGS) > 40
 
     def differs(name):
@@ -253,7 +257,7 @@ def test_a_program_ends_as_under_python(tmp_path):
         return None if plain == ours else (name, plain, ours)
 
     with ThreadPoolExecutor(2) as pool:
-        different = [each for each in pool.map(differs, ENDINGS) if each is not None]
+        different = [each for each in pool.map(differs, names) if each is not None]
     assert different == []
 
 

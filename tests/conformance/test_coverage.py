@@ -25,6 +25,7 @@ def listed(path):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("coverage")  # one of the workers runs all programs
 def test_every_method_is_reached_by_a_program_or_listed_with_a_reason(unreached, capsys):
     surface = coverage.surface()
     with capsys.disabled():
@@ -33,6 +34,7 @@ def test_every_method_is_reached_by_a_program_or_listed_with_a_reason(unreached,
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("coverage")
 def test_nothing_is_listed_that_a_program_reaches(unreached):
     assert {entry for path in unreached if (entry := listed(path))} == set(UNSEEN)
 

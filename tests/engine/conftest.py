@@ -1,6 +1,12 @@
-"""Every test of this folder runs on both engines; Spark's session is shared by all of them."""
+"""Tests of this folder run on both engines; Spark's session is shared by all of them.
+
+On Spark, ``make test`` runs those that are marked with ``on_spark``: what the coordinator decides, the inline engine
+shows as well. ``make test-deep`` runs the rest.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +20,15 @@ def maker(engine: str):
         return env.set_parallelism(parallelism)
 
     return make
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        of_spark = "callspec" in vars(item) and item.callspec.params.get("make_env") == "spark"
+        if of_spark and Path(__file__).parent == item.path.parent:
+            mark = item.get_closest_marker("on_spark")
+            if mark is None or (mark.args and not {*mark.args} & {*map(str, item.callspec._idlist)}):
+                item.add_marker(pytest.mark.deep)
 
 
 @pytest.fixture(params=["inline", pytest.param("spark", marks=pytest.mark.spark)])

@@ -40,6 +40,7 @@ def test_none_where_the_type_forbids_it(make_env):
     assert where == "operator 'nothing', subtask 1 while processing None"
 
 
+@pytest.mark.on_spark
 def test_a_number_out_of_range(make_env):
     env = make_env()
     env.from_collection([1]).map(lambda n: 2**31, Types.INT()).name("too big").print()
@@ -85,6 +86,7 @@ def test_a_long_record_is_shortened(make_env):
     assert where.endswith("...")
 
 
+@pytest.mark.on_spark
 def test_an_error_in_open_names_the_operator(make_env):
     class Broken(MapFunction):
         def open(self, runtime_context):
@@ -125,6 +127,7 @@ def test_timers_on_a_stream_that_is_not_keyed(make_env):
     assert "timers is only supported on a keyed stream." in message
 
 
+@pytest.mark.on_spark
 def test_an_error_that_cannot_be_pickled_still_says_everything(make_env):
     class StubbornError(Exception):
         def __init__(self, one, two):
@@ -264,6 +267,7 @@ def test_what_is_refused_while_the_program_is_built(make_inline_env):
         numbers.window_all(5)
 
 
+@pytest.mark.on_spark
 def test_a_function_that_ends_the_process_fails_like_any_other(make_env):
     env = make_env()
     env.from_collection([1]).map(lambda _: sys.exit(3)).name("ends").print()

@@ -61,6 +61,7 @@ def collected(stream):
         return sorted(results)
 
 
+@pytest.mark.on_spark
 def test_only_the_first_job_computes_a_cached_stream(env, log):
     cached = env.from_collection([1, 2, 3]).rebalance().map(log).cache()
     assert collected(cached) == [10, 20, 30]
@@ -85,6 +86,7 @@ def test_an_invalidated_cache_is_computed_again(env, log):
     assert log.computed() == [1, 1, 2, 2]
 
 
+@pytest.mark.on_spark
 def test_what_is_lost_is_computed_again(env, log, tmp_path):
     cached = env.from_collection([1, 2]).map(log).cache()
     collected(cached)

@@ -26,6 +26,7 @@ def test_between_two_checkpoints_there_is_the_least_pause(make_inline_env, tmp_p
     assert ordered(sink.get_results(True, False)) == expected(range(60))
 
 
+@pytest.mark.on_spark
 @pytest.mark.filterwarnings("ignore:.*set_checkpoint_storage:DeprecationWarning")
 def test_a_checkpoint_that_takes_too_long_has_failed(make_env, tmp_path):
     for tolerated in (0, 1000):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from flintstream.common import Types
 from flintstream.datastream.functions import MapFunction, RuntimeContext
 from flintstream.datastream.state import ValueStateDescriptor
@@ -18,6 +20,7 @@ class CountFunction(MapFunction):
         return value, count + 1
 
 
+@pytest.mark.on_spark
 def test_a_map_function_on_a_keyed_stream_keeps_state_per_key(make_env):
     env = make_env(2)
     sink = CollectSink()

@@ -80,6 +80,7 @@ def files_in(directory):
 # -- from batch DataFrames -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.on_spark
 def test_a_row_has_the_columns_with_exact_values(make_env, spark):
     frame = spark.createDataFrame([VALUES, (None,) * len(VALUES)], SCHEMA)
     stream = make_env(2).from_dataframe(frame)
@@ -262,6 +263,7 @@ def test_a_query_that_fails_fails_the_job(make_inline_env, spark, tmp_path):
 # -- to DataFrames ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.on_spark
 def test_a_frame_becomes_a_stream_and_the_same_frame_again(make_env, spark):
     frame = spark.createDataFrame([VALUES, (None,) * len(VALUES)], SCHEMA)
     again = make_env(2).from_dataframe(frame).to_dataframe(frame.schema)

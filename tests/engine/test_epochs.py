@@ -62,6 +62,7 @@ def expected(numbers, key):
     return (key, len(mine), mine, sum(n * n for n in mine), sum(mine), sum(mine) / len(mine))
 
 
+@pytest.mark.on_spark
 def test_all_kinds_of_state_survive_many_epochs(make_env):
     env = make_env(2, {"flintstream.epoch.idle-duration": "20"})
     numbers = env.from_source(PacedSource(24, 0.02), NO_WATERMARKS, "paced")
@@ -86,6 +87,7 @@ class Alarm(KeyedProcessFunction):
         return [("rang", ctx.get_current_key())]
 
 
+@pytest.mark.on_spark
 def test_processing_time_timers_fire_without_input(make_env):
     env = make_env()
     stream = env.from_source(SilentSource(), NO_WATERMARKS, "silent").key_by(lambda v: v).process(Alarm())
@@ -122,6 +124,7 @@ def test_event_time_and_processing_time_timers_work_in_one_function(make_env):
     assert ("PROCESSING_TIME", "all") in rows
 
 
+@pytest.mark.on_spark
 def test_a_job_without_end_is_cancelled_by_its_client(make_env):
     env = make_env()
     env.from_source(PacedSource(None, 0.01), NO_WATERMARKS, "paced").map(lambda v: v)
@@ -139,6 +142,7 @@ class Inverse(MapFunction):
         return 1 / (value - 3)
 
 
+@pytest.mark.on_spark
 def test_a_users_exception_comes_back_with_the_operator_and_the_record(make_env):
     env = make_env()
     env.from_collection([1, 2, 3, 4]).map(Inverse()).name("invert").print()

@@ -97,6 +97,7 @@ def assert_files_hold(base, numbers):
     return found
 
 
+@pytest.mark.on_spark
 @on_both("policy", POLICIES, "small files")
 def test_each_record_is_in_one_file_although_the_job_fails(make_env, tmp_path, policy):
     faults = Faults.at_random(tmp_path / "faults", policy, NUMBERS, 5, ["map"])
@@ -116,6 +117,7 @@ def test_each_record_is_in_one_file_although_the_job_fails(make_env, tmp_path, p
         assert any(0 < len(seen) < len(found) for seen in reader.seen), "all files appeared at the end"
 
 
+@pytest.mark.on_spark
 @on_both("seed", range(3), 7)
 def test_each_record_is_in_the_other_system_once_although_the_job_fails(make_env, tmp_path, seed):
     faults = Faults.at_random(tmp_path / "faults", seed, NUMBERS, 8)
@@ -126,6 +128,7 @@ def test_each_record_is_in_the_other_system_once_although_the_job_fails(make_env
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
 
 
+@pytest.mark.on_spark
 @on_both("parallelism", [1, 3, 5], 2)
 def test_each_record_is_in_one_file_although_the_job_goes_on_with_another_parallelism(make_env, tmp_path, parallelism):
     policy = POLICIES["large files"]

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 
+import pytest
 from tests.engine.sources import PacedSource
 
 from flintstream.common import Row, Types, WatermarkStrategy
@@ -45,6 +46,7 @@ class Level(enum.IntEnum):
     LOW = 1
 
 
+@pytest.mark.on_spark
 def test_equal_keys_of_different_types_meet_in_one_subtask(make_env):
     noon = datetime(2020, 1, 1, 12, tzinfo=timezone.utc)
     half, one, twelve = (

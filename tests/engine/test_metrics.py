@@ -35,6 +35,7 @@ class Measured(MapFunction):
         return value
 
 
+@pytest.mark.on_spark
 def test_metrics_count_everything_once_over_many_epochs(make_env):
     env = make_env(2, {"flintstream.epoch.idle-duration": "20"})
     paced = env.from_source(PacedSource(24, 0.02), WatermarkStrategy.no_watermarks(), "paced")

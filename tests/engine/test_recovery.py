@@ -53,6 +53,7 @@ def checkpoints(tmp_path):
     return sorted((tmp_path / "checkpoints").glob(f"*/chk-*/{METADATA}"))
 
 
+@pytest.mark.on_spark("hashmap-changelog", "rocksdb")
 @pytest.mark.parametrize("state", STATES)
 def test_a_job_that_fails_goes_on_from_its_last_checkpoint(make_env, tmp_path, state):
     env = make_env(2, {**settings(tmp_path, state), **FIXED_DELAY})
@@ -96,6 +97,7 @@ def test_nothing_is_started_again_when_restarts_are_off(make_env, tmp_path):
         env.execute("tally")
 
 
+@pytest.mark.on_spark("3")
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
 def test_a_job_goes_on_from_a_savepoint_with_another_parallelism(make_env, tmp_path, parallelism):
     env = make_env(2, settings(tmp_path))
@@ -112,6 +114,7 @@ def test_a_job_goes_on_from_a_savepoint_with_another_parallelism(make_env, tmp_p
     assert ordered(before + sink.get_results(True, False)) == expected(range(60))
 
 
+@pytest.mark.on_spark
 def test_a_savepoint_does_not_disturb_the_job(make_env, tmp_path):
     env = make_env(2, settings(tmp_path))
     sink = tally(env, 40, 0.01, hold=tmp_path / "go on")
@@ -144,6 +147,7 @@ def test_a_savepoint_may_be_given_by_a_relative_path(make_inline_env, tmp_path, 
         assert ordered(before + sink.get_results(True, False)) == expected(range(100))
 
 
+@pytest.mark.on_spark
 def test_draining_lets_all_event_time_pass_before_the_savepoint(make_env, tmp_path):
     env = make_env(2, settings(tmp_path))
     sink = tally(env, None, 0.01)

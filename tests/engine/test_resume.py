@@ -51,6 +51,7 @@ def test_a_resumed_job_is_the_same_job_and_leaves_nothing_behind(make_env, tmp_p
     assert [path for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.on_spark("hashmap-changelog")
 def test_every_run_goes_on_from_the_one_before(make_env, tmp_path, resumed, monkeypatch):
     sink = fail(make_env(2, resumed), tmp_path, 12)
     rows = sink.get_results(True, False)

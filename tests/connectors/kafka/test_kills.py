@@ -8,6 +8,11 @@ from tests.connectors.kafka.kills import run_kills
 pytestmark = [pytest.mark.spark, pytest.mark.kills, pytest.mark.timeout(600)]
 
 
+def test_each_record_is_in_kafka_once_although_a_worker_is_killed(broker):
+    assert run_kills(6_000, ["worker"], 1, print) == {"worker": 1}
+
+
+@pytest.mark.deep
 def test_each_record_is_in_kafka_once_whatever_is_killed(broker):
     said: list[str] = []
     killed = run_kills(40_000, ["worker", "tree", "broker", "driver"], 1, said.append)
