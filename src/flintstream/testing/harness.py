@@ -1,7 +1,7 @@
 """Test harnesses, which drive a function record by record, without Spark and without a job (like Flink's in Java).
 
 A test passes the part of its program that it tests, starting from the input stream. The harness runs it on the real
-operators, state backends and exchanges, and does nothing by itself: the test sends records and watermarks and sets
+operators, state backends and exchanges. Nothing happens between calls: the test sends records and watermarks and sets
 processing time, and when a call returns, all its effects have happened.
 
 >>> with KeyedHarness(lambda words: words.key_by(lambda w: w[0]).reduce(lambda a, b: (a[0], a[1] + b[1]))) as harness:

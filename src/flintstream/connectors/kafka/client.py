@@ -62,7 +62,7 @@ def library() -> ModuleType:
 
 
 def consumer(properties: Mapping[str, str], **more: Any) -> Any:
-    """Return a consumer that does not commit offsets by itself.
+    """Return a consumer that never commits offsets automatically.
 
     Raises:
         PlanError: librdkafka rejects the value of a property, or a keystore cannot be read.

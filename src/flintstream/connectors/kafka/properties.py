@@ -305,7 +305,7 @@ def librdkafka(
 
 
 def _translated(key: str, value: str) -> dict[str, Any]:
-    """Translate a property that can be understood by itself."""
+    """Translate a property whose meaning depends on no other property."""
     if key in OF_THE_CONNECTOR or key in IN_TLS or key in IN_LOGIN:
         return {}
     if key in WITHOUT_EFFECT:
