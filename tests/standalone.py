@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,13 +12,48 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from flintstream.engine.spark.jvm import _OPENED_PACKAGES, find_java
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+ROOT = Path(__file__).parents[1]
+UNSHARE = ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"]
+
 START_SECONDS = 300
 """How long a process may take to start, on any machine."""
+
+
+def hiding(directory: Path, *hidden: Path) -> list[str]:
+    """Return a command that runs another one where directories are empty: as on a machine that does not have them.
+
+    This checkout and this Python's packages are hidden too, except for pyspark.
+
+    Args:
+        directory: A new directory for the command.
+        hidden: More directories to hide.
+    """
+    if shutil.which("unshare") is None or subprocess.run(UNSHARE, capture_output=True, check=False).returncode:  # noqa: S603
+        pytest.skip("this machine does not let us make mount namespaces (unshare -m)")
+    import pyspark
+
+    spark = str(Path(pyspark.__file__).parent)
+    kept = [
+        spark,
+        *(str(path) for path in [Path(find_java()).resolve().parents[1]] if Path(sys.prefix) in path.parents),
+    ]
+    lines = ["set -e", "cd /"]
+    for number, path in enumerate(kept):
+        (directory / str(number)).mkdir(parents=True)
+        lines.append(f"mount --bind '{path}' '{directory / str(number)}'")
+    lines += [f"mount -t tmpfs none '{path}'" for path in (Path(sys.prefix), ROOT, *hidden)]
+    for number, path in enumerate(kept):
+        lines += [f"mkdir -p '{path}'", f"mount --bind '{directory / str(number)}' '{path}'"]
+    script = directory / "hide"
+    script.write_text("\n".join([*lines, 'exec "$@"', ""]))
+    return ["unshare", "-m", "sh", str(script)]
 
 
 def free_port() -> int:

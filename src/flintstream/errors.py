@@ -19,6 +19,7 @@ __all__ = [
     "CheckpointError",
     "CorruptCheckpointError",
     "CorruptDataError",
+    "ExecutorError",
     "FlintstreamError",
     "JobCancelledError",
     "JobFailedError",
@@ -217,6 +218,20 @@ class UserCodeError(FlintstreamError):
         """
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return cls(operator, text, None if record is None else shorten(record))
+
+
+class ExecutorError(FlintstreamError):
+    """The executors cannot run the job: they lack an interpreter or a package, or have a version that does not fit.
+
+    A job that meets it again and again gives up after a few restarts, whatever its restart strategy says.
+
+    Attributes:
+        final: Whether it is certain that a restart does not help.
+    """
+
+    def __init__(self, message: str, *, final: bool = False) -> None:
+        super().__init__(message)
+        self.final = final
 
 
 class JobFailedError(FlintstreamError):

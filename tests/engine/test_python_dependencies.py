@@ -6,6 +6,7 @@ import importlib
 import os
 import stat
 import sys
+import tarfile
 import zipfile
 
 import pytest
@@ -116,9 +117,9 @@ def test_archives_that_cannot_be_unpacked_are_refused(tmp_path):
     env = StreamExecutionEnvironment.get_execution_environment()
     with pytest.raises(FileNotFoundError, match="no_such"):
         env.add_python_archive(str(tmp_path / "no_such.zip"))
-    (tmp_path / "a.tar.gz").touch()
-    with pytest.raises(ValueError, match=r"\.zip, \.jar"):
-        env.add_python_archive(str(tmp_path / "a.tar.gz"))
+    (tmp_path / "a.rar").touch()
+    with pytest.raises(ValueError, match=r"\.zip, \.jar.*\.tar\.gz"):
+        env.add_python_archive(str(tmp_path / "a.rar"))
     (tmp_path / "a.zip").touch()
     with pytest.raises(ValueError, match="is not a valid directory name"):
         env.add_python_archive(str(tmp_path / "a.zip"), "../a")
@@ -163,3 +164,22 @@ def test_the_inline_engine_is_fine_with_the_interpreter_that_it_has(make_inline_
     env.set_python_executable("another-python")
     with pytest.raises(FlintstreamError, match=r"python\.executable.*inline engine"):
         results(env.from_collection([1, 2]))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("suffix", [".tar.gz", ".tgz", ".tar", ".data"])
+def test_tar_archives_are_unpacked(make_spark_env, tmp_path, suffix):
+    (tmp_path / "text.txt").write_text("unpacked")
+    with tarfile.open(tmp_path / f"data{suffix}", "w" if suffix == ".tar" else "w:gz") as archive:
+        archive.add(tmp_path / "text.txt", "text.txt")
+    archives = {"python.archives": f"{tmp_path}/data{suffix}#of{suffix}"}
+    env = make_spark_env(1, archives)
+    assert results(env.from_collection([1]).map(ReadAtOpen(f"of{suffix}/text.txt"))) == ["1 unpacked"]
+
+
+@pytest.mark.spark
+def test_a_file_that_is_no_archive_is_refused(make_spark_env, tmp_path):
+    (tmp_path / "data.bin").write_text("text")
+    env = make_spark_env(1, {"python.archives": f"{tmp_path}/data.bin#data"})
+    with pytest.raises(FlintstreamError, match=r"data\.bin is neither a zip nor a tar archive"):
+        results(env.from_collection([1]))

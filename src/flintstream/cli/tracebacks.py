@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flintstream.errors import CheckpointError, JobCancelledError
+from flintstream.errors import CheckpointError, ExecutorError, JobCancelledError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,7 +103,8 @@ def show_without_machinery(*, verbose: bool) -> None:
             hook(kind, error, error.__traceback__)
         elif verbose:
             hook(kind, error, trace)
-        elif isinstance(error, (CheckpointError, JobCancelledError)):  # the program's lines do not explain these
+        elif isinstance(error, (CheckpointError, ExecutorError, JobCancelledError)):
+            # the program's lines do not explain these
             click.echo(f"Error: {error}", err=True)
         else:
             hidden = _only_of_program(error)

@@ -16,6 +16,7 @@ from flintstream.coordinator.materializer import Materializer
 from flintstream.coordinator.orders import Orders
 from flintstream.coordinator.pace import Pace
 from flintstream.coordinator.recovery import all_checkpoints, load, restore_plan, with_hint, with_key_groups_of
+from flintstream.coordinator.restart import Setbacks
 from flintstream.coordinator.tally import Tally
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError, as_exception, is_interrupt
 
@@ -72,6 +73,7 @@ class Coordinator:
         """Whether the job continues one whose process was lost."""
         self.restarting = False
         """Whether the job waits before it restarts."""
+        self._setbacks = Setbacks()
 
     @property
     def stopped(self) -> bool:
@@ -157,7 +159,8 @@ class Coordinator:
         if not cancelled and isinstance(error, CorruptCheckpointError) and latest is not None:
             self.checkpoints.end(finished=False, cancelled=False, owed=True)
             raise with_hint(error, latest) from None
-        delay = None if cancelled else self.job.restart.delay_ms(self.lasting.clock.now_ms())
+        ends = cancelled or self._setbacks.hopeless(error, self.tally.progress.epochs)
+        delay = None if ends else self.job.restart.delay_ms(self.lasting.clock.now_ms())
         if delay is None:
             self.checkpoints.end(finished=False, cancelled=cancelled, owed=self.commits.owed)
             raise error

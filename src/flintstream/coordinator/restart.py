@@ -12,12 +12,24 @@ from typing import TYPE_CHECKING, Protocol
 
 from flintstream.common.configuration import Configuration
 from flintstream.common.restart_strategy import RestartStrategies
+from flintstream.errors import ExecutorError
 from flintstream.options import restarts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ExponentialDelay", "FailureRate", "FixedDelay", "NoRestart", "RestartStrategy", "restart_strategy"]
+__all__ = [
+    "ExponentialDelay",
+    "FailureRate",
+    "FixedDelay",
+    "NoRestart",
+    "RestartStrategy",
+    "Setbacks",
+    "restart_strategy",
+]
+
+SETUP_TRIES = 3
+"""A job ends after this many failures in a row that no restart is likely to heal."""
 
 
 class RestartStrategy(Protocol):
@@ -138,6 +150,31 @@ class ExponentialDelay:
             return self._maximum
         spread = backoff * self._jitter
         return round(min(max(backoff + self._chance.uniform(-spread, spread), self._initial), self._maximum))
+
+
+class Setbacks:
+    """Counts the failures that a restart is unlikely to heal, such as a missing package.
+
+    Some of them are worth another try: it may run on other executors, or an administrator may have repaired this one.
+
+    >>> setbacks = Setbacks()
+    >>> [setbacks.hopeless(ExecutorError("no Python"), epochs) for epochs in (0, 0, 7, 7, 7)]
+    [False, False, False, False, True]
+    """
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._count = 0
+        self._epochs = 0
+
+    def hopeless(self, error: Exception, epochs: int) -> bool:
+        """Count a failure; tell whether the job must end. ``epochs`` is how many have succeeded in all."""
+        if not isinstance(error, (ExecutorError, ImportError)):
+            self._count = 0
+            return False
+        self._count = self._count + 1 if epochs == self._epochs else 1
+        self._epochs = epochs
+        return self._count >= SETUP_TRIES or (isinstance(error, ExecutorError) and error.final)
 
 
 def restart_strategy(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator.job import SubtaskProgress
-from flintstream.errors import JobFailedError, UserCodeError, add_note
+from flintstream.errors import ExecutorError, JobFailedError, UserCodeError, add_note
 from flintstream.runtime.protocol import SHARED, Report
 from flintstream.runtime.task.stage import instruction_item
 
@@ -173,8 +175,21 @@ def raise_failure(failure: FailureReport) -> None:
     error = failure.exception()
     explained = UserCodeError(failure.operator_name, failure.summary, failure.record)
     explained.args = (f"{failure.where()}\n{failure.user_traceback.rstrip()}",)
+    if isinstance(error, ModuleNotFoundError) and error.name and _is_here(error.name):
+        raise ExecutorError(
+            f"the executors do not have the module '{error.name}', which {failure.where()} needs: install it there, "
+            "or send it with --pyFiles, 'python.requirements' or 'python.archives'"
+        ) from explained
     if error is None:
         raise JobFailedError(f"{failure.where()}: {failure.summary}\n{failure.full_traceback}") from explained
     explained.__cause__ = error.__cause__
     add_note(error, f"in {failure.where()}")
     raise error from explained
+
+
+def _is_here(module: str) -> bool:
+    """Tell whether this process can import a module."""
+    try:
+        return sys.modules.get(module) is not None or find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
     from flintstream.options.option import Option
 
-_ARCHIVE_SUFFIXES = (".zip", ".jar", ".whl", ".egg")
+_ARCHIVE_SUFFIXES = (".zip", ".jar", ".whl", ".egg", ".tar", ".tar.gz", ".tgz")
 
 
 class PythonDependencies:
@@ -41,7 +41,7 @@ class PythonDependencies:
         """Ship an archive to the workers and unpack it in their working directory, where relative paths find it.
 
         Args:
-            archive_path: zip, jar, whl or egg.
+            archive_path: zip, jar, whl, egg, tar, tar.gz or tgz, such as what venv-pack and conda-pack write.
             target_dir: the directory to unpack it in; by default one with the name of the archive.
 
         Raises:
@@ -80,7 +80,7 @@ class PythonDependencies:
 
         Args:
             python_exec: a path, absolute or relative to the workers' directory, such as ``venv/bin/python`` if an
-                archive is unpacked in ``venv``. It must have the program's Python version and flintstream installed.
+                archive is unpacked in ``venv``. It must have the program's Python version.
         """
         if not isinstance(python_exec, str) or not python_exec:
             raise TypeError(f"set_python_executable() needs a path, but got {python_exec!r}")

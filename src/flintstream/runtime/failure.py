@@ -23,7 +23,8 @@ from flintstream.errors import add_note, as_exception, notes, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - compared with co_filename
+# The name in our code, not __file__: it may have been compiled on another machine, as frames say.
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath((lambda: 0).__code__.co_filename)))  # noqa: PTH100, PTH120
 
 
 class OperatorFailure(Exception):  # noqa: N818 - an internal carrier, never shown as such

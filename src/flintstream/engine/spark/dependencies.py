@@ -7,10 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.engine.spark.executors import has_executors, prepared
 from flintstream.errors import FlintstreamError
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
 
@@ -25,6 +28,9 @@ UNPACKED = "FLINTSTREAM_UNPACKED"
 PACKAGES = "FLINTSTREAM_PACKAGES"
 """Environment variable of workers with their own packages: the packages' directory, next to the archives."""
 
+UNPACKED_SUFFIXES = (".zip", ".jar", ".tar", ".tar.gz", ".tgz")
+"""Spark unpacks archives by suffix."""
+
 _shipped: set[tuple[str, str]] = set()
 """(Spark application, archive): an application accepts each archive only once."""
 
@@ -33,7 +39,8 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
     """Ship the program's dependencies; return a Spark context whose workers find them.
 
     Raises:
-        FlintstreamError: pip cannot install the packages.
+        FlintstreamError: pip cannot install the packages, or an archive is of an unknown kind.
+        ExecutorError: The executors cannot run the job.
     """
     for path in _entries(configuration, PYTHON_FILES):
         _ship_file(context, path)
@@ -49,12 +56,12 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
         _ship_archive(context, str(archive), archive.stem)
         environment[PACKAGES] = archive.stem
     executable = PYTHON_EXECUTABLE.read(configuration) or context.pythonExec
-    if not environment and executable == context.pythonExec:
-        return context
-    own = object.__new__(type(context))
-    own.__dict__.update(context.__dict__, environment={**context.environment, **environment})
-    own.pythonExec = _located(executable, [target for _, target in archives], context)
-    return own
+    if environment or executable != context.pythonExec:
+        own = object.__new__(type(context))
+        own.__dict__.update(context.__dict__, environment={**context.environment, **environment})
+        own.pythonExec = _located(executable, [target for _, target in archives], context)
+        context = own
+    return prepared(context)
 
 
 def enter() -> None:
@@ -89,11 +96,28 @@ def _ship_file(context: Any, path: str) -> None:
 def _ship_archive(context: Any, path: str, target: str) -> None:
     if (context.applicationId, target) in _shipped:
         return
-    if not path.endswith((".zip", ".jar")):  # Spark unpacks by suffix
-        directory = Path(tempfile.mkdtemp(prefix="flintstream-"))
-        path = shutil.copyfile(path, directory / f"{Path(path).stem}.zip").as_posix()
-    context.addArchive(f"{path}#{target}")
+    context.addArchive(f"{_unpackable(path)}#{target}")
     _shipped.add((context.applicationId, target))
+
+
+def _unpackable(path: str) -> str:
+    """Return an archive with a suffix by which Spark unpacks it: a copy if the given one has another.
+
+    Raises:
+        FlintstreamError: It is no archive that Spark can unpack.
+    """
+    if path.lower().endswith(UNPACKED_SUFFIXES):
+        return path
+    if zipfile.is_zipfile(path):
+        suffix = ".zip"
+    elif tarfile.is_tarfile(path):
+        with open(path, "rb") as file:  # noqa: PTH123
+            compressed = file.read(2) == b"\x1f\x8b"
+        suffix = ".tar.gz" if compressed else ".tar"
+    else:
+        raise FlintstreamError(f"{path} is neither a zip nor a tar archive, and no other kind can be unpacked")
+    directory = Path(tempfile.mkdtemp(prefix="flintstream-"))
+    return shutil.copyfile(path, directory / f"{Path(path).name}{suffix}").as_posix()
 
 
 def _installed(file: str, cache: str) -> Path:
@@ -121,7 +145,7 @@ def _located(executable: str, targets: list[str], context: Any) -> str:
     """Return the location of an interpreter, which may be in an archive."""
     if os.path.isabs(executable) or not any(executable.startswith(f"{target}/") for target in targets):  # noqa: PTH117
         return executable
-    if not context.master.startswith("local") or context.master.startswith("local-cluster"):
+    if has_executors(context.master):
         return f"./{executable}"  # in the executor's directory, where archives are unpacked
     from pyspark import SparkFiles  # noqa: PLC0415
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import shutil
 import tempfile
@@ -15,6 +16,7 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common import _by_value
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
+from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.homes import Homes
 from flintstream.engine.spark.jvm import Executors, StageChain
 from flintstream.engine.spark.log_place import LogPlace
@@ -32,7 +34,7 @@ from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog
 from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flintstream.coordinator.materializer import Folding
     from flintstream.engine.spark.shipping import Shipment
@@ -81,7 +83,10 @@ class SparkEngine:
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
         self.plan = plan
-        self.context = with_dependencies(spark_context(self.configuration), self.configuration)
+        self.context = spark_context(self.configuration)
+        self.context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
+        with self._errors():
+            self.context = with_dependencies(self.context, self.configuration)
         here = one_machine(self.context.master)
         self.log = self._open_log(plan, here=here)
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
@@ -132,14 +137,21 @@ class SparkEngine:
             seeds[item.subtask % len(seeds)].append(tuple(item))
         context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
-        try:
+        with self._errors():
             places = self.homes.places(self.executors.known(), time.monotonic())
             results = [Item(*item) for item in self.chain.run(seeds, places)]
+        return self._checked(results)
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Say what an error of Spark means, if it is known."""
+        try:
+            with plainly():
+                yield
         except Exception as error:
             if self.cancelled:
-                raise JobCancelledError(f"the job '{plan.job_name}' was cancelled") from error
+                raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled") from error
             raise
-        return self._checked(results)
 
     def _checked(self, results: list[Item]) -> list[Item]:
         """Return the results of an epoch without the receipts, which show that the epoch counts."""

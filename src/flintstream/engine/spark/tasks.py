@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pickle
 import re
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _by_value
 from flintstream.engine.spark.connect import refuse_connect
+from flintstream.engine.spark.executors import prepared
+from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.types import mapped
 from flintstream.engine.spark.worker import own_partition
-from flintstream.errors import CheckpointError
+from flintstream.errors import CheckpointError, ExecutorError
 from flintstream.runtime.process_setup import ProcessSetup
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSessio
     """Return the rows that functions yield, each function in its own task."""
     if not tasks:
         return spark.createDataFrame([], schema)
-    rows = spark.sparkContext.parallelize(_packed(tasks), len(tasks)).flatMap(_called)
+    rows = _prepared(spark).parallelize(_packed(tasks), len(tasks)).flatMap(_called)
     return spark.createDataFrame(rows, schema, verifySchema=False)
 
 
@@ -55,7 +58,7 @@ def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str
 
 def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[Any]:
     """Run functions in parallel and return their results in order."""
-    return _collected(spark.sparkContext.parallelize(_packed(tasks), max(len(tasks), 1)).map(_called))
+    return _collected(_prepared(spark).parallelize(_packed(tasks), max(len(tasks), 1)).map(_called))
 
 
 def write_dealt(
@@ -65,8 +68,15 @@ def write_dealt(
     write: Callable[[int, Iterable[tuple[int, Any]]], Iterator[Any]],
 ) -> list[Any]:
     """Convert rows to (partition number, item) pairs, exchange them by partition, and write each partition."""
-    dealt = data.rdd.flatMap(to_pairs).partitionBy(parallelism, own_partition)
+    rows = copy(data.rdd)
+    rows.ctx = _prepared(data.sparkSession)
+    dealt = rows.flatMap(to_pairs).partitionBy(parallelism, own_partition)
     return _collected(dealt.mapPartitionsWithIndex(write))
+
+
+def _prepared(spark: SparkSession) -> Any:
+    with plainly():
+        return prepared(spark.sparkContext)
 
 
 def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
@@ -83,7 +93,10 @@ def _called(packed: tuple[bytes, bytes]) -> Any:
 def _collected(rdd: Any) -> list[Any]:
     """Run a Spark job; raise flintstream's own errors without Spark's stack traces."""
     try:
-        return rdd.collect()  # type: ignore[no-any-return]
+        with plainly():
+            return rdd.collect()  # type: ignore[no-any-return]
+    except ExecutorError:
+        raise
     except Exception as error:
         found = _OWN_ERROR.search(str(error))
         if found is None:

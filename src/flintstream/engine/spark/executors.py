@@ -1,0 +1,175 @@
+"""Finds out what executors lack, sends it, and refuses versions that do not fit, before the first epoch."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.metadata
+import logging
+import os
+import sys
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from flintstream.engine.spark.packing import package_archive, program_archive
+from flintstream.errors import ExecutorError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["has_executors", "misfit", "prepared"]
+
+_log = logging.getLogger(__name__)
+
+NEEDED = ("flintstream", "cloudpickle", "msgpack")
+"""The packages that every task imports and that work without compiled parts."""
+
+SAME_MINOR = ("pyspark",)
+SAME_MAJOR = ("cloudpickle", "msgpack")
+"""Packages whose objects are sent to tasks: other major versions cannot read them."""
+
+COMPARED = ("numpy", "pandas", "pyarrow")
+"""Packages whose objects a program may send to tasks."""
+
+PROBES = 16
+"""The most tasks that look at executors. Each is likely to run on another executor."""
+
+_seen: dict[tuple[Any, ...], list[str]] = {}
+"""What identifies the executors' Python in a Spark application -> the packages it lacks."""
+
+_sent: set[tuple[str, str]] = set()
+"""(Spark application, archive)."""
+
+
+def has_executors(master: str) -> bool:
+    """Tell whether tasks run in other processes than the driver, perhaps on other machines.
+
+    >>> has_executors("local[2]"), has_executors("spark://host:7077"), has_executors("local-cluster[1,1,1024]")
+    (False, True, True)
+    """
+    return not master.startswith("local") or master.startswith("local-cluster")
+
+
+def prepared(context: Any) -> Any:
+    """Return a Spark context whose tasks find flintstream and the program's own modules.
+
+    Raises:
+        ExecutorError: A version on the executors does not fit.
+    """
+    if not has_executors(context.master):
+        return context
+    application = context.applicationId
+    paths = []
+    program = program_archive()
+    if program is not None:
+        _once(application, program.name, lambda: context.addArchive(f"{program}#{program.stem}"))
+        paths.append(f"./{program.stem}")
+    key = application, context.pythonExec, tuple(sorted(context.environment.items()))
+    if key not in _seen:
+        _seen[key] = _lacking(_with_paths(context, paths))
+    if _seen[key]:
+        packages = package_archive({name: _version(name) for name in _seen[key]})
+        _once(application, packages.name, lambda: context.addFile(str(packages)))
+        paths.append(f"./{packages.name}")
+    return _with_paths(context, paths)
+
+
+def _once(application: str, name: str, send: Any) -> None:
+    if (application, name) not in _sent:
+        send()
+        _sent.add((application, name))
+
+
+def _with_paths(context: Any, paths: Iterable[str]) -> Any:
+    """Return the context with directories, relative to those of executors, in front of the module search path."""
+    given = context.environment.get("PYTHONPATH")
+    joined = os.pathsep.join([*paths, *([given] if given else ())])
+    if joined == (given or ""):
+        return context
+    own = object.__new__(type(context))
+    own.__dict__.update(context.__dict__, environment={**context.environment, "PYTHONPATH": joined})
+    return own
+
+
+def _lacking(context: Any) -> list[str]:
+    """Return the needed packages that executors lack.
+
+    Raises:
+        ExecutorError: A version does not fit.
+    """
+    names = (*NEEDED, *SAME_MINOR)
+    compared = tuple(name for name in COMPARED if name in sys.modules)
+    here = {name: _version(name) for name in (*names, *compared)}
+    count = max(1, min(context.defaultParallelism, PROBES))
+    look = _by_value(_look)
+    found = context.parallelize(range(count), count).map(lambda _: look(names, compared)).collect()
+    lacking: set[str] = set()
+    for host, there in found:
+        problem = misfit(here, there)
+        if problem is not None:
+            raise ExecutorError(f"the executors (host {host}) {problem}", final=True)
+        for name in compared:
+            if _differ(here[name], there[name], 1):
+                _log.warning(
+                    "the executors (host %s) have %s %s and the driver has %s: install the same major version on both",
+                    host, name, there[name], here[name],
+                )  # fmt: skip
+        lacking |= {name for name in NEEDED if there[name] is None}
+    if "msgpack" in lacking:
+        _log.warning("the executors get a slower msgpack, in pure Python: run 'pip install msgpack' there")
+    return sorted(lacking)
+
+
+def misfit(here: Mapping[str, str | None], there: Mapping[str, str | None]) -> str | None:
+    """Return what does not fit in the versions of packages on an executor, and what to do; None if all fit.
+
+    >>> misfit({"flintstream": "1.1"}, {"flintstream": "1.0"})
+    "have flintstream 1.0 and the driver has 1.1: run 'pip install flintstream==1.1' there"
+    >>> misfit({"flintstream": "1.1"}, {"flintstream": None})
+    """
+    for name, parts in (("pyspark", 2), ("flintstream", None), *((name, 1) for name in SAME_MAJOR)):
+        ours, theirs = here.get(name), there.get(name)
+        if ours is not None and theirs is not None and _differ(ours, theirs, parts):
+            return f"have {name} {theirs} and the driver has {ours}: run 'pip install {name}=={ours}' there"
+    return None
+
+
+def _differ(ours: str | None, theirs: str | None, parts: int | None) -> bool:
+    if ours is None or theirs is None:
+        return False
+    return ours.split(".")[:parts] != theirs.split(".")[:parts]
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:  # on PYTHONPATH, not installed
+        return str(getattr(sys.modules.get(name), "__version__", "0.0.0+unknown"))
+
+
+def _by_value(function: Any) -> Any:
+    """Return a function that is pickled with its code: executors may lack its module."""
+    return FunctionType(function.__code__, {"__builtins__": builtins, "__name__": "__main__"}, function.__name__)
+
+
+def _look(imported: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, dict[str, str | None]]:
+    """Return the host and the versions of packages; None for those that are absent. Runs without flintstream."""
+    import importlib.metadata  # noqa: PLC0415 - as nothing of this module is there
+    import socket  # noqa: PLC0415
+
+    found: dict[str, str | None] = {}
+    for name in (*imported, *named):
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            version = None
+        if name in imported:
+            try:
+                module = importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                if (error.name or "").partition(".")[0] != name:
+                    raise
+                version = None
+            else:
+                version = version or str(getattr(module, "__version__", "0.0.0+unknown"))
+        found[name] = version
+    return socket.gethostname(), found

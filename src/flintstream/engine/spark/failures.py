@@ -1,0 +1,101 @@
+"""Errors of Spark that say that executors cannot run any job, in one sentence."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from flintstream.errors import ExecutorError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["explain", "plainly"]
+
+_CHOOSE = "set PYSPARK_PYTHON, spark.pyspark.python or 'python.executable'"
+
+
+def _no_interpreter(found: re.Match[str]) -> str:
+    return f"the executors cannot run the Python interpreter '{found[1]}' ({found[2]}): {_CHOOSE} to one that they have"
+
+
+def _other_python(found: re.Match[str]) -> str:
+    return f"the executors have Python {found[1]} and the driver has {found[2]}: {_CHOOSE} to a Python {found[2]}"
+
+
+def _no_module(found: re.Match[str]) -> str:
+    name = found[1]
+    package = name.partition(".")[0]
+    if package == "pyspark":
+        return f"the executors' Python does not find pyspark: {_CHOOSE} to one that has it, or set SPARK_HOME there"
+    if name.startswith("flintstream.engine.spark.daemon") or package == "flintstream":
+        return (
+            "the executors' Python does not have flintstream: run 'pip install flintstream' there; without "
+            "'flintstream.sticky-subtasks', jobs send it to executors that lack it"
+        )
+    return (
+        f"the executors do not have the module '{name}': install it there, or send it with --pyFiles, "
+        "'python.requirements' or 'python.archives'"
+    )
+
+
+def _no_start(found: re.Match[str]) -> str:
+    lines = [line.strip() for line in (found[1] or "").splitlines() if line.strip()]
+    said = (lines[-1] if lines[0].startswith("Traceback") else " ".join(lines)) if lines else "it ends without a word"
+    return f"the executors' Python does not start ({said}): {_CHOOSE} to one that works"
+
+
+_CAUSES: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
+    (re.compile(r'Cannot run program "([^"]+)"[^\n]*?: (?:error=\d+, )?([^\n]+)'), _no_interpreter),
+    (
+        re.compile(
+            r"\[PYTHON_VERSION_MISMATCH\] Python in worker has different version: \(?([\d., ]+?)\)? than that in "
+            r"driver: \(?([\d.]+)"
+        ),
+        _other_python,
+    ),
+    (re.compile(r"No module named '?([\w.]+)"), _no_module),
+    (re.compile(r"Error from python worker:\s*\n(.*?)\n\s*PYTHONPATH was", re.DOTALL), _no_start),
+    # After an interpreter that ended at once, another task may find no socket.
+    (
+        re.compile(r"(?:reading the port number|NullPointerException(?:\n\tat [^\n]*)*?PythonWorkerFactory)()"),
+        _no_start,
+    ),
+]
+
+
+def explain(error: BaseException) -> ExecutorError | None:
+    """Return what an error of Spark says about the executors; None if it may be of another kind.
+
+    Errors of user code do not reach Spark (:mod:`flintstream.runtime.failure`), so none is mistaken for one of these.
+
+    >>> print(explain(RuntimeError('java.io.IOException: Cannot run program "/x": error=2, No such file or directory')))
+    the executors cannot run the Python interpreter '/x' (No such file or directory): set PYSPARK_PYTHON,
+    spark.pyspark.python or 'python.executable' to one that they have
+    >>> explain(RuntimeError("ExecutorLostFailure"))
+    """
+    text = str(error)
+    for pattern, sentence in _CAUSES:
+        found = pattern.search(text)
+        if found is not None:
+            return ExecutorError(sentence(found), final=sentence is _other_python)
+    return None
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Replace errors of Spark that say that executors cannot run any job by one sentence.
+
+    Raises:
+        ExecutorError: The sentence.
+    """
+    try:
+        yield
+    except ExecutorError:
+        raise
+    except Exception as error:
+        explained = explain(error)
+        if explained is None:
+            raise
+        raise explained from None
