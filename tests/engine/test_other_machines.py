@@ -22,6 +22,7 @@ from flintstream.engine.spark import executors, packing
 from flintstream.engine.spark.failures import explain
 
 SECONDS = 600
+pytestmark = pytest.mark.timeout(2 * SECONDS)  # the machine may be slow and busy
 RESTARTS = ["-D", "execution.checkpointing.interval=1 h"]  # with checkpoints, jobs restart without limit
 
 PROGRAM = """
