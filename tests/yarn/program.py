@@ -36,9 +36,9 @@ class Sums(KeyedProcessFunction):
 
 def environment(directory):
     """Return an environment whose state and checkpoints are beneath one directory that all machines reach."""
-    checkpoints = Path(directory, "checkpoints")
-    settings = {"execution.checkpointing.dir": checkpoints.as_uri(), "flintstream.state.dir": f"{checkpoints}/state"}
-    return StreamExecutionEnvironment.get_execution_environment(settings)
+    return StreamExecutionEnvironment.get_execution_environment(
+        {"execution.checkpointing.dir": Path(directory, "checkpoints").as_uri()}
+    )
 
 
 def words(directory):

@@ -19,12 +19,10 @@ pytestmark = [pytest.mark.spark, pytest.mark.deep, pytest.mark.timeout(3600)]
 ROOT = Path(__file__).parents[2]
 PROGRAM = str(Path(__file__).with_name("program.py"))
 BIN = Path(sys.executable).parent
-RUN = [sys.executable, "-m", "flintstream", "run", "--master", "yarn"]
 COMMANDS = {
     "client": [str(BIN / "spark-submit"), "--master", "yarn"],
     "cluster": [str(BIN / "spark-submit"), "--master", "yarn", "--deploy-mode", "cluster"],
-    "run": RUN,
-    "run-sticky": [*RUN, "-D", "flintstream.sticky-subtasks=true"],
+    "run": [str(BIN / "flintstream"), "run", "--master", "yarn", "-D", "flintstream.sticky-subtasks=true"],
 }
 
 
