@@ -28,6 +28,7 @@ from flintstream.engine.spark.frame_types import holds, row_type, schema_of
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import SLOT_OF
 from flintstream.engine.spark.tasks import session
+from flintstream.engine.spark.versions import arrow_schema
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 from flintstream.options.execution import ENGINE, STATE_DIRECTORY
 from flintstream.storage.file_store import file_store
@@ -386,10 +387,8 @@ def frame_schema(schema: Any, declared: TypeInformation | None) -> StructType:
 
 def parquet_rows(schema: StructType) -> ParquetRows:
     """Return a writer factory for rows of a schema."""
-    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415
-
     arrow()
-    return ParquetRows(to_arrow_schema(schema, timezone="UTC"), row_type(schema))
+    return ParquetRows(arrow_schema(schema), row_type(schema))
 
 
 def read(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["OLDEST", "Head", "has_unix_sockets", "release", "scala", "task_of", "wrap_function"]
+__all__ = ["OLDEST", "Head", "arrow_schema", "has_unix_sockets", "release", "scala", "task_of", "wrap_function"]
 
 OLDEST = (3, 5)
 """The oldest release that is tested; pyproject.toml has the same bound."""
@@ -55,6 +55,12 @@ def wrap_function(context: Any, function: Callable[..., Any], deserializer: Any,
     """Return a Python function as the JVM takes it. It is in the package ``pyspark.core`` from 4.0 on."""
     rdd = import_module("pyspark.core.rdd" if release() >= (4, 0) else "pyspark.rdd")
     return rdd._wrap_function(context, function, deserializer, serializer)  # noqa: SLF001
+
+
+def arrow_schema(schema: Any) -> Any:
+    """Return Arrow's schema for one of Spark, with timestamps in UTC, which 4.2 and 4.3 do on demand only."""
+    types = import_module("pyspark.sql.pandas.types")
+    return types.to_arrow_schema(schema, timezone="UTC") if release() >= (4, 2) else types.to_arrow_schema(schema)
 
 
 def task_of(first: int | None, head: Head) -> tuple[Mapping[str, str], int] | None:

@@ -77,13 +77,6 @@ def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
         loop.call_soon_threadsafe(stop.set)
 
 
-def _is_cancelled(task: asyncio.Task[Any], error: BaseException) -> bool:
-    """Tell whether a task that ends with an error is to end anyway. Python 3.10 does not count cancellations."""
-    if sys.version_info >= (3, 11):
-        return task.cancelling() > 0
-    return isinstance(error, asyncio.CancelledError)
-
-
 class _Limit:
     """Cancels its block after some time. Python 3.10 has no ``asyncio.timeout``."""
 
@@ -144,6 +137,8 @@ class AsyncOperator(CollectingOperator):
         self.slots = asyncio.Semaphore(self.capacity)
         self.blocks: list[tuple[list[Any], list[int] | None, Future[Results], float]] = []
         """Per block: records, timestamps, future results, and start time (s)."""
+        self.cancelled = weakref.WeakSet[asyncio.Task[Any]]()
+        """Tasks of blocks that have ended."""
         self.events = EventLoop(f"{self.context.name} {self.context.subtask + 1}")
 
     def close(self) -> None:
@@ -222,11 +217,18 @@ class AsyncOperator(CollectingOperator):
         try:
             await asyncio.gather(*tasks)
         finally:
+            self.cancelled.update(tasks)
             for task in tasks:
                 task.cancel()
         if self.ordered:
             finished.sort(key=lambda each: each[0])
         return finished
+
+    def _is_cancelled(self, task: asyncio.Task[Any]) -> bool:
+        """Tell whether a task is to end anyway. Python 3.10 does not count cancellations."""
+        if sys.version_info >= (3, 11):
+            return task.cancelling() > 0
+        return task in self.cancelled or not self.events.end.alive
 
     async def _work(self, todo: Iterator[tuple[int, Any]], finished: Results) -> None:
         """Process records of the block until none is left."""
@@ -241,7 +243,7 @@ class AsyncOperator(CollectingOperator):
                     produced = self._checked(await self._record(value))
                 except BaseException as error:
                     # another record's failure, or the end
-                    if _is_cancelled(task, error) or not self.events.loop.is_running():
+                    if self._is_cancelled(task) or not self.events.loop.is_running():
                         raise
                     raise OperatorFailure(self.context.name, self.context.subtask, error, shorten(value)) from error
                 finished.append((position, produced))
