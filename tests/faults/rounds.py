@@ -167,6 +167,7 @@ class Course:
     """A running round."""
 
     program = PROGRAM
+    seconds = SECONDS
 
     plan: Round
     directory: Path
@@ -268,8 +269,9 @@ class Course:
     def _poll(self) -> int | None:
         """Check the visible files; return the program's exit code."""
         assert self.process is not None
-        if time.monotonic() - self.began > SECONDS * self.plan.size:
-            raise RoundError(f"it has not ended after {SECONDS * self.plan.size} s")
+        limit = self.seconds * self.plan.size
+        if time.monotonic() - self.began > limit:
+            raise RoundError(f"it has not ended after {limit} s")
         if time.monotonic() > self.next_look:  # at every process of the machine, so not often
             self.seen.update(below(self.process.pid))
             self.next_look = time.monotonic() + 0.5

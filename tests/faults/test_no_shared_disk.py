@@ -18,7 +18,7 @@ from tests.faults.rounds import PYTHON, ROOT, Round, canonical, run_round
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1500),
     pytest.mark.skipif(bool(refusal()), reason=refusal()),
 ]
 

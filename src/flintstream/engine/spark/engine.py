@@ -69,11 +69,10 @@ class SparkEngine:
             FlintstreamError: They share neither a machine nor a store.
             MissingDependencyError: The client of the store is not installed.
         """
-        if (
-            needs_log(plan)
-            and self._log_root(plan) is None
-            and not one_machine(master := master_of(self.configuration))
-        ):
+        if not needs_log(plan) or self._log_root(plan) is not None:
+            return
+        master = master_of(self.configuration)
+        if not one_machine(master):
             raise FlintstreamError(
                 f"on the cluster {master}, workers exchange keyed state through files: set '{STATE_DIRECTORY.key}', or "
                 f"'{DIRECTORY.key}' and '{INTERVAL.key}', to a directory that all of them can reach, such as "
