@@ -23,7 +23,7 @@ class OtherWorkers(InlineEngine):
     def start(self, plan):
         super().start(plan)
         self.store = file_store(f"memory://{uuid.uuid4().hex}/log")
-        self.log = StoreStateLog(self.store)
+        self.log = StoreStateLog(self.store)  # type: ignore[assignment]
         self.runtime = JobRuntime(plan, self.log)
 
     def run_epoch(self, items):
