@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import os
 import re
@@ -87,8 +86,7 @@ def read(uri):
 
 def test_a_batch_job_needs_no_store(run, s3):
     run(ROOT / "examples" / "word_count.py", "--output", f"{s3}/words")
-    lines = "".join(read(f"{s3}/words")).splitlines()
-    assert Counter(dict(map(ast.literal_eval, lines)))["a"] == 3
+    assert "(a,3)" in "".join(read(f"{s3}/words")).splitlines()
 
 
 @pytest.mark.parametrize("backend", ["hashmap", pytest.param("rocksdb", marks=pytest.mark.deep)])
