@@ -15,6 +15,7 @@ from flintstream.checkpoint import metadata as checkpoint_metadata
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.common import JobStatus, WatermarkStrategy
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError
+from flintstream.runtime.state_log import pieces
 from flintstream.storage.file_store import file_store
 from flintstream.testing import CollectSink
 
@@ -416,8 +417,9 @@ def test_damaged_state_is_an_error_that_names_the_file_and_the_last_good_checkpo
 @pytest.mark.parametrize("state", ["hashmap", "hashmap-changelog"])
 @pytest.mark.parametrize("swap", ["of another subtask", "of another checkpoint", "of another size"])
 def test_another_good_file_in_the_place_of_one_is_an_error_that_names_it(
-    make_inline_env, tmp_path, state, swap, parallelism
+    make_inline_env, tmp_path, state, swap, parallelism, monkeypatch
 ):
+    monkeypatch.setattr(pieces, "INLINE_BYTES", -1)
     env = make_inline_env(2, {**settings(tmp_path, state), **RETAIN_TWO})
     good, newest = (checkpoint_metadata.read(file_store(str(p.parent))) for p in latest_two(env, tmp_path, 0.002))
     job = tmp_path / "checkpoints" / newest.job_id

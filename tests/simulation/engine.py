@@ -122,6 +122,10 @@ class SimEngine:
             world.log(f"folded {[handle.name for handle in folding.handles]} to {handle.name}")
             future.set_result(handle)
 
+    def _fold_late(self, folding: Folding, worker: JobRuntime) -> None:
+        worker.materialize(folding.chain, folding.subtask, folding.handles)
+        self.world.happened.append("zombie")  # the base is there, and there is no job any more that would delete it
+
     def forget(self, names: Sequence[str]) -> None:
         for name in names:
             self.workers[0].log.delete(name)
@@ -132,7 +136,7 @@ class SimEngine:
     def stop(self) -> None:
         for folding, _ in self.foldings:
             worker = self.workers[0]
-            self.zombies.append(lambda f=folding, w=worker: w.materialize(f.chain, f.subtask, f.handles))  # type: ignore[misc]
+            self.zombies.append(lambda f=folding, w=worker: self._fold_late(f, w))  # type: ignore[misc]
         self.foldings.clear()
         for worker in self.workers:
             worker.close()

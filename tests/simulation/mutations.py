@@ -25,7 +25,7 @@ from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
-from flintstream.runtime.state_log import subtask_state
+from flintstream.runtime.state_log import pieces, subtask_state
 from flintstream.runtime.state_log.restored import RestoredOperator
 from flintstream.runtime.state_log.subtask_state import SubtaskState
 from flintstream.runtime.task.streaming_input import StreamingInput
@@ -210,8 +210,8 @@ def _more_after_the_end() -> list[Replacement]:
 
 
 def _merged_backwards() -> list[Replacement]:
-    to_merge = subtask_state._to_merge
-    return [(subtask_state, "_to_merge", lambda handles: to_merge(handles)[::-1])]
+    to_merge = pieces.to_merge
+    return [(pieces, "to_merge", lambda handles: to_merge(handles)[::-1])]
 
 
 def _last_changes_unlogged() -> list[Replacement]:

@@ -28,7 +28,7 @@ from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import SavepointRequest
 from flintstream.coordinator.restart import FixedDelay, NoRestart
 from flintstream.runtime.plan import JobSettings
-from flintstream.runtime.state_log import subtask_state
+from flintstream.runtime.state_log import pieces as log_pieces
 from flintstream.runtime.watch import Watch
 from flintstream.state.settings import StateSettings
 
@@ -278,7 +278,9 @@ def _start(scenario: Scenario, path: str | None, zombies: list[Any]) -> tuple[Si
     job = job_of(world.program, parallelism, sources, lazy=scenario.lazy, job_id=job_id, settings=settings)
     job.checkpoints = checkpoints
     job.restart = FixedDelay(10**6, rng.choice((10, 50))) if scenario.restarts else NoRestart()
-    vars(subtask_state)["MERGED"] = (2, 3, 16)[world.seed % 3]
+    pieces = vars(log_pieces)
+    pieces["MERGED"] = (2, 3, 16)[world.seed % 3]
+    pieces["INLINE_BYTES"], pieces["INLINE_TOTAL"] = ((0, 0), (300, 600), (4096, 16384))[world.seed // 3 % 3]
     engine = SimEngine(world)
     engine.zombies = zombies
     world.log(f"START parallelism {parallelism}, {sources} from {path}: {settings} {checkpoints}")

@@ -88,7 +88,7 @@ class Materializer:
             yield base.name  # a new log has started in the meantime
             return
         progress.report = replace(report, handles=(base, *report.handles[folded:]))
-        yield from (handle.name for handle in folding.handles)
+        yield from (handle.name for handle in folding.handles if handle.inline is None)
 
     def folding(self, chain: int, subtask: int) -> int:
         """Return the number of handles of a subtask's log that are being folded."""

@@ -151,10 +151,14 @@ class Subtasks:
         """
         for report in reports:
             state = self.states[report.chain, report.subtask]
-            kept = {handle.name for handle in report.handles} if not report.finished else set()
             before = state.report.handles if state.report is not None else ()
-            self.obsolete.update(handle.name for handle in (*before, *report.handles) if handle.name not in kept)
-            state.report = replace(report, left=()) if report.left else report
+            known = {handle.name: handle for handle in before}
+            handles = tuple(known.get(handle.name, handle) for handle in report.handles)
+            kept = {handle.name for handle in handles} if not report.finished else set()
+            self.obsolete.update(
+                handle.name for handle in (*before, *handles) if handle.inline is None and handle.name not in kept
+            )
+            state.report = replace(report, left=(), handles=handles)
         self.left = [item for report in reports for item in report.left]
         if self.materializer is not None:
             self.obsolete.update(self.materializer.poll(self.states, now_ms))

@@ -41,11 +41,13 @@ class StateHandle:
     operators: tuple[str, ...] = ()
     """The uids of the operators whose state the piece contains."""
     epochs: int = 1
-    """The number of epochs whose changes the piece contains."""
+    """Roughly how many epochs' changes the piece contains: a power of the number of pieces that are merged."""
     native: bool = False
     """Whether the keyed state is in a directory of the backend's native files beside the blob."""
     copied: int = 0
     """The size in bytes of these files if they were copied to a store; 0 if they were only linked."""
+    inline: bytes | None = None
+    """The piece itself if it is small; None if it is a blob. A report omits what its instruction contained."""
 
 
 @dataclass(frozen=True)

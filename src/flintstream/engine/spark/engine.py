@@ -198,6 +198,9 @@ class SparkEngine:
 
     def stop(self) -> None:
         """Remove temporary data of the job; the Spark context remains for later jobs."""
+        if self.context is not None and self.plan.settings.changelog is not None:
+            with contextlib.suppress(Exception):  # the context may have died
+                self.context.cancelJobGroup(f"{self.plan.job_id}-log")  # a fold that no job waits for
         if self.shipment is not None:
             self.shipment.close()
         if self.place is not None:

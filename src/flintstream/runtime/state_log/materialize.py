@@ -15,6 +15,7 @@ from flintstream.checkpoint.state_file import StateFileWriter
 from flintstream.runtime.keys import key_group
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.protocol import StateHandle
+from flintstream.runtime.state_log.pieces import open_handle
 from flintstream.state.factory import create_backend
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def materialize(
             try:
                 for handle in handles:
                     known = log.uri(handle.name), handle.size, handle.checksum
-                    with log.open(handle.name) as piece, checked_file(piece, *known) as file:
+                    with open_handle(log, handle) as piece, checked_file(piece, *known) as file:
                         for change in file.changes(node.uid):
                             (timers if change.table.kind == "timers" else state).apply((change,))
                 for held in (state, timers):

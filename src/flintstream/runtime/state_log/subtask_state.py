@@ -24,6 +24,7 @@ from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.protocol import StateHandle
+from flintstream.runtime.state_log import pieces as log_pieces
 from flintstream.runtime.state_log.log import NATIVE
 from flintstream.runtime.state_log.native_files import (
     download,
@@ -46,11 +47,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.task.subtask import Subtask
     from flintstream.state.backend import Change
     from flintstream.storage.file_store import FileStore
-
-MERGED = 16
-"""This many log pieces that cover equally many epochs become one, so that a log of many epochs has few pieces."""
-MERGED_BYTES = 1 << 20
-"""Most bytes to merge into one piece, because an epoch ends only when its piece is written."""
 
 
 class SubtaskState:
@@ -81,12 +77,13 @@ class SubtaskState:
         full = self.writes_all(instruction) or (not log.durable and self._piled_up(handles))
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
         name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}{NATIVE if native else ''}"
-        merged = [] if full else _to_merge(handles[instruction.folding :])
+        merged = () if full else log_pieces.to_merge(handles[instruction.folding :])
+        others = () if full else handles[: len(handles) - len(merged)]
         buffer = io.BytesIO()
         writer = StateFileWriter(buffer, log=not full)
         kept: set[str] = set()
         for old in merged:
-            with checked_file(io.BytesIO(log.read(old.name)), old.name, old.size, old.checksum) as file:
+            with checked_file(io.BytesIO(log_pieces.read(log, old)), old.name, old.size, old.checksum) as file:
                 writer.copy(file)
             kept.update(old.operators)
         copied = write_to_log(log, name, keyed) if native else 0
@@ -96,12 +93,11 @@ class SubtaskState:
             if _write(writer, uid, timers.take_snapshot() if full else timers.take_delta()):
                 kept.add(uid)
         summary = writer.finish()
-        log.write(name, buffer.getvalue())
-        epochs = 1 + sum(old.epochs for old in merged)
+        epochs = log_pieces.epochs_of(merged)
         handle = StateHandle(
             name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), epochs, native, copied
         )
-        return (handle,) if full else (*handles[: len(handles) - len(merged)], handle)
+        return (*others, log_pieces.store(log, handle, buffer.getvalue(), others))
 
     def writes_all(self, instruction: Instruction) -> bool:
         """Return whether this epoch ends with writing all state, regardless of what it changes.
@@ -109,7 +105,7 @@ class SubtaskState:
         The second epoch may be the first one of full length, and may then change nearly all of the state.
         """
         handles = instruction.handles
-        small = not any(handle.native or handle.size > MERGED_BYTES for handle in handles)
+        small = not any(handle.native or handle.size > log_pieces.MERGED_BYTES for handle in handles)
         return not handles or (instruction.epoch == 1 and small and not self.subtask.log.durable)
 
     @staticmethod
@@ -128,7 +124,7 @@ class SubtaskState:
         if subtask.version is not None and subtask.version in versions:
             missing = missing[versions.index(subtask.version) + 1 :]
         for handle in missing:
-            file = StateFile(subtask.log.read(handle.name), handle.name)
+            file = StateFile(log_pieces.read(subtask.log, handle), handle.name)
             if handle.native:
                 restore_from_log(subtask.log, handle.name, self.keyed())
             for uid, state, timers in self.keyed():
@@ -187,7 +183,7 @@ class SubtaskState:
                 if _write(writer, uid, timers.take_snapshot(), deadline):
                     kept.add(uid)
             if request.form == "log":
-                yield from map(self.subtask.log.piece, handles)
+                yield from (log_pieces.checkpointed(self.subtask.log, handle) for handle in handles)
             for number, operator in self.operators.items():
                 uid, values = self.nodes[number].uid, self._values(number)
                 for title, value in values.items():
@@ -287,22 +283,6 @@ class SubtaskState:
                 if state is not None and keep is not _nothing:
                     _apply(file.changes(uid), state, timers, keep)
                 restored.add(file)
-
-
-def _to_merge(handles: Sequence[StateHandle]) -> Sequence[StateHandle]:
-    """Return the last pieces of a log, which the next piece replaces.
-
-    This works like counting in base :data:`MERGED`: a full lowest digit becomes one piece of the next digit.
-    """
-    first, epochs, size = len(handles), 1, 0
-    while first >= MERGED - 1:
-        digit = handles[first - MERGED + 1 : first]
-        size += sum(handle.size for handle in digit)
-        if size > MERGED_BYTES or any(handle.full or handle.epochs != epochs for handle in digit):
-            break
-        first -= len(digit)
-        epochs *= MERGED
-    return handles[first:]
 
 
 def _nothing(key: Any) -> bool:  # noqa: ARG001 - has the signature of a key filter

@@ -12,6 +12,7 @@ from flintstream.runtime.epoch import Epoch
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.protocol import Report
+from flintstream.runtime.state_log.pieces import without_known
 from flintstream.runtime.state_log.subtask_state import SubtaskState
 from flintstream.runtime.task.batch_input import BatchInput
 from flintstream.runtime.task.streaming_input import StreamingInput
@@ -138,7 +139,7 @@ class Subtask:
             version=version,
             nodes=self.wiring.completed(told),
             memo=memo,
-            handles=handles,
+            handles=without_known(handles, instruction.handles),
             finished=self.finished,
             watermark=self.wiring.watermark,
             pieces=pieces,
