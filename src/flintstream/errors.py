@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -144,6 +145,11 @@ class MissingDependencyError(FlintstreamError, ImportError):
     def __init__(self, package: str, *, purpose: str, extra: str | None = None) -> None:
         command = f"pip install 'flintstream[{extra}]'" if extra else f"pip install {package}"
         super().__init__(f"{purpose} needs the package {package}: {command}", name=package)
+        self._given: dict[str, Any] = {"package": package, "purpose": purpose, "extra": extra}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by keyword arguments: workers send this error to the driver."""
+        return partial(type(self), **self._given), ()
 
 
 def optional_module(name: str, *, extra: str, purpose: str, package: str | None = None) -> ModuleType:
