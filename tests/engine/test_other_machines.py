@@ -201,15 +201,15 @@ def test_a_module_that_is_missing_ends_the_job_with_one_sentence(elsewhere):
     elsewhere.write(
         "missing.py",
         """
-        from duckdb import DuckDBPyConnection
+        import numpy
         from pyflink.datastream import StreamExecutionEnvironment
 
         env = StreamExecutionEnvironment.get_execution_environment()
-        env.from_collection([1]).map(lambda n: str(DuckDBPyConnection)).print()
+        env.from_collection([1]).map(lambda n: int(numpy.int64(n))).print()
         env.execute()
         """,
     )
-    failed_with(elsewhere.run(*RESTARTS, program="missing.py"), "Error: the executors do not have the module 'duckdb'")
+    failed_with(elsewhere.run(*RESTARTS, program="missing.py"), "Error: the executors do not have the module 'numpy'")
 
 
 @pytest.mark.spark
