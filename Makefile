@@ -7,6 +7,9 @@ JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" |
 .PHONY: help setup test test-fast test-deep test-versions check docs options format bench simulate faults kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
+# Empty: without byte code, each worker compiles all tests again, and each process of a job all of the package.
+export PYTHONDONTWRITEBYTECODE :=
+
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
@@ -21,7 +24,7 @@ test: setup ## the tests, on Spark and with real servers too; doctests and the l
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not deep"
 
 test-fast: setup ## what needs neither Spark nor a server, with few random examples: after each edit
-	$(BIN)/python -m pytest -n 4 --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep)"
+	$(BIN)/python -m pytest -n 3 --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep)"
 
 test-deep: setup ## every program on Spark alone, all seeds and mutations: what `make test` leaves out; MINUTES ends it early
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m deep $(if $(MINUTES),--stop-after $(MINUTES))

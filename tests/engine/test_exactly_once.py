@@ -167,6 +167,7 @@ def test_each_record_is_in_the_other_system_once_although_the_job_goes_on_with_a
     assert ledger_numbers(tmp_path / "ledger") == EVERYTHING
 
 
+@pytest.mark.slow
 @on_both("policy", ["small files", "large files", "bulk"], "large files")
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_job_that_starts_from_a_savepoint_leaves_alone_what_the_other_goes_on_to_write(

@@ -280,6 +280,7 @@ def test_as_many_checkpoints_are_kept_as_configured(make_env, tmp_path):
     assert max(numbers) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:'state.changelog.enabled' has no effect")
 @pytest.mark.parametrize("state", STATES)
 def test_state_that_belongs_into_the_metadata_has_the_same_limit_with_any_backend(make_inline_env, tmp_path, state):
