@@ -36,6 +36,9 @@ CHOICE = (*(f"{TOGETHER}[{job}]" for job in JOBS), *OTHERS)
 
 LIMIT_SECONDS = 3600
 
+OF_SPARK = "ignore:distutils Version classes are deprecated:DeprecationWarning"
+"""What PySpark 3.5 warns of when it converts a schema."""
+
 
 class Outcome(NamedTuple):
     """The result of the tests on one release."""
@@ -72,7 +75,7 @@ def run(spark: str, tests: Iterable[str]) -> Outcome:
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     begun = time.monotonic()
     done = subprocess.run(  # noqa: S603 - tests of this project
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout", "900", *tests],
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", OF_SPARK, "--timeout", "900", *tests],
         cwd=ROOT,
         env={**kept, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "VIRTUAL_ENV": str(python.parent.parent)},
         capture_output=True,

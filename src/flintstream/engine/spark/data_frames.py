@@ -28,7 +28,7 @@ from flintstream.engine.spark.frame_types import holds, row_type, schema_of
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import SLOT_OF
 from flintstream.engine.spark.tasks import session
-from flintstream.engine.spark.versions import arrow_schema
+from flintstream.engine.spark.versions import arrow_schema, schema_of_text
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 from flintstream.options.execution import ENGINE, STATE_DIRECTORY
 from flintstream.storage.file_store import file_store
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.arrow import ArrowSplit
     from flintstream.connectors.source import SourceReader
     from flintstream.storage.file_store import FileStore
+
+DATES = {"datetimeRebaseMode": "CORRECTED"}
+"""How to read the dates in our files, of the Gregorian calendar; Spark 3.5 would ask about those before 1900."""
 
 STAGED = "file string, batches bigint"
 
@@ -373,7 +376,7 @@ def frame_schema(schema: Any, declared: TypeInformation | None) -> StructType:
                 "[...]) where its records are made, or pass a schema"
             )
         return schema_of(declared)
-    found = StructType.fromDDL(schema) if isinstance(schema, str) else schema
+    found = schema_of_text(schema) if isinstance(schema, str) else schema
     if not isinstance(found, StructType):
         raise TypeError(f"a schema must be a StructType or a string like 'name string, age int', but got {schema!r}")
     row_type(found)  # rejects unsupported types
@@ -394,10 +397,10 @@ def parquet_rows(schema: StructType) -> ParquetRows:
 def read(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
     """Return the DataFrame of all files in a directory."""
     Path(directory).mkdir(parents=True, exist_ok=True)  # the job may not have written anything yet
-    return session(spark).read.schema(schema).parquet(Location.parse(directory).uri)
+    return session(spark).read.schema(schema).options(**DATES).parquet(Location.parse(directory).uri)
 
 
 def read_stream(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
     """Return a streaming DataFrame of the files that appear in a directory."""
     Path(directory).mkdir(parents=True, exist_ok=True)
-    return session(spark).readStream.schema(schema).parquet(Location.parse(directory).uri)
+    return session(spark).readStream.schema(schema).options(**DATES).parquet(Location.parse(directory).uri)

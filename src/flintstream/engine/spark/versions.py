@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["OLDEST", "Head", "arrow_schema", "has_unix_sockets", "release", "scala", "task_of", "wrap_function"]
+__all__ = [
+    "OLDEST",
+    "Head",
+    "arrow_schema",
+    "has_unix_sockets",
+    "release",
+    "scala",
+    "schema_of_text",
+    "task_of",
+    "wrap_function",
+]
 
 OLDEST = (3, 5)
 """The oldest release that is tested; pyproject.toml has the same bound."""
@@ -61,6 +71,12 @@ def arrow_schema(schema: Any) -> Any:
     """Return Arrow's schema for one of Spark, with timestamps in UTC, which 4.2 and 4.3 do on demand only."""
     types = import_module("pyspark.sql.pandas.types")
     return types.to_arrow_schema(schema, timezone="UTC") if release() >= (4, 2) else types.to_arrow_schema(schema)
+
+
+def schema_of_text(text: str) -> Any:
+    """Return Spark's schema for a text such as ``name string, age int``. It has a public function from 4.0 on."""
+    types = import_module("pyspark.sql.types")
+    return types.StructType.fromDDL(text) if release() >= (4, 0) else types._parse_datatype_string(text)  # noqa: SLF001
 
 
 def task_of(first: int | None, head: Head) -> tuple[Mapping[str, str], int] | None:
