@@ -7,6 +7,7 @@
     kafka-read           a topic of 2 partitions, 100 bytes each, counted per key; every tenth count goes to a file
     kafka-at-least-once  the same; all counts go to another topic, 100 bytes each
     kafka-exactly-once   the same in transactions; only committed records count
+    kafka-exactly-once-1 the same at parallelism 1
     jdbc-insert          rows of a number and a text are inserted into a table of PostgreSQL
 
 The engine "bare" is the bound: two Python processes with the clients that flintstream uses, without an exchange. Broker

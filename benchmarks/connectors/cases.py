@@ -69,6 +69,13 @@ CASES = {
         Case("kafka-read", "kafka_read", Kafka, sampled_counts),
         Case("kafka-at-least-once", "kafka_count", Kafka, all_counts, {"guarantee": "AT_LEAST_ONCE"}),
         Case("kafka-exactly-once", "kafka_count", Kafka, all_counts, {"guarantee": "EXACTLY_ONCE"}),
+        Case(
+            "kafka-exactly-once-1",
+            "kafka_count",
+            Kafka,
+            all_counts,
+            {"guarantee": "EXACTLY_ONCE", "parallelism": 1},
+        ),
         Case("jdbc-insert", "jdbc_insert", Database, all_rows),
     )
 }

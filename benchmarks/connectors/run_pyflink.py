@@ -120,7 +120,7 @@ def main() -> None:
     """Build the program and execute it."""
     mode, run = sys.argv[1], Run.from_json(sys.argv[2])
     env = StreamExecutionEnvironment.get_execution_environment(settings(mode, run))
-    env.set_parallelism(2)
+    env.set_parallelism(run.settings.get("parallelism", 2))
     if run.settings["jars"]:
         env.add_jars(*(Path(jar).as_uri() for jar in run.settings["jars"]))
     PROGRAMS[run.package](env, run)

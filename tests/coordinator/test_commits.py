@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from flintstream.checkpoint import codec
-from flintstream.connectors.sink import CommitRetry, Committer, Sink
+from flintstream.connectors.sink import CommitRetry, Committer, Sink, run_in_place
 from flintstream.coordinator.commits import Commits
 from flintstream.errors import CheckpointError, CommitError, JobCancelledError
 from flintstream.runtime.protocol import NodeReport, Report
@@ -57,7 +57,7 @@ def commits_of(sink, waited=None, *, with_checkpoint=True, goes_on=True):
 
     node = SimpleNamespace(id=1, uid="u", name="out", dealt=False, side_outputs=0)
     plan: Any = SimpleNamespace(chains=[SimpleNamespace(nodes=[node], parallelism=1)])
-    return Commits(plan, {1: sink}, wait, with_checkpoint=with_checkpoint)
+    return Commits(plan, {1: sink}, wait, run_in_place, with_checkpoint=with_checkpoint)
 
 
 def prepared(*items):

@@ -103,6 +103,20 @@ class SimEngine:
         finally:
             world.elsewhere = False
 
+    def run_tasks(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
+        world = self.world
+        if world.fault("engine"):
+            raise ClusterFailure("the cluster lost the tasks")
+        results = []
+        for number, function in enumerate(functions):
+            if world.fault("zombie", f"function {number}"):
+                self.zombies.append(function)
+            elif world.fault("retry", f"function {number}"):
+                function()
+            results.append(function())
+            self._others()
+        return results
+
     def materialize(self, folding: Folding) -> Future[StateHandle]:
         future: Future[StateHandle] = Future()
         self.foldings.append((folding, future))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -270,9 +270,21 @@ class Writer(SinkWriter):
 
 
 class TransactionCommitter(Committer):
+    """Commits in tasks, or in the driver."""
+
     retry = CommitRetry(attempts=3, delay_ms=20)
 
+    def __init__(self):
+        self.tasks = the_world().rng.choice((0, 1, 2))
+
     def commit(self, committables):
+        if not self.tasks:
+            return self._commit(committables)
+        shares = [committables[number :: self.tasks] for number in range(self.tasks)]
+        later = self.run_tasks([partial(self._commit, share) for share in shares])
+        return [name for several in later for name in several]
+
+    def _commit(self, committables):
         world = the_world()
         external = world.external
         later = []

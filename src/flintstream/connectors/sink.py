@@ -1,5 +1,7 @@
 """The sink model: a writer in each task and, for exactly-once output, a committer in the driver.
 
+A committer with much to do runs it in tasks (:attr:`Committer.run_tasks`).
+
 At the end of every epoch a writer turns its finished output into *committables* (:meth:`SinkWriter.prepare_commit`).
 The driver receives them with the acknowledgement of the epoch. It commits them when the next checkpoint completes or,
 without checkpointing, when the epoch ends. Until then they are part of the checkpoint: a job that is restored from it
@@ -31,7 +33,7 @@ from flintstream.common._generic import Generic, T_contra
 from flintstream.errors import as_exception, is_interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.contracts.functions import RuntimeContext
@@ -156,8 +158,13 @@ class CommitRetry:
         return min(self.delay_ms << min(attempt - 1, 30), self.max_delay_ms)
 
 
+def run_in_place(functions: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Run functions one after the other, in this thread."""
+    return [function() for function in functions]
+
+
 class Committer(ABC):
-    """Makes prepared output visible; runs in the driver. Committing twice must be the same as committing once.
+    """Makes prepared output visible; called in the driver. Committing twice must be the same as committing once.
 
     It may receive committables that are already committed: a job that is restored from a checkpoint, perhaps in another
     process, does not know which commits had succeeded.
@@ -167,6 +174,12 @@ class Committer(ABC):
     """How often to retry the committables that :meth:`commit` returns."""
     failure: Exception | None = None
     """Why the last :meth:`commit` was incomplete, for the message when the job gives up."""
+    run_tasks: Callable[[Sequence[Callable[[], Any]]], list[Any]] = staticmethod(run_in_place)
+    """Runs picklable functions as tasks, in parallel, and returns their results in order; the job sets it.
+
+    Like any task, a function may run several times, even at the same time, and it may still run when this has raised
+    an error, or when another process has taken the job over. It must be as idempotent as the commit.
+    """
 
     @abstractmethod
     def commit(self, committables: Sequence[Any]) -> Sequence[Any] | None:

@@ -88,14 +88,23 @@ class Commits:
     """Holds committables back until the checkpoint that contains them is complete."""
 
     def __init__(
-        self, plan: JobPlan, sinks: Mapping[int, Sink], wait: Callable[[float], bool], *, with_checkpoint: bool
+        self,
+        plan: JobPlan,
+        sinks: Mapping[int, Sink],
+        wait: Callable[[float], bool],
+        run_tasks: Callable[[Sequence[Callable[[], Any]]], list[Any]],
+        *,
+        with_checkpoint: bool,
     ) -> None:
         """Create the committers of all sinks.
 
-        ``wait`` takes the seconds to wait before a commit is retried, and returns False to give up. ``with_checkpoint``
-        is whether commits wait for checkpoints.
+        ``wait`` takes the seconds to wait before a commit is retried, and returns False to give up. ``run_tasks`` runs
+        functions in parallel. ``with_checkpoint`` is whether commits wait for checkpoints.
         """
         self.committers = {node: sink.create_committer() for node, sink in sinks.items()}
+        for committer in self.committers.values():
+            if committer is not None:
+                committer.run_tasks = run_tasks
         self.waiting = {node for node, sink in sinks.items() if with_checkpoint and sink.waits_for_checkpoint}
         self.uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes}
         self.names = {node.id: node.name for chain in plan.chains for node in chain.nodes}

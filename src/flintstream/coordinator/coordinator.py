@@ -51,7 +51,7 @@ class Coordinator:
         self.orders = Orders(engine, clock)
         self.checkpoints = Checkpoints(settings, job.plan, now_ms)
         with_checkpoint = self.checkpoints.enabled and settings.exactly_once
-        self.commits = Commits(job.plan, job.sinks, self.orders.wait, with_checkpoint=with_checkpoint)
+        self.commits = Commits(job.plan, job.sinks, self.orders.wait, engine.run_tasks, with_checkpoint=with_checkpoint)
         self.tally = Tally(job, listeners)
         self.materializer: Materializer | None = None
         if job.plan.settings.changelog is not None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
     from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
+
+
+Result = TypeVar("Result")
 
 
 class Engine(Protocol):
@@ -36,6 +39,16 @@ class Engine(Protocol):
 
     def materialize(self, folding: Folding) -> Future[StateHandle]:
         """Fold the changelog of a subtask in the background, while epochs run."""
+
+    def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:
+        """Run picklable functions in parallel and return their results in order.
+
+        May be called between epochs, before :meth:`start` and after :meth:`stop`; :meth:`cancel` does not stop it. If a
+        worker is lost, its function runs again. It may still run after this has raised an error.
+
+        Raises:
+            Exception: A function raised it, or too many workers were lost.
+        """
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete blobs of the state log that no later epoch needs."""

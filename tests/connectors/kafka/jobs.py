@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.datastream.inline import make_env
 
 from flintstream.common.serialization import SimpleStringSchema
@@ -56,3 +58,8 @@ def read(env, built, name="kafka"):
     """Run a program that reads, and return its records."""
     with env.from_source(built, NO_WATERMARKS, name).execute_and_collect() as found:
         return list(found)
+
+
+def in_tasks(built):
+    """Return the sink with all its epochs written by tasks, however small they are."""
+    return KafkaSink(replace(built._output, shared_bytes=0))

@@ -3,6 +3,9 @@
 A topic is filled with numbers. A job on Spark counts them per key, and writes a line for each to
 another topic, exactly once. Meanwhile workers, drivers, whole process trees and the broker are killed with signal 9; a
 lost driver is started again. In the end a reader of committed records must find each line once.
+
+With ``--tasks``, the job runs on a cluster of two executors, and tasks write all lines. Some kills then hit a worker or
+an executor while it commits, and some drivers are lost within a commit. Each start has another parallelism.
 """
 
 from __future__ import annotations
@@ -33,13 +36,25 @@ PARTITIONS = 4
 KEYS = 1000
 """A multiple of the partitions: all of a key is in one, in order."""
 VICTIMS = ("worker", "daemon", "jvm", "driver", "tree", "broker")
+WHILE_IT_COMMITS = "while it commits"
+VICTIMS_OF_TASKS = (
+    f"worker {WHILE_IT_COMMITS}",
+    f"executor {WHILE_IT_COMMITS}",
+    f"driver {WHILE_IT_COMMITS}",
+    f"tree {WHILE_IT_COMMITS}",
+    "executor",
+    "broker",
+)
+MASTERS = ("local[2]", "local-cluster[2,1,1024]")
+"""Without and with ``--tasks``."""
 SECONDS_PER_KILL = 120
 """The greatest delay that a kill may cause, on any machine."""
 SECONDS_WITHOUT_VICTIM = 5
 """After this time the whole tree is killed instead: without its daemon, Spark forks no workers until it needs one."""
 
 PROGRAM = """
-import sys, time
+import os, random, sys, time
+from dataclasses import replace
 from pathlib import Path
 from pyflink.common import SimpleStringSchema, Types, WatermarkStrategy
 from pyflink.datastream import StreamExecutionEnvironment
@@ -49,7 +64,45 @@ from pyflink.datastream.connectors.kafka import (
 )
 from tests.faults.counting import Count
 
-servers, numbers, lines, records, keys, partitions, last_kill = sys.argv[1:]
+servers, numbers, lines, records, keys, partitions, last_kill, tasks = sys.argv[1:]
+
+
+class Shown:
+    # A task that writes lines; a file shows that it runs, and in which process.
+    def __init__(self, function, directory):
+        self.function, self.directory = function, directory
+
+    def __call__(self):
+        shown = Path(self.directory, f"{os.getpid()}-{random.random()}")
+        shown.touch()
+        try:
+            time.sleep(random.random() / 4)
+            result = self.function()
+            time.sleep(random.random() / 4)
+            return result
+        finally:
+            shown.unlink()
+
+
+class InTasks(KafkaSink):
+    def create_committer(self):
+        return committer_of(super().create_committer())
+
+
+def committer_of(made):
+    class Showing(type(made)):
+        def _in_tasks(self, *args):
+            run = self.run_tasks
+            self.run_tasks = lambda functions: run([Shown(each, tasks) for each in functions])
+            try:
+                super()._in_tasks(*args)
+            finally:
+                self.run_tasks = run
+
+    made.__class__ = Showing
+    return made
+
+
 stop = {KafkaTopicPartition(numbers, p): int(records) // int(partitions) for p in range(int(partitions))}
 
 source = (
@@ -67,7 +120,9 @@ sink = (
     KafkaSink.builder().set_bootstrap_servers(servers).set_record_serializer(schema)
     .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("kills").build()
 )
-env = StreamExecutionEnvironment.get_execution_environment()
+if tasks:
+    sink = InTasks(replace(sink._output, shared_bytes=0))
+env = StreamExecutionEnvironment.get_execution_environment().set_max_parallelism(12)
 stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
 keyed = stream.key_by(lambda text: int(text) % int(keys), key_type=Types.LONG())
 keyed.process(Count(), output_type=Types.STRING()).sink_to(sink)
@@ -130,8 +185,12 @@ class Watcher(threading.Thread):
 class Course:
     """One job and its kills."""
 
-    def __init__(self, records: int, seed: int, directory: Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, records: int, seed: int, directory: Path, say: Callable[[str], None], *, tasks: bool = False
+    ) -> None:
         self.records = records
+        self.tasks = tasks
+        self.committing = directory / "committing"
         self.rng = random.Random(seed)
         self.directory = directory
         self.say = say
@@ -173,6 +232,7 @@ class Course:
         script = self.directory / "counting.py"
         script.write_text(PROGRAM, encoding="utf-8")
         (self.directory / "tmp").mkdir(exist_ok=True)
+        self.committing.mkdir(exist_ok=True)
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
@@ -181,10 +241,11 @@ class Course:
             registry.DIRECTORY: str(self.directory / "jobs"),
         }
         settings = {**SETTINGS, "execution.checkpointing.dir": (self.directory / "checkpoints").as_uri()}
-        command = [sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]", "-p", "2", "--resume"]
+        command = [sys.executable, "-m", "flintstream.cli", "run", "--master", MASTERS[self.tasks], "--resume"]
+        command += ["-p", str(2 + self.starts % 2 if self.tasks else 2)]
         command += [f"-D{key}={value}" for key, value in settings.items()]
         command += [str(script), self.broker.servers, "numbers", "lines", str(self.records), str(KEYS), str(PARTITIONS)]
-        command.append(str(self.directory / "last-kill"))
+        command += [str(self.directory / "last-kill"), str(self.committing) if self.tasks else ""]
         self.starts += 1
         with (self.directory / f"log-{self.starts}").open("wb") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
@@ -216,13 +277,13 @@ class Course:
         while not self._hit(victim):  # there is no such process at the moment
             if not self._pause(0.02):
                 return
-            if time.monotonic() > until:
+            if time.monotonic() > until and WHILE_IT_COMMITS not in victim:
                 victim = "tree"
         self.killed[victim] += 1
         self.say(f"killed {victim}; {self.watcher.count} lines are committed")
         if victim == "broker":
             self.broker.start()
-        elif victim in {"driver", "tree"}:
+        elif victim.split()[0] in {"driver", "tree"}:
             self.process.wait()
             self._start()
 
@@ -230,7 +291,25 @@ class Course:
         if victim == "broker":
             self.broker.kill()
             return True
+        if victim.endswith(WHILE_IT_COMMITS):
+            return self._hit_committing(victim.split(maxsplit=1)[0])
         return sum(map(kill, victims(self.process.pid, victim, self.rng))) > 0  # all of them
+
+    def _hit_committing(self, kind: str) -> bool:
+        """Kill a worker that commits, or the process of this kind that it belongs to."""
+        tree = {process.pid: process for process in below(self.process.pid)}
+        shown = [int(path.name.partition("-")[0]) for path in self.committing.iterdir()]
+        running = [tree[pid] for pid in shown if pid in tree]
+        if not running:
+            return False
+        if kind == "executor":
+            above = running[0]
+            while above.pid in tree and "CoarseGrainedExecutorBackend" not in above.command:
+                above = tree.get(above.parent, above._replace(pid=0))
+            return above.pid in tree and kill(above)
+        if kind == "worker":
+            return kill(running[0])
+        return sum(map(kill, victims(self.process.pid, kind, self.rng))) > 0
 
     def _check(self) -> None:
         until = time.monotonic() + 30
@@ -260,14 +339,16 @@ class Course:
         self.broker.close()
 
 
-def run_kills(records: int, plan: list[str], seed: int, say: Callable[[str], None]) -> Counter[str]:
+def run_kills(
+    records: int, plan: list[str], seed: int, say: Callable[[str], None], *, tasks: bool = False
+) -> Counter[str]:
     """Run the job, and return the number of kills of each kind; the logs of a failed run are kept.
 
     Raises:
         KillsError: A line was lost or repeated.
     """
     directory = Path(tempfile.mkdtemp(prefix=f"flintstream-kills-{seed}-"))
-    course = Course(records, seed, directory, say)
+    course = Course(records, seed, directory, say, tasks=tasks)
     try:
         course.run(plan)
     except BaseException as error:
@@ -283,18 +364,20 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tasks", action="store_true", help="tasks write all lines, on a cluster")
     arguments = parser.parse_args()
     if arguments.records % KEYS:
         parser.error(f"the records must be a multiple of {KEYS}")
     rng = random.Random(arguments.seed)
-    plan = [rng.choice(VICTIMS) for _ in range(arguments.kills)]
+    kinds = VICTIMS_OF_TASKS if arguments.tasks else VICTIMS
+    plan = [rng.choice(kinds) for _ in range(arguments.kills)]
     began = time.monotonic()
 
     def say(what: str) -> None:
         print(f"  {time.monotonic() - began:7.2f} s  {what}", flush=True)
 
     try:
-        killed = run_kills(arguments.records, plan, arguments.seed, say)
+        killed = run_kills(arguments.records, plan, arguments.seed, say, tasks=arguments.tasks)
     except KillsError as error:
         print(f"FAILED: {error}")
         return 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.connectors.kafka.broker import send
-from tests.connectors.kafka.jobs import NO_WATERMARKS, sink, source
+from tests.connectors.kafka.jobs import NO_WATERMARKS, in_tasks, sink, source
 from tests.connectors.kafka.test_formats import SCHEMAS, USER, USERS
 from tests.engine.conftest import make_env as both_engines
 from tests.faults.counting import Count
@@ -16,8 +16,10 @@ from flintstream.datastream.connectors.kafka import KafkaRecordSerializationSche
 make_env = both_engines
 
 
-@pytest.mark.parametrize("guarantee", list(DeliveryGuarantee))
-def test_both_engines_write_the_same(broker, make_env, tmp_path, guarantee):
+@pytest.mark.parametrize(
+    ("guarantee", "tasks"), [*((each, False) for each in DeliveryGuarantee), (DeliveryGuarantee.EXACTLY_ONCE, True)]
+)
+def test_both_engines_write_the_same(broker, make_env, tmp_path, guarantee, tasks):
     into, out = broker.topic(partitions=3), broker.topic(partitions=2)
     for partition in range(3):
         send(broker, into, [str(number) for number in range(partition, 3000, 3)], partition)
@@ -28,7 +30,8 @@ def test_both_engines_write_the_same(broker, make_env, tmp_path, guarantee):
     env = make_env(2, settings)
     stream = env.from_source(source(broker, into).set_group_id(into).build(), NO_WATERMARKS, "numbers")
     counted = stream.key_by(lambda text: int(text) % 30, Types.INT()).process(Count(), Types.STRING())
-    counted.sink_to(sink(broker, out, guarantee).build())
+    built = sink(broker, out, guarantee).build()
+    counted.sink_to(in_tasks(built) if tasks else built)
     env.execute()
     assert sorted(value.decode() for _, _, value in broker.records(out)) == sorted(
         f"{number} {number // 30 + 1}" for number in range(3000)

@@ -7,15 +7,16 @@ import threading
 
 import pytest
 from tests.connectors.kafka.broker import send
-from tests.connectors.kafka.jobs import checkpointed, sink, source
+from tests.connectors.kafka.jobs import checkpointed, in_tasks, sink, source
 from tests.engine.faults import Faults, FaultyMap
 from tests.engine.sources import PacedSource
 
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.kafka import transactions
 from flintstream.connectors.kafka.client import KafkaConnectorError
+from flintstream.connectors.kafka.committer import KafkaCommitter
 from flintstream.connectors.kafka.staging import Prepared
-from flintstream.connectors.kafka.transactions import FencedError, KafkaCommitter, Mark, Transactions
+from flintstream.connectors.kafka.transactions import FencedError, Mark, Transactions
 from flintstream.connectors.kafka.writing import Writing
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.base import DeliveryGuarantee
@@ -246,8 +247,8 @@ def test_a_mark_forgets_the_oldest_runs_when_there_is_no_room_for_more():
     assert len(read.runs) > 200
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_from_topic_to_topic_whatever_fails(broker, tmp_path, monkeypatch, seed):
+@pytest.mark.parametrize(("seed", "tasks"), [(0, False), (1, False), (2, True), (3, True)])
+def test_from_topic_to_topic_whatever_fails(broker, tmp_path, monkeypatch, seed, tasks):
     rng = random.Random(seed)
     into, out = broker.topic(partitions=3), broker.topic(partitions=2)
     for partition in range(3):
@@ -270,18 +271,21 @@ def test_from_topic_to_topic_whatever_fails(broker, tmp_path, monkeypatch, seed)
     monkeypatch.setattr(KafkaCommitter, "commit", failing)
     env = checkpointed(tmp_path, 2)
     stream = env.from_source(source(broker, into).build(), NO_WATERMARKS, "numbers").map(FaultyMap(faults))
-    stream.key_by(lambda text: int(text) % 7).map(lambda text: text).sink_to(sink(broker, out, EXACTLY_ONCE).build())
+    built = sink(broker, out, EXACTLY_ONCE).build()
+    stream.key_by(lambda text: int(text) % 7).map(lambda text: text).sink_to(in_tasks(built) if tasks else built)
     env.execute()
     assert faults.happened() == faults.planned()
     assert sorted(map(int, texts(broker, out))) == list(range(3000))
 
 
-def test_a_job_goes_on_from_a_savepoint_with_another_parallelism(broker, topic, tmp_path):
+@pytest.mark.parametrize("tasks", [False, True], ids=["by the driver", "in tasks"])
+def test_a_job_goes_on_from_a_savepoint_with_another_parallelism(broker, topic, tmp_path, tasks):
     def start(path, parallelism):
         settings = {"execution.state-recovery.path": path} if path else {}
         env = checkpointed(tmp_path, parallelism, **settings)
         stream = env.from_source(PacedSource(300, 0.002), NO_WATERMARKS, "paced").uid("paced").map(str).uid("map")
-        stream.rebalance().sink_to(sink(broker, topic, EXACTLY_ONCE).build()).uid("sink")
+        built = sink(broker, topic, EXACTLY_ONCE).build()
+        stream.rebalance().sink_to(in_tasks(built) if tasks else built).uid("sink")
         return env
 
     client = start(None, 2).execute_async()

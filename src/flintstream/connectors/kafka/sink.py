@@ -26,6 +26,12 @@ DEFAULT_LARGEST = 1_048_576
 OVERHEAD = 512
 """Bytes of a record that are neither key nor value, at most."""
 
+SHARED_BYTES = 4 << 20
+"""Up to this size, the driver writes an epoch in one transaction for all subtasks. Tasks write larger ones.
+
+The committables contain the decision, so another release may have another size.
+"""
+
 
 @dataclass(frozen=True)
 class KafkaOutput:
@@ -41,6 +47,8 @@ class KafkaOutput:
     writes_timestamps: bool = True
     only_logs: bool = False
     """Whether to log records that could not be delivered, instead of failing."""
+    shared_bytes: int = SHARED_BYTES
+    """Up to this size of an epoch, the driver writes the records of all subtasks."""
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return the writer for one subtask."""
@@ -132,7 +140,12 @@ class StagingWriter(SinkWriter):
         """Return the committable of the epoch, if it has any records."""
         stage, self._stage = self._stage, None
         number, self._number = self._number, self._number + 1
-        return () if stage is None else (stage.prepare(self._name, self._context.run, number),)
+        if stage is None:
+            return ()
+        own = self._context
+        # A single subtask has nothing to gain from a task.
+        alone = own.parallelism > 1 and stage.size * own.parallelism > self._output.shared_bytes
+        return (stage.prepare(self._name, own.run, number, own.subtask, own.parallelism if alone else 0),)
 
     def snapshot(self) -> object | None:
         """Return the number of epochs in this run."""

@@ -40,6 +40,16 @@ class Prepared(NamedTuple):
     directory: str
     """Directory of the file, if the data is not inline."""
     file: str
+    subtask: int = 0
+    ids: int = 0
+    """The number of transactional ids by subtask, one of which writes these records; 0 if the driver writes them,
+    together with those of other subtasks.
+    """
+
+    @property
+    def alone(self) -> bool:
+        """Whether a task writes the records, under the id of the subtask."""
+        return self.ids > 0
 
     def blocks(self, store: FileStore | None = None) -> Iterator[Block]:
         """Read the records.
@@ -116,7 +126,7 @@ class Stage:
             self._sink.write(b"".join(self._parts))
             self._parts.clear()
 
-    def prepare(self, name: str, run: str, number: int) -> tuple[Any, ...]:
+    def prepare(self, name: str, run: str, number: int, subtask: int = 0, ids: int = 0) -> tuple[Any, ...]:
         """Close the file durably, and return the fields of the committable."""
         data = None
         if self._sink is None:
@@ -125,9 +135,8 @@ class Stage:
         inline = data is not None
         directory = "" if self._store is None or inline else self._store.uri("")
         file = "" if inline else self._file
-        return tuple(
-            Prepared(name, run, number, self.topic, self.records, self.size, self.checksum, data, directory, file)
-        )
+        fields = (name, run, number, self.topic, self.records, self.size, self.checksum, data, directory, file)
+        return tuple(Prepared(*fields, subtask, ids))
 
     def discard(self) -> None:
         """Delete everything written so far."""

@@ -1,20 +1,18 @@
-"""Exactly-once output to Kafka, in transactions that begin and end in the committer.
+"""Exactly-once output to Kafka, in transactions that begin and end within a commit.
 
 Kafka lets only the producer that began a transaction end it, so a transaction begun in a task could be lost with that
-task. Therefore, tasks only prepare records, and the committer writes them when a checkpoint contains them. Each
-transaction also commits an *offset* of a separate consumer group, whose metadata names the last written epoch of each
-run of the job. Records and offset become visible together or not at all. After a failure, the offset shows what is
-already written.
+task. Therefore, tasks only prepare records, and they are written when a checkpoint contains them. Each transaction
+also commits an *offset* of a separate consumer group, whose metadata names the last written epoch of each run of the
+job. Records and offset become visible together or not at all. After a failure, the offset shows what is already
+written.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 import time
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.kafka.client import (
@@ -25,17 +23,12 @@ from flintstream.connectors.kafka.client import (
     library,
     patiently,
 )
-from flintstream.connectors.kafka.staging import Prepared
 from flintstream.connectors.kafka.writing import Writing
-from flintstream.connectors.sink import Committer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-_log = logging.getLogger(__name__)
-
-TRANSACTION_BYTES = 64 << 20
-"""Minimum size of a transaction, if there is that much to write. An epoch is never divided."""
+    from flintstream.connectors.kafka.staging import Prepared
 
 TRANSACTION_TIMEOUT_MS = 900_000
 """The highest value that brokers allow by default."""
@@ -51,8 +44,20 @@ MARK_CHARACTERS = 4_000
 """Brokers allow 4096 by default."""
 
 
+GENERATION, IDS = "@", "#"
+"""Stand for runs in the metadata of an offset; no run has such a name."""
+
+
 class FencedError(KafkaConnectorError):
-    """Another job writes under the same transactional id, and has taken over."""
+    """Another producer has taken the transactional id over."""
+
+
+def replaced(name: str) -> FencedError:
+    """Return the error of a job that must not write any more."""
+    return FencedError(
+        f"another job writes to Kafka under the transactional id '{name}' and has taken over: give each sink its own "
+        "prefix, and stop jobs that were replaced"
+    )
 
 
 @dataclass
@@ -61,6 +66,10 @@ class Mark:
 
     runs: dict[str, int] = field(default_factory=dict)
     count: int = 0
+    generation: int = 0
+    """The driver that wrote last, counted from 1; 0 if none has had its records written by tasks."""
+    ids: int = 0
+    """How many subtasks have had an id of their own."""
 
     @classmethod
     def of(cls, offset: int, text: str | None) -> Mark:
@@ -70,7 +79,12 @@ class Mark:
         {'a': 4, 'b': 7}
         """
         pairs = [pair.rpartition(":") for pair in reversed((text or "").split())]
-        return cls({run: int(number) for run, _, number in pairs}, max(offset, 0))
+        runs = {run: int(number) for run, _, number in pairs}
+        return cls(runs, max(offset, 0), runs.pop(GENERATION, 0), runs.pop(IDS, 0))
+
+    def copy(self) -> Mark:
+        """Return a mark that can change without this one."""
+        return Mark(dict(self.runs), self.count, self.generation, self.ids)
 
     def add(self, run: str, number: int) -> None:
         """Record that an epoch is written, and all before it."""
@@ -80,10 +94,12 @@ class Mark:
     def text(self) -> str:
         """Format it, newest run first, and drop the oldest runs that do not fit.
 
-        >>> Mark({"a": 4, "b": 7}).text()
-        'b:7 a:4'
+        >>> Mark({"a": 4, "b": 7}).text(), Mark({"a": 4}, generation=3, ids=8).text()
+        ('b:7 a:4', '@:3 #:8 a:4')
         """
-        text = " ".join(f"{run}:{number}" for run, number in reversed(self.runs.items()))
+        of_job = {GENERATION: self.generation, IDS: self.ids}
+        pairs = [*((key, number) for key, number in of_job.items() if number), *reversed(self.runs.items())]
+        text = " ".join(f"{run}:{number}" for run, number in pairs)
         return text if len(text) <= MARK_CHARACTERS else text[: text.rindex(" ", 0, MARK_CHARACTERS)]
 
 
@@ -122,14 +138,39 @@ class Transactions:
         """Tell whether a transaction has written ``prepared``."""
         return self.mark(prepared.topic).runs.get(prepared.run, -1) >= prepared.number
 
-    def write(self, several: Sequence[Prepared]) -> None:
+    def write(self, several: Sequence[Prepared], home: str = "", generation: int = 0) -> None:
         """Write whole epochs in one transaction.
 
+        Args:
+            several: What tasks have prepared.
+            home: The topic that has the generation among its marks.
+            generation: That of the driver; 0 leaves it unchanged.
+
         Raises:
-            FencedError: Another job has taken the transactional id over.
+            FencedError: Another producer has taken the transactional id over.
             KafkaConnectorError: The write failed, or its outcome is unknown: then :meth:`is_written` of a new object
                 tells.
         """
+        topics = {prepared.topic for prepared in several} | ({home} if generation else set())
+        marks = {topic: self.mark(topic).copy() for topic in topics}
+        for prepared in several:
+            marks[prepared.topic].add(prepared.run, prepared.number)
+        if generation:
+            marks[home].generation = generation
+        self._transact(several, marks)
+
+    def claim(self, home: str, generation: int, ids: int = 0) -> None:
+        """Write which driver's records this id writes, and how many subtasks have an id of their own.
+
+        Raises:
+            FencedError: Another producer has taken the transactional id over.
+            KafkaConnectorError: The write failed, or its outcome is unknown.
+        """
+        mark = self.mark(home).copy()
+        mark.generation, mark.ids, mark.count = generation, ids, mark.count + 1
+        self._transact((), {home: mark})
+
+    def _transact(self, several: Sequence[Prepared], marks: Mapping[str, Mark]) -> None:
         client, began = self._writing.client, time.monotonic()
         kafka = library()
         try:
@@ -137,11 +178,6 @@ class Transactions:
             for prepared in several:
                 for block in prepared.blocks():
                     self._writing.write(block)
-            marks = {
-                topic: Mark(dict(m.runs), m.count) for p in several for topic, m in [(p.topic, self.mark(p.topic))]
-            }
-            for prepared in several:
-                marks[prepared.topic].add(prepared.run, prepared.number)
             places = [kafka.TopicPartition(topic, 0, m.count, metadata=m.text()) for topic, m in marks.items()]
             group = self._marks.consumer_group_metadata()
             self._again(lambda: client.send_offsets_to_transaction(places, group, REQUEST_SECONDS))
@@ -151,10 +187,7 @@ class Transactions:
             reason = cause.args[0] if isinstance(cause, kafka.KafkaException) else None
             # The broker ends a transaction that takes too long, with the same error.
             if self._is_fenced(reason) and time.monotonic() - began < self.timeout:
-                raise FencedError(
-                    f"another job writes to Kafka under the transactional id '{self.name}' and has taken over: give "
-                    "each sink its own prefix, and stop jobs that were replaced"
-                ) from error
+                raise replaced(self.name) from error
             if isinstance(error, KafkaConnectorError):
                 raise
             failure = f" ({self._writing.failure})" if self._writing.failure else ""
@@ -219,67 +252,3 @@ class Transactions:
             self._in_time(lambda: self._writing.client.abort_transaction(1.0))
         if not self._given_up:
             self._writing.client.purge()
-
-
-class KafkaCommitter(Committer):
-    """Writes the records that a checkpoint contains."""
-
-    def __init__(self, properties: Mapping[str, str]) -> None:
-        """Connect on the first commit, not here."""
-        self._properties = properties
-        self._open: dict[str, Transactions] = {}
-        self._fenced: FencedError | None = None
-
-    def commit(self, committables: Sequence[Any]) -> Sequence[Any]:
-        """Write what is not written yet; return the committables that could not be written."""
-        if self._fenced is not None:
-            raise self._fenced
-        left: list[Any] = []
-        by_name: dict[str, list[Prepared]] = {}
-        for each in committables:
-            prepared = Prepared(*each)
-            by_name.setdefault(prepared.name, []).append(prepared)
-        for name, mine in by_name.items():
-            try:
-                self._commit(name, mine)
-            except FencedError as error:
-                self._fenced = error
-                raise
-            except KafkaConnectorError as error:
-                _log.warning("%s", error)
-                self.failure = error
-                self._drop(name)
-                left.extend(map(tuple, mine))
-        return left
-
-    def _commit(self, name: str, mine: Sequence[Prepared]) -> None:
-        transactions = self._open.get(name)
-        if transactions is None:
-            transactions = self._open[name] = Transactions(self._properties, name)
-        left = [each for each in mine if not transactions.is_written(each)]
-        for several in _portions(left):
-            transactions.write(several)
-        for each in mine:
-            each.delete()
-
-    def _drop(self, name: str) -> None:
-        transactions = self._open.pop(name, None)
-        if transactions is not None:
-            transactions.close()
-
-    def close(self) -> None:
-        """Disconnect."""
-        for name in list(self._open):
-            self._drop(name)
-
-
-def _portions(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
-    """Divide into transactions at epoch boundaries: an epoch must be written as a whole."""
-    portion: list[Prepared] = []
-    for _, epoch in groupby(prepared, lambda each: (each.run, each.number)):
-        portion.extend(epoch)
-        if sum(each.size for each in portion) >= TRANSACTION_BYTES:
-            yield portion
-            portion = []
-    if portion:
-        yield portion

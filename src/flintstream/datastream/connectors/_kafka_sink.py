@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from flintstream.common._generic import Generic, T_contra
 from flintstream.common.serialization import SerializationSchema
 from flintstream.connectors.kafka.client import check_producer
+from flintstream.connectors.kafka.committer import KafkaCommitter
 from flintstream.connectors.kafka.serializing import RecordSerializer
 from flintstream.connectors.kafka.sink import KafkaOutput
-from flintstream.connectors.kafka.transactions import KafkaCommitter
 from flintstream.connectors.sink import Sink
 from flintstream.datastream._settings import check_member
 from flintstream.datastream.connectors._kafka_source import SERVERS, check_servers, checked_properties

@@ -11,8 +11,9 @@ from flintstream.runtime.state_log.log import MemoryStateLog
 from flintstream.runtime.task.stage import JobRuntime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from flintstream.coordinator.engine import Result
     from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
@@ -57,6 +58,10 @@ class InlineEngine:
         except Exception as error:  # noqa: BLE001 - the coordinator handles it
             future.set_exception(error)
         return future
+
+    def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:
+        """Run functions one after the other."""
+        return [function() for function in functions]
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that later epochs do not need."""

@@ -18,12 +18,13 @@ from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.homes import Homes
-from flintstream.engine.spark.jvm import Executors, StageChain
+from flintstream.engine.spark.jvm import Executors, StageChain, is_alive
 from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
 from flintstream.engine.spark.session import master_of, spark_context
 from flintstream.engine.spark.shipping import ship
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
+from flintstream.engine.spark.tasks import results_of
 from flintstream.engine.spark.worker import MaterializeTask, StageTask
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.options.checkpointing import DIRECTORY, INTERVAL
@@ -34,8 +35,9 @@ from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog
 from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from flintstream.coordinator.engine import Result
     from flintstream.coordinator.materializer import Folding
     from flintstream.engine.spark.shipping import Shipment
     from flintstream.runtime.plan import JobPlan
@@ -61,6 +63,7 @@ class SparkEngine:
         self.directory: str | None = None
         self.lane: int | None = None
         self.slots: str | None = None
+        self.tasks_group = f"flintstream-tasks-{uuid.uuid4().hex}"
 
     def check(self, plan: JobPlan) -> None:
         """Check that the workers can exchange keyed state, before the job starts.
@@ -82,17 +85,14 @@ class SparkEngine:
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
         self.plan = plan
-        self.context = spark_context(self.configuration)
-        self.context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
         with self._errors():
-            self.context = with_dependencies(self.context, self.configuration)
+            self.context = self._connected(plan.job_id, plan.job_name)
         here = one_machine(self.context.master)
         self.log = self._open_log(plan, here=here)
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
         data = pickle.dumps(plan.settings.process_setup.with_main(), 5) + _by_value.dumps((plan, self.log))
-        sticky = self.context.getConf().get("spark.python.daemon.module") == DAEMON
+        sticky = self._has_keepers(self.context)
         if sticky:
-            self.context = with_own_workers(self.context)
             self.lane = take_lane()
             self.slots = slot_template(self.context, self.lane)
         self.shipment = ship(self.context, plan.job_id, data, sticky=sticky, one_machine=here)
@@ -105,6 +105,17 @@ class SparkEngine:
                 for level, following in enumerate([*partitions[1:], 0])
             ],
         )
+
+    def _connected(self, group: str, description: str) -> Any:
+        """Return the Spark context, with the program's dependencies and, for keepers, a separate pool of workers."""
+        context = self.context = spark_context(self.configuration)
+        context.setJobGroup(group, description, interruptOnCancel=True)
+        context = with_dependencies(context, self.configuration)
+        return with_own_workers(context) if self._has_keepers(context) else context
+
+    @staticmethod
+    def _has_keepers(context: Any) -> bool:
+        return context.getConf().get("spark.python.daemon.module") == DAEMON  # type: ignore[no-any-return]
 
     def _open_log(self, plan: JobPlan, *, here: bool) -> StateLog:
         if plan.settings.changelog is not None:
@@ -179,6 +190,16 @@ class SparkEngine:
 
         threading.Thread(target=run, name=f"flintstream-materialize-{self.plan.job_name}", daemon=True).start()
         return future
+
+    def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:
+        """Run functions as the tasks of a separate Spark job."""
+        with plainly():
+            if self.context is None or not is_alive(self.context):
+                self.context = self._connected(self.tasks_group, "tasks")
+            # Not in the group of the epochs: what has begun to commit must not be cancelled with them.
+            self.context.setJobGroup(self.tasks_group, "tasks", interruptOnCancel=False)
+            self.context.setLocalProperty(SLOT_OF, self.slots)  # free between epochs, and they may keep connections
+            return results_of(functions, self.context)
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that later epochs do not need."""

@@ -8,6 +8,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _by_value
+from flintstream.engine.spark import dependencies
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.executors import prepared
 from flintstream.engine.spark.failures import plainly
@@ -61,6 +62,19 @@ def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[A
     return _collected(_prepared(spark).parallelize(_packed(tasks), max(len(tasks), 1)).map(_called))
 
 
+def results_of(tasks: Sequence[Callable[[], Any]], context: Any) -> list[Any]:
+    """Run functions in parallel on a Spark context and return their results in order.
+
+    Raises:
+        Exception: A function raised it; Spark does not run such a function again.
+    """
+    found = context.parallelize(_packed(tasks), len(tasks)).map(_attempted).collect() if tasks else []
+    for _, error in found:
+        if error is not None:
+            raise error
+    return [result for result, _ in found]
+
+
 def write_dealt(
     data: DataFrame,
     to_pairs: Callable[[Any], Iterable[tuple[int, Any]]],
@@ -88,6 +102,14 @@ def _called(packed: tuple[bytes, bytes]) -> Any:
     setup, task = packed
     pickle.loads(setup).enter()
     return pickle.loads(task)()
+
+
+def _attempted(packed: tuple[bytes, bytes]) -> tuple[Any, Exception | None]:
+    dependencies.enter()
+    try:
+        return _called(packed), None
+    except Exception as error:  # noqa: BLE001 - raised again in the driver
+        return None, error
 
 
 def _collected(rdd: Any) -> list[Any]:
