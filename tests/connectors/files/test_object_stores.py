@@ -14,12 +14,14 @@ from tests.connectors.files.reading import read_split
 
 from flintstream.common import Encoder, Types, WatermarkStrategy
 from flintstream.connectors.files import recoverable_remote
+from flintstream.connectors.files import sink as files_sink
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, RollingPolicy
 from flintstream.datastream.connectors.file_system import StreamFormat as Format
 from flintstream.datastream.formats.parquet import ParquetBulkWriters, ParquetColumnarRowInputFormat
 from flintstream.errors import CheckpointError, PlanError
+from flintstream.storage import remote
 from flintstream.table.types import DataTypes
 
 NUMBERS = DataTypes.ROW([DataTypes.FIELD("n", DataTypes.INT())])
@@ -277,3 +279,39 @@ def test_hidden_objects_and_directories_are_left_out():
         system.pipe_file(f"{top}/{name}", f"{name}\n".encode())
     assert records_of(TEXT, base) == ["a/z.txt", "b.txt"]
     assert records_of(TEXT, f"{base}/b.txt") == ["b.txt"]
+
+
+def test_tasks_give_many_files_their_names_and_may_run_twice(base, monkeypatch):
+    monkeypatch.setattr(files_sink, "FILES_PER_TASK", 2)
+    sink = FileSink.for_row_format(base, Lines()).with_bucket_assigner(ByValue()).build()
+    writer = open_writer(sink)
+    writer.write(list("abcde"), None)
+    prepared = writer.prepare_commit(end_of_input=True)
+    committer, started = sink.create_committer(), []
+
+    def run_tasks(functions):
+        started.extend(pickle.loads(pickle.dumps(functions)))
+        return [function() for function in (*functions[1:], *started)]
+
+    committer.run_tasks = run_tasks
+    committer.commit(prepared)
+    assert len(started) == 3
+    visible, hidden = listed(base)
+    assert sorted(visible.values()) == [b"a\n", b"b\n", b"c\n", b"d\n", b"e\n"]
+    assert hidden == {}
+
+
+def test_a_file_that_another_process_names_at_the_same_time_is_no_error(base, monkeypatch):
+    sink = rows_sink(base)
+    writer = open_writer(sink)
+    writer.write(["a"], None)
+    prepared = writer.prepare_commit(end_of_input=True)
+    move = remote.move
+
+    def late(path, target):
+        move(path, target)
+        raise FileNotFoundError(path)  # as for the one that comes second
+
+    monkeypatch.setattr(recoverable_remote, "move", late)
+    sink.create_committer().commit(prepared)
+    assert list(listed(base)[0].values()) == [b"a\n"]

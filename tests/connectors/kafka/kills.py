@@ -76,12 +76,19 @@ class Shown:
         shown = Path(self.directory, f"{os.getpid()}-{random.random()}")
         shown.touch()
         try:
-            time.sleep(random.random() / 4)
+            before = random.random() < 0.5
+            self.wait(before)
             result = self.function()
-            time.sleep(random.random() / 4)
+            self.wait(not before)
             return result
         finally:
             shown.unlink()
+
+    def wait(self, does):
+        # Until the kill that is due, at most for a while: then it has hit another process.
+        until = time.monotonic() + 20
+        while does and Path(self.directory, "due").exists() and time.monotonic() < until:
+            time.sleep(0.01)
 
 
 class InTasks(KafkaSink):
@@ -212,7 +219,8 @@ class Course:
             self.watcher.start()
             Feeder(self.broker, topics[0], self.records, self.records // (2 * len(plan) + 2), self.watcher).start()
             self._start()
-            points = sorted(self.rng.uniform(0, 0.95 * self.records) for _ in plan)
+            # Some input must be left, so that there is something to kill.
+            points = sorted(self.rng.uniform(0, (0.7 if self.tasks else 0.95) * self.records) for _ in plan)
             for victim, point in zip(plan, points, strict=True):
                 if not self._wait_for(min(max(point, self.watcher.count + 1), self.records)) or not self._pause(
                     self.rng.uniform(0, 1)
@@ -274,11 +282,14 @@ class Course:
 
     def _kill(self, victim: str) -> None:
         until = time.monotonic() + SECONDS_WITHOUT_VICTIM
+        if victim.endswith(WHILE_IT_COMMITS):
+            (self.committing / "due").touch()
         while not self._hit(victim):  # there is no such process at the moment
             if not self._pause(0.02):
                 return
             if time.monotonic() > until and WHILE_IT_COMMITS not in victim:
                 victim = "tree"
+        (self.committing / "due").unlink(missing_ok=True)
         self.killed[victim] += 1
         self.say(f"killed {victim}; {self.watcher.count} lines are committed")
         if victim == "broker":
@@ -298,7 +309,7 @@ class Course:
     def _hit_committing(self, kind: str) -> bool:
         """Kill a worker that commits, or the process of this kind that it belongs to."""
         tree = {process.pid: process for process in below(self.process.pid)}
-        shown = [int(path.name.partition("-")[0]) for path in self.committing.iterdir()]
+        shown = [int(path.name.partition("-")[0]) for path in self.committing.glob("*-*")]
         running = [tree[pid] for pid in shown if pid in tree]
         if not running:
             return False

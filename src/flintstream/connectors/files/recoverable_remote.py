@@ -12,6 +12,7 @@ import contextlib
 import io
 import tempfile
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from flintstream.connectors.files.recoverable import PreparedFile, bucket_path, check_within, gone
@@ -27,6 +28,8 @@ PIECE_BYTES = 8 << 20
 """Maximum number of buffered bytes per file."""
 KEPT_BYTES = 1 << 18
 """Maximum size of a piece that stays in the state at the end of an epoch instead of becoming a file."""
+COPIES = 8
+"""How many files of an object store get their names at the same time. Each takes three or four requests."""
 
 
 class RemoteRecoverableWriter:
@@ -102,16 +105,28 @@ class RemoteRecoverableWriter:
         """Do nothing: the pieces of an open file are kept."""
 
     def finish(self, prepared: Iterable[PreparedFile]) -> None:
-        """Copy or move files to their final names."""
-        for each in prepared:
-            size = size_of(each.path)
-            if size is None and not self.exists(each.target):
-                raise FileNotFoundError(f"neither {each.path} nor {each.target} exists")
-            if size is not None and size != each.length:
-                raise too_short(each.path, size, each.length)
-            if size is not None:
-                move(each.path, each.target)
-            self.remove(each.leftovers)
+        """Copy or move files to their final names. Another process may do the same at the same time."""
+        files = list(prepared)
+        if len(files) < 2 or self._protocol not in COPYING_STORES:  # other clients may not be thread-safe
+            for each in files:
+                self._finish(each)
+            return
+        with ThreadPoolExecutor(min(COPIES, len(files))) as threads:
+            for _ in threads.map(self._finish, files):
+                pass
+
+    def _finish(self, prepared: PreparedFile) -> None:
+        size = size_of(prepared.path)
+        if size is not None and size != prepared.length:
+            raise too_short(prepared.path, size, prepared.length)
+        moved = False
+        if size is not None:
+            with contextlib.suppress(FileNotFoundError):  # another process has moved it
+                move(prepared.path, prepared.target)
+                moved = True
+        if not moved and not self.exists(prepared.target):
+            raise FileNotFoundError(f"neither {prepared.path} nor {prepared.target} exists")
+        self.remove(prepared.leftovers)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove files."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.files.buckets import BucketContext
@@ -40,6 +41,9 @@ NO_WATERMARK = -(2**63)
 
 CHECK_INTERVAL_MS = 60_000
 """Default interval for checking an idle stream for files that are too old."""
+
+FILES_PER_TASK = 64
+"""More files than this, in an object store, are named by tasks."""
 
 
 @dataclass(frozen=True)
@@ -269,19 +273,29 @@ class PartFileWriter(SinkWriter):
 
 
 class PartFileCommitter(Committer):
-    """Gives complete part files their final names."""
+    """Gives complete part files their final names. In an object store, tasks do so if there are many of them."""
 
     def __init__(self, base_path: str, names: PartNames) -> None:
         """Take the base path and the naming scheme."""
+        self._base_path = base_path
         self._storage = _recoverable(base_path)
         self._names = names
 
     def commit(self, committables: Sequence[Any]) -> None:
         """Rename the files. A file that already has its final name is left alone."""
-        self._storage.finish(item for item in committables if isinstance(item, PreparedFile))
+        prepared = [item for item in committables if isinstance(item, PreparedFile)]
+        if len(prepared) > FILES_PER_TASK and not is_local(self._base_path):
+            shares = (prepared[start : start + FILES_PER_TASK] for start in range(0, len(prepared), FILES_PER_TASK))
+            self.run_tasks([partial(_finish, self._base_path, share) for share in shares])
+        else:
+            self._storage.finish(prepared)
         ended = {item.uid for item in committables if isinstance(item, LastOf)}
         if ended:
             self._storage.remove_leftovers(self._names.leftovers_of(ended))
+
+
+def _finish(base_path: str, prepared: Sequence[PreparedFile]) -> None:
+    _recoverable(base_path).finish(prepared)
 
 
 def _recoverable(base_path: str) -> RecoverableWriter:
