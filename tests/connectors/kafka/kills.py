@@ -47,7 +47,7 @@ VICTIMS_OF_TASKS = (
 )
 MASTERS = ("local[2]", "local-cluster[2,1,1024]")
 """Without and with ``--tasks``."""
-SECONDS_PER_KILL = 120
+SECONDS_PER_KILL = 300
 """The greatest delay that a kill may cause, on any machine."""
 SECONDS_WITHOUT_VICTIM = 5
 """After this time the whole tree is killed instead: without its daemon, Spark forks no workers until it needs one."""

@@ -177,7 +177,7 @@ class KafkaCommitter(Committer):
             transactions = self._open[name] = Transactions(self._properties, name)
         ids = max(each.ids for each in segment)
         owner = self._owner(name, transactions, segment[0].topic)
-        if ids or owner.ids:
+        if ids or owner.fenced < owner.ids:
             self._take_over(name, transactions, owner, ids)
         shared = [each for each in segment if not each.alone]
         for several in _portions([each for each in shared if not transactions.is_written(each)]):
