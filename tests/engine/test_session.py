@@ -136,8 +136,9 @@ def run(command, tmp_path, **environment):
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("SEEN "))
     found, conf, python, parallelism = json.loads(line.removeprefix("SEEN "))
     assert found == [2, 3]
-    warned = done.stderr.count("spark.app.name=job of the job is not used: Spark was started with ")
-    assert warned == (conf[1] != "job"), done.stderr
+    printed = done.stdout + done.stderr  # spark-submit prints the program's errors to standard output
+    warned = printed.count("spark.app.name=job of the job is not used: Spark was started with ")
+    assert warned == (conf[1] != "job"), printed
     return conf, python, parallelism
 
 

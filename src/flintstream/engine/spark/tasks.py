@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _by_value
@@ -82,8 +81,9 @@ def write_dealt(
     write: Callable[[int, Iterable[tuple[int, Any]]], Iterator[Any]],
 ) -> list[Any]:
     """Convert rows to (partition number, item) pairs, exchange them by partition, and write each partition."""
-    rows = copy(data.rdd)
-    rows.ctx = _prepared(data.sparkSession)
+    known = data.rdd  # which refuses to be copied by the module copy
+    rows = object.__new__(type(known))
+    rows.__dict__.update(known.__dict__, ctx=_prepared(data.sparkSession))
     dealt = rows.flatMap(to_pairs).partitionBy(parallelism, own_partition)
     return _collected(dealt.mapPartitionsWithIndex(write))
 
