@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-deep test-versions check docs options format bench simulate faults kill-matrix changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-deep test-nightly test-versions check docs options format bench simulate faults kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 # Empty: without byte code, each worker compiles all tests again, and each process of a job all of the package.
@@ -21,13 +21,16 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test: setup ## the tests, on Spark and with real servers too; doctests and the layering test included
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not deep"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not (deep or nightly)"
 
 test-fast: setup ## what needs neither Spark nor a server, with few random examples: after each edit
-	$(BIN)/python -m pytest -n 3 --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep)"
+	$(BIN)/python -m pytest -n 3 --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep or nightly)"
 
-test-deep: setup ## every program on Spark alone, all seeds and mutations: what `make test` leaves out; MINUTES ends it early
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m deep $(if $(MINUTES),--stop-after $(MINUTES))
+test-deep: setup ## every program on Spark alone, all seeds and mutations: what faster tests show too; MINUTES ends it early
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "deep and not nightly" $(if $(MINUTES),--stop-after $(MINUTES))
+
+test-nightly: setup ## many kills, clusters of several processes, other releases of Spark: one after the other, for hours
+	$(BIN)/python -m pytest -m nightly
 
 test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'
 	$(BIN)/python -m tests.versions $(SPARK)

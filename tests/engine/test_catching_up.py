@@ -113,13 +113,13 @@ def test_subtasks_settle_and_settle_again_when_an_executor_is_killed(tmp_path):
         job.wait_until_settled(settled)
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_subtasks_settle_if_there_are_more_than_cores(tmp_path):
     with running("local-cluster[2,1,1024]", 4, tmp_path) as job:
         job.wait_until_settled()
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", [2, 4])
 def test_subtasks_settle_on_a_standalone_cluster(workers, tmp_path):
     with (

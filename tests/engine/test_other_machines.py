@@ -112,7 +112,7 @@ def test_flintstream_and_the_modules_of_the_program_reach_executors(elsewhere):
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_spark_submit_sends_them_too(elsewhere):
     submit = Path(sys.executable).with_name("spark-submit")
     program = elsewhere.hidden / "submitted.py"
@@ -122,7 +122,7 @@ def test_spark_submit_sends_them_too(elsewhere):
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_files_of_spark_reach_executors(elsewhere):
     with zipfile.ZipFile(elsewhere.hidden / "sent.zip", "w") as archive:
         archive.writestr("sent_module.py", "NUMBER = 40\n")
@@ -150,7 +150,7 @@ def test_files_of_spark_reach_executors(elsewhere):
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_an_environment_in_an_archive_runs_the_tasks(elsewhere):
     """The archive is what venv-pack and conda-pack write: bin/python, which may be a link, and lib."""
     base = elsewhere.hidden / "packed"
@@ -182,7 +182,7 @@ def test_an_environment_in_an_archive_runs_the_tasks(elsewhere):
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_an_interpreter_that_is_missing_ends_the_job_with_one_sentence(elsewhere):
     done = elsewhere.run(*RESTARTS, python="/no/python")
     failed_with(done, "Error: the executors cannot run the Python interpreter '/no/python' (No such file or directory)")
@@ -190,13 +190,13 @@ def test_an_interpreter_that_is_missing_ends_the_job_with_one_sentence(elsewhere
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_a_program_that_is_no_interpreter_ends_the_job_with_one_sentence(elsewhere):
     failed_with(elsewhere.run(*RESTARTS, python="/bin/false"), "Error: the executors' Python does not start")
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_a_module_that_is_missing_ends_the_job_with_one_sentence(elsewhere):
     elsewhere.write(
         "missing.py",
@@ -213,14 +213,14 @@ def test_a_module_that_is_missing_ends_the_job_with_one_sentence(elsewhere):
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_a_daemon_that_needs_flintstream_says_so(elsewhere):
     done = elsewhere.run(*RESTARTS, "-D", "flintstream.sticky-subtasks=true")
     failed_with(done, "Error: the executors' Python does not have flintstream")
 
 
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_another_version_of_flintstream_ends_the_job_at_once(elsewhere, tmp_path):
     other = tmp_path / "venv"
     venv.create(other, with_pip=False, symlinks=True)

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.kills, pytest.mark.timeout(600)]
         Round(0, "local", "rocksdb", True, (("worker", 0.3), ("tree", 0.5)), (2, 3, 1)),
         pytest.param(
             Round(1, "cluster", "hashmap", False, (("executor", 0.3), ("driver", 0.5)), (2, 1, 3)),
-            marks=pytest.mark.deep,
+            marks=pytest.mark.nightly,
         ),
     ],
     ids=["local", "cluster"],

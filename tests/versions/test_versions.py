@@ -15,7 +15,7 @@ OLDEST_SPARK, *_, NEWEST = SPARKS
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.timeout(LIMIT_SECONDS)
 @pytest.mark.parametrize("spark", [spark for spark in SPARKS if spark != NEWEST])

@@ -14,7 +14,7 @@ from tests.yarn.program import KEYS, RECORDS
 
 from flintstream.engine.spark.session import UNIX_SOCKETS
 
-pytestmark = [pytest.mark.spark, pytest.mark.deep, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.spark, pytest.mark.nightly, pytest.mark.timeout(3600)]
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = str(Path(__file__).with_name("program.py"))

@@ -119,7 +119,7 @@ def test_records_are_in_files_once_whatever_is_killed_without_spark():
 
 
 @pytest.mark.kills
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_records_are_in_files_once_although_several_drivers_are_killed_without_spark():
     plan = Round(5, "local", "hashmap", False, (("driver", 0.2), ("driver", 0.4)), (2, 1, 2))
     assert run_round(plan, kind=FilesCourse) == {"driver": 2}
@@ -127,7 +127,7 @@ def test_records_are_in_files_once_although_several_drivers_are_killed_without_s
 
 @pytest.mark.kills
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_records_are_in_files_once_whatever_is_killed():
     plan = Round(4, "local", "rocksdb", True, (("worker", 0.3), ("tree", 0.5)), (2, 1, 2))

@@ -142,7 +142,7 @@ class S3Course(FilesCourse):
 
 @pytest.mark.kills
 @pytest.mark.spark
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_records_are_there_once_whatever_is_killed(s3, monkeypatch):
     monkeypatch.setattr(S3Course, "bucket", s3)

@@ -12,7 +12,7 @@ def test_each_record_is_in_kafka_once_although_a_worker_is_killed(broker):
     assert run_kills(6_000, ["worker"], 1, print) == {"worker": 1}
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_each_record_is_in_kafka_once_whatever_is_killed(broker):
     said: list[str] = []
     killed = run_kills(40_000, ["worker", "tree", "broker", "driver"], 1, said.append)
@@ -20,7 +20,7 @@ def test_each_record_is_in_kafka_once_whatever_is_killed(broker):
     assert said[-1].startswith("40000 distinct lines, 0 missing")
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.timeout(1500)
 def test_each_record_is_in_kafka_once_when_tasks_that_write_it_are_lost(broker):
     said: list[str] = []
@@ -30,7 +30,7 @@ def test_each_record_is_in_kafka_once_when_tasks_that_write_it_are_lost(broker):
     assert said[-1].startswith("10000 distinct lines, 0 missing")
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 @pytest.mark.timeout(6000)
 def test_each_record_is_in_kafka_once_when_whatever_writes_it_is_killed_again_and_again(broker):
     said: list[str] = []
