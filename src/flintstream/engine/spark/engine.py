@@ -63,6 +63,8 @@ class SparkEngine:
         self.directory: str | None = None
         self.lane: int | None = None
         self.slots: str | None = None
+        self.groups: tuple[str, ...] = ()
+        """The groups of Spark jobs that end with this job: of its epochs and, with a changelog, of its folds."""
         self.tasks_group = f"flintstream-tasks-{uuid.uuid4().hex}"
 
     def check(self, plan: JobPlan) -> None:
@@ -85,6 +87,7 @@ class SparkEngine:
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
         self.plan = plan
+        self.groups = (plan.job_id,) if plan.settings.changelog is None else (plan.job_id, f"{plan.job_id}-log")
         with self._errors():
             self.context = self._connected(plan.job_id, plan.job_name)
         here = one_machine(self.context.master)
@@ -214,14 +217,14 @@ class SparkEngine:
         """Cancel the running Spark job."""
         self.cancelled = True
         if self.context is not None:
-            self.context.cancelJobGroup(self.plan.job_id)
-            self.context.cancelJobGroup(f"{self.plan.job_id}-log")
+            for group in self.groups:
+                self.context.cancelJobGroup(group)
 
     def stop(self) -> None:
         """Remove temporary data of the job; the Spark context remains for later jobs."""
-        if self.context is not None and self.plan.settings.changelog is not None:
-            with contextlib.suppress(Exception):  # the context may have died
-                self.context.cancelJobGroup(f"{self.plan.job_id}-log")  # a fold that no job waits for
+        for group in self.groups[1:]:  # folds that no job waits for
+            with contextlib.suppress(Exception):  # the context may have died, or never started
+                self.context.cancelJobGroup(group)
         if self.shipment is not None:
             self.shipment.close()
         if self.place is not None:
