@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.executors import has_executors, prepared
+from flintstream.engine.spark.slots import variant
 from flintstream.errors import FlintstreamError
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
 
@@ -57,10 +58,8 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
         environment[PACKAGES] = archive.stem
     executable = PYTHON_EXECUTABLE.read(configuration) or context.pythonExec
     if environment or executable != context.pythonExec:
-        own = object.__new__(type(context))
-        own.__dict__.update(context.__dict__, environment={**context.environment, **environment})
-        own.pythonExec = _located(executable, [target for _, target in archives], context)
-        context = own
+        located = _located(executable, [target for _, target in archives], context)
+        context = variant(context, environment={**context.environment, **environment}, pythonExec=located)
     return prepared(context)
 
 

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.packing import package_archive, program_archive
+from flintstream.engine.spark.slots import variant
 from flintstream.errors import ExecutorError
 
 if TYPE_CHECKING:
@@ -85,9 +86,7 @@ def _with_paths(context: Any, paths: Iterable[str]) -> Any:
     joined = os.pathsep.join([*paths, *([given] if given else ())])
     if joined == (given or ""):
         return context
-    own = object.__new__(type(context))
-    own.__dict__.update(context.__dict__, environment={**context.environment, "PYTHONPATH": joined})
-    return own
+    return variant(context, environment={**context.environment, "PYTHONPATH": joined})
 
 
 def _lacking(context: Any) -> list[str]:

@@ -61,6 +61,14 @@ def with_own_workers(context: Any) -> Any:
     Spark keeps a pool of Python workers per environment. In our pool, connections carry no state from one task to the
     next, so tasks may run in any process. Other jobs keep broadcast variables in theirs.
     """
-    own = object.__new__(type(context))
-    own.__dict__.update(context.__dict__, environment={**context.environment, WORKERS: "1"})
+    return variant(context, environment={**context.environment, WORKERS: "1"})
+
+
+def variant(original: Any, **changes: Any) -> Any:
+    """Return a Spark context or RDD that shares everything with another one but some attributes.
+
+    Both refuse to be copied by the module ``copy``.
+    """
+    own = object.__new__(type(original))
+    own.__dict__.update(original.__dict__, **changes)
     return own

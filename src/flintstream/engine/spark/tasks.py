@@ -12,6 +12,7 @@ from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.executors import prepared
 from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.session import spark_context
+from flintstream.engine.spark.slots import variant
 from flintstream.engine.spark.types import mapped
 from flintstream.engine.spark.worker import own_partition
 from flintstream.errors import CheckpointError, ExecutorError
@@ -81,9 +82,7 @@ def write_dealt(
     write: Callable[[int, Iterable[tuple[int, Any]]], Iterator[Any]],
 ) -> list[Any]:
     """Convert rows to (partition number, item) pairs, exchange them by partition, and write each partition."""
-    known = data.rdd  # which refuses to be copied by the module copy
-    rows = object.__new__(type(known))
-    rows.__dict__.update(known.__dict__, ctx=_prepared(data.sparkSession))
+    rows = variant(data.rdd, ctx=_prepared(data.sparkSession))
     dealt = rows.flatMap(to_pairs).partitionBy(parallelism, own_partition)
     return _collected(dealt.mapPartitionsWithIndex(write))
 
