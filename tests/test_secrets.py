@@ -1,23 +1,40 @@
-"""Passwords appear neither in errors nor in logs, in the text of objects, or on a command line."""
+"""Passwords appear neither in errors, logs and checkpoints nor in the text of objects, on command lines, or in what
+other programs are told.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 import logging
+import re
 import subprocess
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import wait_for
 
+from flintstream.checkpoint.codec import decode_one, encode_one
+from flintstream.checkpoint.metadata import from_bytes
 from flintstream.common import Configuration, SimpleStringSchema, Types, WatermarkStrategy
+from flintstream.connectors.kafka import client, offsets, transactions, writing
+from flintstream.connectors.kafka.dynamic import DynamicSplit
+from flintstream.connectors.kafka.reader import KafkaSplit
+from flintstream.coordinator import control
 from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.datastream.connectors import DeliveryGuarantee
+from flintstream.datastream.connectors.dynamic_kafka import DynamicKafkaSource, SingleClusterTopicMetadataService
 from flintstream.datastream.connectors.elasticsearch import Elasticsearch7SinkBuilder, ElasticsearchEmitter
-from flintstream.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcSink
+from flintstream.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from flintstream.datastream.connectors.kafka import KafkaRecordSerializationSchema, KafkaSink, KafkaSource
 from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
 from flintstream.engine.spark.session import warn_of_unused
+from flintstream.errors import PlanError
+from flintstream.storage.location import Location
 
 MARK = "m4rk3d-s3cr3t"
 NOWHERE = "127.0.0.1:1"
@@ -29,8 +46,24 @@ LOGIN = {
 }
 
 
-def environment():
-    settings = {"flintstream.engine": "inline", "restart-strategy.type": "none", "sasl.password": MARK}
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """Ask a Kafka broker only once: nothing listens on the port."""
+    for module in (offsets, writing, transactions):
+        once = {"REQUEST_SECONDS": 0.2, "TIMEOUT_SECONDS": 0.2, "patiently": partial(client.patiently, seconds=0.1)}
+        for name in once.keys() & vars(module).keys():
+            monkeypatch.setattr(module, name, once[name])
+
+
+def environment(tmp_path):
+    settings = {
+        "flintstream.engine": "inline",
+        "restart-strategy.type": "none",
+        "sasl.password": MARK,
+        "execution.checkpointing.interval": "10 ms",
+        "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+    }
     return StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings)), settings
 
 
@@ -50,53 +83,166 @@ def from_rabbitmq(env):
     env.add_source(RMQSource(rabbit(), "queue", False, SimpleStringSchema())).print()
 
 
-def to_elasticsearch(env):
-    builder = Elasticsearch7SinkBuilder().set_hosts(f"http://me:{MARK}@{NOWHERE}")
+def to_elasticsearch(env, host=f"http://me:{MARK}@{NOWHERE}", password=None):
+    builder = Elasticsearch7SinkBuilder().set_hosts(host)
     builder.set_emitter(ElasticsearchEmitter.static_index("words"))
+    if password is not None:
+        builder.set_connection_username("me").set_connection_password(password)
     rows = words(env).map(lambda word: {"word": word}, Types.MAP(Types.STRING(), Types.STRING()))
     rows.sink_to(builder.build())
 
 
-def to_postgresql(env):
-    builder = JdbcConnectionOptions.JdbcConnectionOptionsBuilder()
-    options = builder.with_url(f"jdbc:postgresql://{NOWHERE}/db?password={MARK}").with_user_name("me").build()
+def to_elasticsearch_with_a_password(env):
+    to_elasticsearch(env, f"http://{NOWHERE}", MARK)
+
+
+def to_database(env, url, password=None):
+    builder = JdbcConnectionOptions.JdbcConnectionOptionsBuilder().with_url(url)
+    if password is not None:
+        builder.with_user_name("me").with_password(password)
+    options = builder.build()
     assert MARK not in repr(options)
     rows = words(env).map(lambda word: (word,), Types.TUPLE([Types.STRING()]))
-    rows.add_sink(JdbcSink.sink("insert into words values (?)", Types.TUPLE([Types.STRING()]), options))
+    once = JdbcExecutionOptions.builder().with_max_retries(0).build()
+    rows.add_sink(JdbcSink.sink("insert into words values (?)", Types.TUPLE([Types.STRING()]), options, once))
 
 
-def to_kafka(env):
+def to_postgresql(env):
+    to_database(env, f"jdbc:postgresql://{NOWHERE}/db?user=me&password={MARK}")
+
+
+def to_postgresql_with_a_password(env):
+    to_database(env, f"jdbc:postgresql://{NOWHERE}/db", MARK)
+
+
+def to_mysql(env):
+    to_database(env, f"jdbc:mysql://me:{MARK}@{NOWHERE}/db")
+
+
+def to_another_database(env):
+    to_database(env, f"postgresql+psycopg://me:{MARK}@{NOWHERE}/db")
+
+
+def to_kafka(env, guarantee=DeliveryGuarantee.AT_LEAST_ONCE):
     topic = KafkaRecordSerializationSchema.builder().set_topic("words")
     schema = topic.set_value_serialization_schema(SimpleStringSchema()).build()
     builder = KafkaSink.builder().set_bootstrap_servers(NOWHERE).set_record_serializer(schema)
-    for key, value in {**LOGIN, "delivery.timeout.ms": "2000", "request.timeout.ms": "1000", "linger.ms": "0"}.items():
+    builder.set_delivery_guarantee(guarantee).set_transactional_id_prefix("words")
+    for key, value in {**LOGIN, "delivery.timeout.ms": "200", "request.timeout.ms": "100", "linger.ms": "0"}.items():
         builder.set_property(key, value)
     words(env).sink_to(builder.build())
 
 
 def from_kafka(env):
     builder = KafkaSource.builder().set_bootstrap_servers(NOWHERE).set_topics("words").set_properties(LOGIN)
-    builder.set_property("default.api.timeout.ms", "2000").set_property("request.timeout.ms", "1000")
     source = builder.set_value_only_deserializer(SimpleStringSchema()).build()
     env.from_source(source, WatermarkStrategy.no_watermarks(), "words").print()
 
 
-@pytest.mark.parametrize(
-    "build",
-    [to_rabbitmq, from_rabbitmq, to_elasticsearch, to_postgresql, to_kafka, from_kafka],
-    ids=lambda f: f.__name__,
-)
-def test_a_connector_that_finds_no_server_does_not_show_the_password(build, caplog, capfd):
+def from_several_clusters(env):
+    service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": NOWHERE, **LOGIN})
+    builder = DynamicKafkaSource.builder().set_kafka_metadata_service(service).set_stream_ids({"words"})
+    source = builder.set_value_only_deserializer(SimpleStringSchema()).build()
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "words").print()
+
+
+CONNECTORS = [
+    to_rabbitmq,
+    from_rabbitmq,
+    to_elasticsearch,
+    to_elasticsearch_with_a_password,
+    to_postgresql,
+    to_postgresql_with_a_password,
+    to_mysql,
+    to_another_database,
+    to_kafka,
+    from_kafka,
+    from_several_clusters,
+]
+
+
+@pytest.mark.parametrize("build", CONNECTORS, ids=lambda f: f.__name__)
+def test_a_connector_that_finds_no_server_does_not_show_the_password(build, caplog, capfd, tmp_path):
     caplog.set_level(logging.DEBUG)
-    env, _ = environment()
+    env, _ = environment(tmp_path)
     build(env)
     assert MARK not in env.get_execution_plan()
+    job = env.execute_async("job")
     with pytest.raises(Exception) as raised:
-        env.execute("job")
+        job.get_job_execution_result().result()
     out, err = capfd.readouterr()
-    told = "".join(traceback.format_exception(raised.value))
+    told = "".join(traceback.format_exception(raised.value)) + "".join(map(repr, causes(raised.value)))
+    running = job._handle._job
+    answers = json.dumps([control.status_of(running), control.checkpoints_of(running), control.metrics_of(running)])
     assert "127.0.0.1" in told + caplog.text, "it says which server"
-    assert MARK not in told + caplog.text + out + err
+    assert MARK not in told + caplog.text + out + err + answers
+    assert not secrets_in(tmp_path)
+
+
+def test_output_for_kafka_that_waits_for_its_commit_in_a_checkpoint_has_no_password(tmp_path):
+    env, _ = environment(tmp_path)
+    to_kafka(env, DeliveryGuarantee.EXACTLY_ONCE)
+    job = env.execute_async("job")
+    (written,) = wait_for(lambda: list(tmp_path.rglob("_metadata"))[:1], job)
+    assert from_bytes(written.read_bytes(), "here").committables
+    assert not secrets_in(tmp_path)
+    job.cancel().result()
+
+
+def causes(error):
+    """Return an error and all that it came from, whether or not Python shows them."""
+    found: list[Any] = []
+    waiting = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is not None and all(each is not known for known in found):
+            found.append(each)
+            waiting += [each.__cause__, each.__context__]
+    return found
+
+
+def secrets_in(directory):
+    """Return the files that contain the secret, plain or in base 64 at any offset."""
+    texts = [MARK.encode()]
+    texts += [base64.b64encode(b"x" * shift + MARK.encode())[4 if shift else 0 : -4] for shift in range(3)]
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    return [path for path in files if any(text in path.read_bytes() for text in texts)]
+
+
+def test_the_search_for_secrets_in_files_finds_them(tmp_path):
+    for shift in range(3):
+        (tmp_path / f"{shift}").write_bytes(base64.b64encode(b"." * shift + MARK.encode() + b"..."))
+    (tmp_path / "plain").write_text(f"..{MARK}..")
+    (tmp_path / "none").write_text(MARK[:-1])
+    assert len(secrets_in(tmp_path)) == 4
+
+
+def test_a_checkpoint_of_a_dynamic_kafka_source_has_no_passwords_and_a_restored_one_asks_for_them():
+    service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": NOWHERE, **LOGIN})
+    builder = DynamicKafkaSource.builder().set_kafka_metadata_service(service).set_stream_ids({"words"})
+    source = builder.set_value_only_deserializer(SimpleStringSchema()).build()
+    enumerator: Any = source.create_enumerator(1)
+    enumerator._look()
+    properties = enumerator._clusters["east"].properties
+    split = DynamicSplit("east/words-0", "east", properties, KafkaSplit("words-0", "words", 0, 7))
+    data = encode_one((enumerator.snapshot(), [split]))
+    assert MARK.encode() not in data
+    state, (restored,) = decode_one(data, allow_pickle=False)
+    again: Any = source.create_enumerator(1)
+    again.restore(state)
+    assert again._clusters["east"].properties == properties
+    assert restored.properties["sasl.jaas.config"] == "***"
+    assert again._source.known("east", restored.properties) == properties
+    assert again._source.known("west", restored.properties) is None
+
+
+@pytest.mark.parametrize("uri", [f"ftp://me:{MARK}@host/in", f"simplecache::sftp://me:{MARK}@host/in"])
+def test_a_path_with_a_password_is_refused_because_paths_are_shown(uri):
+    with pytest.raises(PlanError, match=r"must not contain a password, got '\w.*://me:\*\*\*@host/in'") as refused:
+        Location.parse(uri)
+    assert MARK not in "".join(traceback.format_exception(refused.value))
+    for harmless in ("hdfs://name:8020/a@b", "abfs://container@account/x", "https://host:80/in?user=a@b", "/a://b:c@d"):
+        assert str(Location.parse(harmless)) == harmless.replace("://b", ":/b")
 
 
 WRONG: Any = [MARK]
@@ -134,7 +280,7 @@ def test_a_refused_setting_does_not_show_the_password(refused):
 
 
 def test_the_text_of_a_configuration_hides_secrets():
-    _, settings = environment()
+    settings = {"flintstream.engine": "inline", "sasl.password": MARK}
     given = Configuration.from_dict(
         {**settings, "spark.hadoop.fs.s3a.secret.key": MARK, "uri": f"amqp://me:{MARK}@host"}
     )
@@ -150,22 +296,54 @@ def test_the_warning_about_a_setting_that_is_not_used_hides_secrets(caplog):
     assert MARK not in caplog.text
 
 
+SETTINGS_OF_SPARK = {
+    "spark.some.password": MARK,
+    "spark.hadoop.fs.azure.account.key.acct": MARK,
+    "spark.hadoop.some.uri": f"ftp://me:{MARK}@host",
+    "spark.driver.extraJavaOptions": f"-Dsome.trustStorePassword={MARK}",
+}
+
+
 @pytest.mark.spark
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc for the command lines")
-def test_settings_of_spark_are_on_no_command_line():
+def test_settings_of_spark_are_on_no_command_line_in_no_log_of_events_and_not_in_its_web_interface(tmp_path):
     program = (
-        "import sys\n"
+        "import json, sys, urllib.request\n"
         "from pathlib import Path\n"
+        "from flintstream.datastream import StreamExecutionEnvironment\n"
         "from flintstream.engine.spark.session import spark_context\n"
-        "context = spark_context({'spark.master': 'local[1]', 'spark.some.password': sys.stdin.readline().strip()})\n"
-        "print(context.getConf().get('spark.some.password'))\n"
-        "jvm = context._gateway.proc.pid\n"
-        "print(Path(f'/proc/{jvm}/cmdline').read_text())\n"
+        "given = json.loads(sys.stdin.readline())\n"
+        "context = spark_context(given)\n"
+        "env = StreamExecutionEnvironment.get_execution_environment()\n"
+        "print(*env.from_collection([1]).map(lambda x: x).execute_and_collect())\n"
+        "conf = dict(context.getConf().getAll())\n"
+        "print(all(value in conf[key] for key, value in given.items() if key != 'spark.master'))\n"
+        "print(context._jvm.System.getProperty('some.trustStorePassword') == given['spark.some.password'])\n"
+        "print(*(file.read_text() for file in Path('/proc').glob('[0-9]*/cmdline') if file.exists()))\n"
+        "for page in ('environment/', f'api/v1/applications/{context.applicationId}/environment'):\n"
+        "    print(urllib.request.urlopen(f'{context.uiWebUrl}/{page}').read().decode())\n"
+        "context.stop()\n"
     )
+    events = tmp_path / "events"
+    events.mkdir()
+    given = {
+        **SETTINGS_OF_SPARK,
+        "spark.master": "local[1]",
+        "spark.ui.enabled": "true",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": f"file://{events}",
+        "spark.eventLog.compress": "false",
+    }
     done = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-c", program], input=MARK, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], input=json.dumps(given) + "\n", capture_output=True, text=True, check=True
     )
-    value, _, command = done.stdout.partition("\n")
-    assert value == MARK
-    assert "SparkSubmit" in command
-    assert MARK not in command
+    result, settings, option, rest = done.stdout.split("\n", 3)
+    assert (result, settings, option) == ("1", "True", "True")
+    assert "SparkSubmit" in rest
+    assert "spark.hadoop.fs.azure.account.key.acct" in rest
+    assert "spark.hadoop.fs.azure.account.key.acct" in "".join(
+        path.read_text() for path in events.rglob("*") if path.is_file()
+    )
+    shown = done.stdout + done.stderr
+    assert [shown[max(0, at.start() - 200) : at.end()] for at in re.finditer(MARK, shown)] == []
+    assert not secrets_in(events)

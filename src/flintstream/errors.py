@@ -25,6 +25,7 @@ __all__ = [
     "JobCancelledError",
     "JobFailedError",
     "MissingDependencyError",
+    "PickleRefusedError",
     "PlanError",
     "StateMigrationError",
     "UnpicklableError",
@@ -191,6 +192,34 @@ class CorruptCheckpointError(CheckpointError):
 
 class CorruptDataError(CheckpointError, ValueError):
     """Bytes that the state codec did not write, or that need a class which cannot be imported."""
+
+
+class PickleRefusedError(CheckpointError):
+    """State needs pickle, which the option ``flintstream.security.pickle`` refuses.
+
+    >>> raise PickleRefusedError("a value of type shop.Cart", "state 'cart'", "the operator 'count'")
+    Traceback (most recent call last):
+    flintstream.errors.PickleRefusedError: state 'cart' of the operator 'count' holds a value of type shop.Cart, which
+    needs pickle, but 'flintstream.security.pickle' is 'refuse': use plain data, such as tuples, dicts and rows, or set
+    it to 'allow' if you trust everyone who can write the state
+    """
+
+    def __init__(self, what: str, state: str = "the state", operator: str = "") -> None:
+        """Describe the value, the state that holds it, and the operator of the state."""
+        super().__init__(what, state, operator)
+        self.what, self.state, self.operator = what, state, operator
+
+    def within(self, state: str, operator: str = "") -> PickleRefusedError:
+        """Return the error with the names of state and operator."""
+        return PickleRefusedError(self.what, state, operator)
+
+    def __str__(self) -> str:
+        operator = f" of {self.operator}" if self.operator else ""
+        return (
+            f"{self.state}{operator} holds {self.what}, which needs pickle, but 'flintstream.security.pickle' is "
+            "'refuse': use plain data, such as tuples, dicts and rows, or set it to 'allow' if you trust everyone who "
+            "can write the state"
+        )
 
 
 class CommitError(FlintstreamError):

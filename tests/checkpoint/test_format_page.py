@@ -11,6 +11,7 @@ import pytest
 from flintstream.checkpoint import codec, state_file, values
 from flintstream.checkpoint.metadata import KEYS_IN_FILE, Metadata, NativeFile, OperatorInfo, StatePiece
 from flintstream.checkpoint.registry import BY_TYPE
+from flintstream.savepoint import records
 
 PAGE = (Path(__file__).parents[2] / "docs" / "state-format.md").read_text(encoding="utf-8")
 
@@ -20,6 +21,7 @@ def test_every_tag_of_a_type_that_is_always_there_is_described():
     described = {
         tag for line in table.splitlines() for tag in re.findall(r"`(\w+)`", line.split("|")[1:2][0] if line else "")
     }
+    assert records.MODULES
     always = {e.tag for kind, e in BY_TYPE.items() if not kind.__module__.startswith(("tests.", "flintstream.runtime"))}
     assert described == always
 

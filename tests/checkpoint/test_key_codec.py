@@ -63,6 +63,8 @@ NOON = dt.datetime(2024, 7, 1, 12)
     ("left", "right"),
     [
         (P(1, 2), (1, 2)), (Point(1, "x"), P(1.0, "x")), (np.int64(5), 5), (np.float64(0.5), 0.5), (np.str_("s"), "s"),
+        (Fraction(1), 1), (Fraction(1, 4), 0.25), (Fraction(-1, 10), Decimal("-0.1")), (Fraction(10**400), 10**400),
+        (np.float32(0.5), 0.5), (np.float32(0.1), float(np.float32(0.1))), (np.bool_(True), 1), (np.complex64(2), 2),
         (Level.LOW, 1), (1 + 0j, 1), (float("nan"), float("nan")), (np.int32(1), True),
         (NOON.replace(tzinfo=dt.timezone.utc), NOON.replace(hour=14, tzinfo=ZoneInfo("Europe/Berlin"))),
         (NOON, NOON.replace(fold=1)),
@@ -79,7 +81,7 @@ def test_one_key_in_two_spellings(left, right):
     [
         (TimeWindow(0, 5), (0, 5)), (CountWindow(1), 1), (Row(1), (1,)), (Row(1), Row(a=1)), ("1", 1), (b"a", "a"),
         (Row(1), Row.of_kind(RowKind.DELETE, 1)), (NOON, NOON.replace(tzinfo=dt.timezone.utc)), (NOON, NOON.date()),
-        (0.1, Decimal("0.1")),
+        (0.1, Decimal("0.1")), (Fraction(1, 10), 0.1), (np.float32(0.1), 0.1), (np.bool_(False), None),
         (Colour.RED, Colour.BLUE), (Fraction(1, 3), Fraction(2, 3)), ((1, (2,)), ((1, 2),)), (1j, 1), ((), None),
         ("", None), (dt.timedelta(1), 86400), (frozenset(), ()),
     ],

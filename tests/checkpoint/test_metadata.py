@@ -19,6 +19,13 @@ def test_the_file_calls_the_purpose_kind():
     assert from_bytes(data, "here") == metadata
 
 
+@pytest.mark.parametrize("job_id", ["", ".", "..", "../other", "a/b", "/etc", "x" * 65, "a\0", 7])
+def test_the_id_of_a_job_is_the_name_of_a_directory(job_id):
+    data = to_bytes(Metadata("checkpoint", 7, job_id, "job", 0, "1.0", ()))
+    with pytest.raises(CorruptCheckpointError, match="it cannot be read as metadata"):
+        from_bytes(data, "here")
+
+
 @pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../b", "a\0b"])
 @pytest.mark.parametrize("native", [False, True])
 def test_paths_that_lead_out_of_the_checkpoint_are_refused(path, native):

@@ -268,15 +268,16 @@ def test_callers_that_say_nothing_hold_nobody_up(start):
 @pytest.mark.parametrize("request_", ["unknown", "savepoint"])
 def test_a_request_that_makes_no_sense_is_refused(start, request_):
     start("busy")
-    with pytest.raises(FlintstreamError, match=r"there is no request 'unknown'|unexpected keyword argument 'foo'"):
+    with pytest.raises(FlintstreamError, match=r"there is no request 'unknown'|has no argument 'foo'"):
         control.ask(registry.find("busy"), request_, foo=1)
 
 
 def entry_of(tmp_path, **changes):
     """Register a job that does not exist."""
-    (tmp_path / "gone").mkdir()
-    (tmp_path / "gone" / "socket").touch()
-    entry = registry.Entry("f" * 32, "lost", os.getpid(), registry.host(), 0, str(tmp_path / "gone" / "socket"), "00")
+    address = tmp_path / f"{registry.SOCKET_DIRECTORY}gone" / registry.SOCKET
+    address.parent.mkdir()
+    address.touch()
+    entry = registry.Entry("f" * 32, "lost", os.getpid(), registry.host(), 0, str(address), "00")
     entry = replace(entry, **changes)
     registry.add(entry)
     return entry
@@ -289,6 +290,17 @@ def test_what_a_killed_process_left_behind_is_removed(tmp_path, jobs_directory):
     assert flintstream("list") == "No running jobs.\n"
     assert not list(jobs_directory.iterdir())
     assert not Path(entry.address).parent.exists()
+
+
+@pytest.mark.parametrize("opened", ["directory", "entry"])
+def test_entries_that_other_users_could_have_written_are_ignored(opened, tmp_path, jobs_directory):
+    victim = tmp_path / "victim"
+    victim.touch()
+    entry_of(tmp_path, pid=2**22 + 1, address=str(victim))
+    (entry,) = jobs_directory.glob("*.json")
+    (jobs_directory if opened == "directory" else entry).chmod(0o777)
+    assert registry.entries() == []
+    assert victim.exists()
 
 
 def test_another_process_that_got_the_number_is_not_taken_for_the_job(tmp_path, jobs_directory):

@@ -61,11 +61,14 @@ class Cluster:
             "execution.checkpointing.dir": self.checkpoints.as_uri(),
         }
         self.processes = []
+        self.wrapper = []
+        """The command that runs the program."""
 
     def run(self, *options, limit=-1, arguments=()):
         """Start the program; without a limit it never ends."""
         settings = [f"-D{key}={value}" for key, value in self.settings.items()]
-        command = [sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]", "-p", "2", *settings]
+        command = [*self.wrapper, sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]", "-p", "2"]
+        command += settings
         command += [*options, str(self.script), str(limit), str(self.output), *arguments]
         process = subprocess.Popen(command, env=self.environment, stderr=subprocess.PIPE, text=True)  # noqa: S603
         self.processes.append(process)
@@ -188,6 +191,35 @@ def test_ctrl_c_cancels_the_job(cluster, arguments):
     left = [path for path in cluster.checkpoints.rglob("*") if path.is_file()]
     assert left == []
     assert not list((cluster.directory / "jobs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("number", "arguments"), [(signal.SIGTERM, ()), (signal.SIGHUP, ()), (signal.SIGTERM, ["async"])]
+)
+def test_a_job_ends_with_a_signal_and_is_resumed_exactly_once(cluster, number, arguments):
+    first = cluster.run("--resume", arguments=arguments)
+    cluster.wait_for_lines(40, first)
+    first.send_signal(number)
+    code, _ = end_of(first)
+    assert code == 128 + number
+    assert not list((cluster.directory / "jobs").iterdir())
+    assert [path for path in cluster.checkpoints.rglob("*") if path.name == METADATA]
+    before = cluster.lines()
+    limit = len(before) + 60
+
+    second = cluster.run("--resume", limit=limit)
+    assert end_of(second) == (0, "")
+    assert cluster.lines() == uninterrupted(limit)
+
+
+def test_a_job_outlives_its_terminal_under_nohup(cluster):
+    cluster.wrapper = ["nohup"]
+    first = cluster.run()
+    cluster.wait_for_lines(20, first)
+    first.send_signal(signal.SIGHUP)
+    cluster.wait_for_lines(len(cluster.lines()) + 20, first)
+    first.send_signal(signal.SIGTERM)
+    assert end_of(first)[0] == 128 + signal.SIGTERM
 
 
 def test_a_job_that_is_cancelled_says_so(cluster):

@@ -106,6 +106,19 @@ def test_what_does_not_exist_is_answered_with_what_does(options, message, path):
     assert "Traceback" not in result.stderr
 
 
+def test_control_characters_of_a_savepoint_do_not_reach_the_terminal(tmp_path):
+    odd = "\x1b[2J\x9b1m\u202e\ud800"
+    state = ValueStateDescriptor(odd, Types.STRING())
+    path = SavepointWriter.new(max_parallelism=8).with_state("visits", state, [("ann", odd)]).write(str(tmp_path / "s"))
+    for command in (["list"], ["show"], ["show", "--state", "none"]):
+        for form in ("table", "json"):
+            output = run(*command, path, "--format", form).output
+            assert r"\x1b[2J" in output or r"\u001b[2J" in output
+            assert output.replace("\n", "").isprintable()
+    (line,) = run("show", path, "--format", "json").output.splitlines()
+    assert json.loads(line)["value"] == odd
+
+
 def test_no_savepoint_is_an_error(tmp_path):
     result = run("list", str(tmp_path))
     assert (result.exit_code, "no checkpoint or savepoint at" in result.stderr) == (1, True)

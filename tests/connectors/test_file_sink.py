@@ -531,6 +531,10 @@ def test_wrong_settings_are_refused_when_the_sink_is_built(tmp_path):
         RollingPolicy.default_rolling_policy(part_size=0)
     with pytest.raises(PlanError, match="prefix of part files"):
         OutputFileConfig.builder().with_part_prefix("a/b").build()
+    with pytest.raises(PlanError, match="must be valid text"):
+        OutputFileConfig.builder().with_part_suffix("\ud800").build()
+    with pytest.raises(PlanError, match="at most 128 bytes together, got 200"):
+        OutputFileConfig.builder().with_part_prefix("a" * 100).with_part_suffix("b" * 100).build()
     with pytest.raises(TypeError, match="needs an Encoder"):
         FileSink.for_row_format(str(tmp_path), "utf-8")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="needs a RollingPolicy"):

@@ -53,6 +53,8 @@ class VirtualClock:
     def now_ms(self):
         return int(self.now)
 
+    wall_ms = now_ms
+
     def sleep(self, seconds):
         self.now += seconds * 1000
 

@@ -17,13 +17,14 @@ class PacedSplit(SourceSplit):
 class PacedSource(Source):
     """Emit the numbers from 0, one after each pause; without a limit, never end.
 
-    If ``hold`` is given, the second half waits until this file exists.
+    If ``hold`` is given, the second half waits until this file exists. There are no pauses once ``hurry`` exists.
     """
 
-    def __init__(self, limit: int | None, pause: float, hold: Path | None = None) -> None:
+    def __init__(self, limit: int | None, pause: float, hold: Path | None = None, hurry: Path | None = None) -> None:
         self.limit = limit
         self.pause = pause
         self.hold = hold
+        self.hurry = hurry
         if limit is None:
             self.boundedness = Boundedness.CONTINUOUS_UNBOUNDED
 
@@ -31,20 +32,22 @@ class PacedSource(Source):
         return StaticEnumerator([PacedSplit("paced")])
 
     def create_reader(self) -> SourceReader:
-        return PacedReader(self.limit, self.pause, self.hold)
+        return PacedReader(self.limit, self.pause, self.hold, self.hurry)
 
 
 class PacedReader(SourceReader):
-    def __init__(self, limit: int | None, pause: float, hold: Path | None) -> None:
+    def __init__(self, limit: int | None, pause: float, hold: Path | None, hurry: Path | None) -> None:
         self.limit = limit
         self.pause = pause
         self.hold = hold
+        self.hurry = hurry
 
     def read(self, split, fetch):
         while self.limit is None or split.position < self.limit:
             if self.hold is not None and 2 * split.position >= (self.limit or 0) and not self.hold.exists():
                 return False
-            time.sleep(self.pause)
+            if self.hurry is None or not self.hurry.exists():
+                time.sleep(self.pause)
             split.position += 1
             yield [split.position - 1]
         return True

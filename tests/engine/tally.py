@@ -93,11 +93,11 @@ def ordered(rows):
     return sorted(rows, key=repr)
 
 
-def tally(env, limit=40, pause=0.01, *, fail_at=None, marker=None, sink=None, hold=None):
+def tally(env, limit=40, pause=0.01, *, fail_at=None, marker=None, sink=None, hold=None, hurry=None):
     """Add the program to an environment and return its sink."""
     sink = sink or CollectSink()
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(1)).with_timestamp_assigner(Millis())
-    numbers = env.from_source(PacedSource(limit, pause, hold), WatermarkStrategy.no_watermarks(), "paced").uid(
+    numbers = env.from_source(PacedSource(limit, pause, hold, hurry), WatermarkStrategy.no_watermarks(), "paced").uid(
         "numbers"
     )
     numbers = numbers.assign_timestamps_and_watermarks(strategy).uid("watermarks")

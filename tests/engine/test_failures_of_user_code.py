@@ -586,7 +586,7 @@ def failure(env, bomb, name):
         assert where in str(failed.__cause__), problem
 
 
-@pytest.mark.parametrize("mode", ["STREAMING", "BATCH"])
+@pytest.mark.parametrize("mode", ["STREAMING", pytest.param("BATCH", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("error", KINDS, ids=lambda error: type(error).__name__)
 def test_whatever_user_code_raises_is_a_failure_of_the_job(make_inline_env, tmp_path, mode, error):
     for number, (name, (build, _)) in enumerate(PLACES.items()):

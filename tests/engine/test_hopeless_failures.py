@@ -8,6 +8,7 @@ from flintstream.errors import ExecutorError, MissingDependencyError
 
 SETTINGS = {
     "execution.checkpointing.interval": "1 h",
+    "restart-strategy.type": "exponential-delay",
     "restart-strategy.exponential-delay.initial-backoff": "1 ms",
     "restart-strategy.exponential-delay.max-backoff": "2 ms",
 }

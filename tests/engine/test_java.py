@@ -42,24 +42,3 @@ def test_without_java_both_ways_to_get_one_are_named(no_java):
         jvm.find_java()
     assert "Install a JDK" in str(error.value)
     assert "pip install 'flintstream[java]'" in str(error.value)
-
-
-def test_the_class_archive_belongs_to_one_java_and_is_used_once_complete(monkeypatch, tmp_path):
-    java = tmp_path / "java"
-    java.touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (writing,) = [option for option in jvm._class_archive(str(java)) if "ArchiveClassesAtExit" in option]
-    written = tmp_path / writing.partition("=")[2]
-    written.touch()
-    assert any("ArchiveClassesAtExit" in option for option in jvm._class_archive(str(java)))  # may still be written to
-    monkeypatch.setattr(jvm, "ARCHIVE_SETTLED_SECONDS", -1)
-    (reading,) = [option for option in jvm._class_archive(str(java)) if "SharedArchiveFile" in option]
-    assert (tmp_path / reading.partition("=")[2]).exists()
-
-
-def test_without_a_writable_cache_there_is_no_class_archive(monkeypatch, tmp_path):
-    java = tmp_path / "java"
-    java.touch()
-    (tmp_path / "cache").touch()  # a file where the directory should be
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert jvm._class_archive(str(java)) == ["-Xshare:auto"]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
+import shutil
 import stat
+import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 
 import pytest
 
 from flintstream.compat import pyflink
 from flintstream.datastream import MapFunction, StreamExecutionEnvironment
+from flintstream.engine.spark import dependencies, packing
 from flintstream.errors import FlintstreamError
 
 
@@ -111,6 +116,23 @@ def test_workers_run_the_interpreter_that_was_set(make_spark_env, tmp_path):
     assert results(env.from_collection([1]).map(lambda _: os.environ.get("FLINTSTREAM_TEST_MARK", ""))) == ["set"]
     plain = make_spark_env().from_collection([1]).map(lambda _: os.environ.get("FLINTSTREAM_TEST_MARK", ""))
     assert results(plain) == [""]
+
+
+def test_packages_are_not_taken_from_a_directory_that_another_user_prepared(tmp_path, monkeypatch):
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(packing, "_directories", [])
+    prepared = tmp_path / f"flintstream-packages-{os.getuid()}-{os.getpid()}"  # the name in earlier releases
+    digest = hashlib.sha256(b"").hexdigest()[:12]
+    prepared.mkdir()
+    (prepared / f"packages-{digest}.zip").write_text("hostile")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess((), 0))
+    archive = dependencies._installed(str(requirements), "")
+    assert archive.read_bytes() != b"hostile"
+    assert stat.S_IMODE(archive.parent.stat().st_mode) == 0o700
+    assert archive.parent != prepared
+    shutil.rmtree(packing._directories[0])
 
 
 def test_archives_that_cannot_be_unpacked_are_refused(tmp_path):

@@ -206,6 +206,25 @@ def test_keyed_operators_without_state_may_be_taken_out(make_inline_env, tmp_pat
         env.execute("numbers")
 
 
+def test_an_operator_that_is_not_keyed_any_more_is_an_error_unless_its_state_may_be_lost(make_inline_env, tmp_path):
+    env = make_inline_env(1, settings(tmp_path))
+    tally(env, None)
+    client = env.execute_async("tally")
+    wait_for_numbers(client, numRecordsOut=11)
+    path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+
+    def restored(**more):
+        env = make_inline_env(1, settings(tmp_path) | {"execution.state-recovery.path": path, **more})
+        numbers = env.from_source(PacedSource(100, 0), WatermarkStrategy.no_watermarks(), "paced").uid("numbers")
+        same = numbers.map(lambda n: n).uid("watermarks")
+        same.map(lambda n: n).name("total").uid("tally").sink_to(CollectSink()).uid("sink")
+        env.execute("tally")
+
+    with pytest.raises(CheckpointError, match=r"by key of operator 'total' \(uid tally\), which is not keyed"):
+        restored()
+    restored(**{"execution.state-recovery.ignore-unclaimed-state": "true"})
+
+
 def test_another_maximum_parallelism_is_an_error(make_env, tmp_path):
     env = make_env(1, settings(tmp_path)).set_max_parallelism(16)
     tally(env, None, 0.01)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,7 +17,13 @@ from pathlib import Path
 import pytest
 
 from flintstream.engine.spark import sockets
-from flintstream.engine.spark.session import SOCKET_DIRECTORY, UNIX_SOCKETS, resolved, with_private_sockets
+from flintstream.engine.spark.session import (
+    SOCKET_DIRECTORY,
+    UNIX_SOCKETS,
+    resolved,
+    with_private_files,
+    with_private_sockets,
+)
 from flintstream.engine.spark.sockets import LONGEST, PREFIX, private_directory, sweep
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +110,18 @@ def test_on_a_cluster_spark_uses_tcp_and_its_secret_unless_it_is_told_otherwise(
     assert told.items() <= with_private_sockets(resolved({"spark.master": "yarn"}, told)).items()
 
 
+def test_local_files_of_spark_are_private_unless_it_is_told_otherwise_or_has_executors(short, monkeypatch):
+    monkeypatch.delenv("SPARK_LOCAL_DIRS", raising=False)
+    conf = with_private_files(resolved({"spark.master": "local[1]"}, {}))
+    assert Path(conf["spark.local.dir"]).parent == short
+    assert sockets.is_private(conf["spark.local.dir"])
+    for told in ({"spark.master": "yarn"}, {"spark.master": "local[1]", "spark.local.dir": "/fast"}):
+        given = resolved(told, {})
+        assert with_private_files(given) == given
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", "/fast")
+    assert "spark.local.dir" not in with_private_files(resolved({"spark.master": "local[1]"}, {}))
+
+
 def test_what_a_killed_process_leaves_is_removed_by_the_next_one(short):
     code = (
         "import os, signal, sys; from flintstream.engine.spark.sockets import private_directory\n"
@@ -131,18 +150,63 @@ def test_a_directory_of_others_is_neither_used_nor_removed(short):
     assert open_to_all.is_dir()
 
 
+def test_a_place_where_others_can_replace_directories_is_left_out(short, monkeypatch):
+    shared = short / "shared"
+    (shared / "below").mkdir(parents=True)
+    shared.chmod(0o777)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short))
+    for place in (shared, shared / "below"):
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        assert made().parent == short
+    shared.chmod(0o1777)
+    assert made().parent == shared / "below"
+
+
 PROGRAM = """
 import os, sys
 from flintstream.datastream import StreamExecutionEnvironment
 os.umask(0o002)
-env = StreamExecutionEnvironment.get_execution_environment({"flintstream.master": "local[1]"}).set_parallelism(1)
+settings = {"flintstream.master": "local[1]", "spark.ui.enabled": "true", "spark.ui.port": "0"}
+env = StreamExecutionEnvironment.get_execution_environment(settings).set_parallelism(1)
 print(*env.from_collection([1]).map(lambda x: x).execute_and_collect(), flush=True)
 sys.stdin.readline()
 """
 
 
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+"""127.0.0.1, the same in IPv6, and ::1, as /proc/net has them."""
+
+
+def ports_of(pid):
+    """Return address and port of the TCP sockets on which a process and its descendants wait for connections."""
+    pids, inodes = {pid}, set()
+    for status in sorted(Path("/proc").glob("[0-9]*/stat"), key=lambda path: int(path.parent.name)):
+        with contextlib.suppress(OSError):
+            if int(status.read_text().rpartition(")")[2].split()[1]) in pids:
+                pids.add(int(status.parent.name))
+    for each in pids:
+        with contextlib.suppress(OSError):
+            for link in Path(f"/proc/{each}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    inodes.add(str(link.readlink()).removeprefix("socket:[").rstrip("]"))
+    rows = [row.split() for kind in ("tcp", "tcp6") for row in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]]
+    return [tuple(row[1].split(":")) for row in rows if row[3] == "0A" and row[9] in inodes]
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs /proc for the ports")
+def test_the_search_for_ports_finds_those_of_descendants():
+    code = "import socket; s = socket.create_server(('', 0)); print(s.getsockname()[1], flush=True); input()"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        assert ("00000000", f"{port:04X}") in ports_of(os.getpid())
+        server.communicate("\n")
+
+
 @pytest.mark.spark
-def test_no_socket_of_a_job_is_open_to_another_user_and_none_is_left(short, tmp_path):
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs /proc for the ports")
+def test_no_socket_or_file_of_a_job_is_open_to_another_user_and_no_socket_is_left(short, tmp_path):
     short.chmod(0o755)
     script = tmp_path / "program.py"
     script.write_text(PROGRAM)
@@ -155,10 +219,15 @@ def test_no_socket_of_a_job_is_open_to_another_user_and_none_is_left(short, tmp_
         found = [path for path in short.rglob("*") if path.is_socket()]
         modes = [stat.S_IMODE(path.parent.stat().st_mode) for path in found]
         told = connect_as_another_user_of_the_group(*found)
+        open_to_others = [path.name for path in short.iterdir() if stat.S_IMODE(path.stat().st_mode) & 0o077]
+        ports = ports_of(program.pid)
         program.communicate("end\n")
     assert program.returncode == 0
     assert found
     assert modes == [0o700] * len(found)
+    assert open_to_others == []
+    assert ports
+    assert {address for address, _ in ports} <= LOOPBACK
     assert told == ["PermissionError"] * len(found)
     assert wait_until(lambda: not any(path.is_socket() for path in short.rglob("*")))
 

@@ -94,10 +94,11 @@ from tests.engine.tally import tally
 sink = FileSink.for_row_format(sys.argv[1], Encoder.simple_string_encoder())
 sink = sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).build()
 env = StreamExecutionEnvironment.get_execution_environment().set_max_parallelism(12)
-tally(env, int(sys.argv[2]), 0.01, sink=sink)
+last_kill = Path("last-kill").absolute()
+tally(env, int(sys.argv[2]), 0.01, sink=sink, hurry=last_kill)
 env.execute("counting")
 Path("over").touch()
-while not Path("last-kill").exists():  # killed here, when its job is over, it must not run it again
+while not last_kill.exists():  # killed here, when its job is over, it must not run it again
     time.sleep(0.02)
 """
 
@@ -216,7 +217,7 @@ class Course:
             "execution.checkpointing.incremental": "true",
             "flintstream.epoch.idle-duration": "50",
             "restart-strategy.type": "fixed-delay",
-            "restart-strategy.fixed-delay.attempts": "20",
+            "restart-strategy.fixed-delay.attempts": str(20 * self.plan.size),
             "restart-strategy.fixed-delay.delay": "100 ms",
             "state.backend.type": self.plan.backend,
             "state.changelog.enabled": str(self.plan.changelog).lower(),
@@ -238,7 +239,7 @@ class Course:
 
     @property
     def _records(self) -> int:
-        return RECORDS * self.plan.size
+        return RECORDS * self.plan.size * (3 if self.plan.place == "standalone" else 1)
 
     @property
     def _master(self) -> str:
@@ -324,11 +325,15 @@ class Course:
             self.say(f"there is no {victim} at the moment")
             return
         hit = [process for process in chosen if kill(process, number)]
-        self.killed[victim] += bool(hit)
+        self._count(victim, happened=bool(hit))
         self.say(f"killed {victim}, {[process.pid for process in chosen]}; {len(self.files)} files are committed")
         if victim in {"driver", "tree"}:
             self.process.wait()
             self._start()
+
+    def _count(self, victim: str, *, happened: bool) -> None:
+        over = (self.directory / "over").exists()
+        self.killed[f"{victim} after the end" if over else victim] += happened
 
     def _nodes(self) -> list[subprocess.Popen[bytes]]:
         return [] if self.cluster is None else [node for node in self.cluster.workers if node is not None]
@@ -342,7 +347,7 @@ class Course:
             number = rng.randrange(len(self.cluster.workers))
             self.cluster.kill_worker(number)
             self.cluster.start_worker(number)
-        self.killed[victim] += 1
+        self._count(victim, happened=True)
         self.say(f"killed {victim} and started it again; {len(self.files)} files are committed")
 
     def _check(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.savepoint_api.programs import COUNTS, checkpoint
-from tests.savepoints.test_matrix import STATES, savepoint
+from tests.savepoints.test_matrix import BACKENDS, savepoint
 
 from flintstream.checkpoint.codec import Opaque
 from flintstream.checkpoint.json_text import to_json
@@ -43,7 +43,7 @@ def by_key(entries):
     return {entry.key: entry.value for entry in entries}
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", BACKENDS)
 @pytest.mark.parametrize("kind", WRITTEN)
 def test_what_any_backend_has_written_is_shown_as_it_is_now(kind, state, written):
     found = Savepoint.load(written(kind, state, 2))
@@ -59,7 +59,7 @@ def test_what_any_backend_has_written_is_shown_as_it_is_now(kind, state, written
     assert sorted(timer.key for timer in found.timers("waits")) == list(range(5))
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", BACKENDS)
 def test_entries_with_a_time_to_live_tell_their_last_access(state, written):
     found = Savepoint.load(written("savepoint", state, 2))
     for name in ("value with ttl", "list with ttl", "map with ttl"):

@@ -9,7 +9,7 @@ import pytest
 from tests.savepoint_api.programs import COUNT, PRICES, SEEN, checkpoint, remembered, rows
 from tests.savepoint_api.test_reader import Point
 from tests.savepoints.everything import build, collected, sinks
-from tests.savepoints.test_matrix import STATES, configuration, final, joined, resume, savepoint
+from tests.savepoints.test_matrix import BACKENDS, configuration, final, joined, resume, savepoint
 
 from flintstream.common import Time, Types
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
@@ -41,7 +41,7 @@ def test_what_is_not_changed_is_restored_as_it_was(parallelism, written, whole, 
     assert final(joined(before, resume(tmp_path, copy, "hashmap", parallelism))) == whole
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", BACKENDS)
 def test_a_job_starts_with_a_changed_value(state, written, whole, tmp_path):
     path, before = written(state, 2)
     edited = (
@@ -57,7 +57,7 @@ def test_a_job_starts_with_a_changed_value(state, written, whole, tmp_path):
     assert {name: after[name] for name in after if name != "rows"} == {n: whole[n] for n in whole if n != "rows"}
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", BACKENDS)
 def test_a_checkpoint_becomes_a_savepoint_that_needs_no_file_of_it(state, whole, tmp_path):
     path, before = checkpoint(tmp_path, state, 2)
     copy = SavepointWriter.from_existing(path, allow_pickle=True).write(str(tmp_path / "copy"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import pytest
 from tests.savepoints.everything import GATE, build, collected, sinks
@@ -36,9 +37,15 @@ def checkpoints(tmp_path_factory):
     return make
 
 
-@pytest.mark.parametrize("parallelism", [2, 3])
-@pytest.mark.parametrize("reader", STATES)
-@pytest.mark.parametrize("writer", STATES)
+def cases():
+    """All cases: the first four have each writer and each reader once, as have the next four, and so on."""
+    for shift, number, parallelism in itertools.product(range(4), range(4), (3, 2)):
+        marks = pytest.mark.deep if parallelism == 2 + shift % 2 else pytest.mark.slow if shift else ()
+        writer, reader = STATES[number], STATES[(number + shift + 1) % 4]
+        yield pytest.param(writer, reader, parallelism, marks=marks, id=f"{writer} {reader} {parallelism}")
+
+
+@pytest.mark.parametrize(("writer", "reader", "parallelism"), list(cases()))
 def test_a_checkpoint_is_gone_on_from_with_any_backend(
     writer, reader, parallelism, checkpoints, uninterrupted, tmp_path
 ):

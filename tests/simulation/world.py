@@ -139,6 +139,8 @@ class VirtualClock(Clock):
     def now_ms(self) -> int:
         return int(the_world().now)
 
+    wall_ms = now_ms
+
     def sleep(self, seconds: float) -> None:
         the_world().now += max(seconds * 1000, 1)
 
@@ -149,6 +151,8 @@ class _Time(ModuleType):
     @staticmethod
     def time_ns() -> int:
         return int(the_world().now) * 1_000_000
+
+    monotonic_ns = time_ns
 
     @staticmethod
     def time() -> float:

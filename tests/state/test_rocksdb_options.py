@@ -196,6 +196,23 @@ def test_a_directory_is_kept_while_its_process_replaces_the_database(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_directories_of_other_users_and_links_to_directories_are_left_alone(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a directory to another user")
+    foreign, target, link = tmp_path / "flintstream-rocksdb-1", tmp_path / "target", tmp_path / "flintstream-rocksdb-2"
+    for directory in (foreign, target):
+        directory.mkdir()
+        (directory / "lock").touch()
+    os.chown(foreign, 65534, 65534)
+    link.symlink_to(target)
+    trap = tmp_path / "flintstream-rocksdb-3"
+    trap.mkdir()
+    (tmp_path / "mine").touch()
+    (trap / "lock").symlink_to(tmp_path / "mine")
+    remove_abandoned(tmp_path)
+    assert all(path.exists() for path in (foreign, target / "lock", link, trap))
+
+
 def test_a_directory_without_a_database_yet_is_left_alone(tmp_path):
     fresh = tmp_path / "flintstream-rocksdb-1-x"
     fresh.mkdir()

@@ -83,6 +83,8 @@ def test_a_spelling_means_one_place(given_text, text, shown):
         ("", "'an.option' is empty"),
         ("  ", "'an.option' is empty"),
         ("/a\0b", "must not contain a null character"),
+        ("/a\ud800", "is not valid text"),
+        ("s3://bucket/\ud800", "is not valid text"),
     ],
 )
 def test_what_means_no_place_is_refused_by_the_name_of_its_option(text, message):

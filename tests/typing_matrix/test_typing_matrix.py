@@ -23,7 +23,10 @@ from flintstream.testing import CollectSink
 
 MATRIX = json.loads(RECORDED.read_text(encoding="utf-8"))
 
-CONVERTED = [place for place in PLACES if "state" not in place]
+FAST = "output"
+CONVERTED = [
+    pytest.param(place, marks=() if place == FAST else pytest.mark.slow) for place in PLACES if "state" not in place
+]
 
 # Parts that a type cannot hold, and drops by definition; PyFlink does the same.
 NARROWED = {
@@ -200,7 +203,16 @@ def sent(env: StreamExecutionEnvironment, place: str, type_name: str) -> Any:
     return made.rebalance()
 
 
-@pytest.mark.parametrize("place", ["from_collection", "output", "field of a named row", "value of a map"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        FAST,
+        *(
+            pytest.param(place, marks=pytest.mark.slow)
+            for place in ("from_collection", "field of a named row", "value of a map")
+        ),
+    ],
+)
 def test_the_next_function_gets_what_the_type_makes_of_a_value(place):
     env = environment("inline")
     types = [t for t in PLACES[place].types if picklable(place, t)]

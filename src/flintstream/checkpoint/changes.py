@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flintstream.checkpoint.registry import Opaque
+from flintstream.errors import CorruptDataError
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,60 @@ class Change(NamedTuple):
     values: list[Any]
     deleted: list[Any]
     appended: Sequence[tuple[Any, list[Any]]] = ()
+
+
+def check_form(change: Change) -> None:
+    """Check that keys and values have the form of their table, as a reader of a savepoint relies on it.
+
+    Raises:
+        CorruptDataError: They do not. A state file with right checksums was not written by flintstream.
+
+    >>> check_form(Change(TableInfo("total", "value"), ["a"], [], []))
+    Traceback (most recent call last):
+    flintstream.errors.CorruptDataError: it has 1 keys, but 0 values
+    """
+    table, keys, values, deleted, appended = change
+    if table.kind == "timers":
+        _check_tuples(3, keys, deleted)
+        if set(map(type, (timer[0] for timer in chain(keys, deleted)))) - {int}:
+            raise CorruptDataError("a timer without a timestamp")
+        return
+    if len(keys) != len(values):
+        raise CorruptDataError(f"it has {len(keys)} keys, but {len(values)} values")
+    all_keys: Iterable[Any] = (keys, deleted, [pair[0] for pair in _pairs(appended)])
+    if table.kind == "map":
+        _check_tuples(2, *all_keys)
+        all_keys = [[key for key, _ in each] for each in all_keys]
+    if table.namespaced:
+        _check_tuples(2, *all_keys)
+    if appended and table.kind != "list":
+        raise CorruptDataError("elements for a state that is not a list")
+    if table.kind == "list":
+        values = [*values, *(elements for _, elements in appended)]
+        if set(map(type, values)) - {list}:
+            raise CorruptDataError("a list state with a value that is not a list")
+        if table.ttl:
+            _check_times(chain.from_iterable(values))
+    elif table.ttl:
+        _check_times(values)
+
+
+def _pairs(items: Sequence[Any]) -> Sequence[Any]:
+    _check_tuples(2, items)
+    return items
+
+
+def _check_tuples(width: int, *several: Iterable[Any]) -> None:
+    for items in several:
+        kinds = set(map(type, items))
+        if Opaque in kinds:
+            raise CorruptDataError("it is nested too deeply to be read without pickle: allow pickle if you trust it")
+        if kinds - {tuple} or set(map(len, items)) - {width}:
+            raise CorruptDataError(f"a key or value that is not a tuple of {width}")
+
+
+def _check_times(pairs: Iterable[Any]) -> None:
+    pairs = list(pairs)
+    _check_tuples(2, pairs)
+    if set(map(type, (time for _, time in pairs))) - {int}:
+        raise CorruptDataError("a value without the time of its last access")

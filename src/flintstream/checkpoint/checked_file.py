@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from flintstream.checkpoint.state_file import StateFile
-from flintstream.errors import CorruptCheckpointError
+from flintstream.errors import CorruptCheckpointError, CorruptDataError, FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["checked_file"]
+__all__ = ["checked_file", "usable"]
 
 _BLOCK = 1 << 20
 
@@ -60,10 +60,37 @@ def checked_file(
         yield StateFile(cast("BinaryIO", hashing), path, allow_pickle=allow_pickle)
     except (CorruptCheckpointError, OSError):
         raise
-    except Exception:
+    except CorruptDataError as error:
+        check()
+        raise CorruptCheckpointError(path, str(error)) from error
+    except FlintstreamError:
         check()  # state that does not fit the program may come from the wrong file
         raise
+    except Exception as error:
+        check()
+        raise _unusable(path, error) from error
     check()
+
+
+@contextmanager
+def usable(path: str) -> Iterator[None]:
+    """Raise an error that names the file if its content is intact, but no state that flintstream writes.
+
+    Raises:
+        CorruptCheckpointError: Using the content raised an error other than one of flintstream or of the storage.
+    """
+    try:
+        yield
+    except CorruptDataError as error:
+        raise CorruptCheckpointError(path, str(error)) from error
+    except (FlintstreamError, OSError):
+        raise
+    except Exception as error:
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: str, error: Exception) -> CorruptCheckpointError:
+    return CorruptCheckpointError(path, f"its content cannot be used ({type(error).__name__}: {error})")
 
 
 class _Hashing:

@@ -29,7 +29,7 @@ from flintstream.checkpoint.values import (
     plain_or_pickled,
     unpack,
 )
-from flintstream.errors import CorruptDataError
+from flintstream.errors import CorruptDataError, PickleRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,6 +40,8 @@ __all__ = ["CorruptDataError", "Opaque", "decode", "decode_one", "encode", "enco
 PLAIN, SAME, TUPLES, LISTS, EXTENSION, MIXED = range(6)
 
 _MAX_SAME = 1 << 20
+_FREE_OBJECTS = 1 << 25
+"""How many objects a block may describe in addition to those that it holds: a few bytes can stand for a million."""
 _COLUMN_DEPTH = 6
 _EXACT = frozenset({type(None), bool, int, str, bytes})  # equal values of one of these types are the same value
 
@@ -68,8 +70,8 @@ def decode(data: bytes, *, allow_pickle: bool = True) -> list[Any]:
         CorruptDataError: The bytes are not a block of values, or need a class that cannot be imported.
     """
     try:
-        return _values(unpack(data, allow_pickle))
-    except CorruptDataError:
+        return _Columns(_FREE_OBJECTS + 16 * len(data)).values(unpack(data, allow_pickle))
+    except (CorruptDataError, PickleRefusedError):
         raise
     except Exception as error:
         raise corrupt(error) from error
@@ -151,37 +153,55 @@ def _parts(form: int, *packed: bytes) -> bytes:
     return bytes((0x91 + len(packed), form)) + b"".join(packed)
 
 
-def _values(column: list[Any]) -> list[Any]:
-    form = column[0]
-    if form in {PLAIN, MIXED}:
-        _, values = column
-        return _checked(values)
-    if form == SAME:
-        _, count, value = column
+class _Columns:
+    """Reads columns, up to a number of objects: each takes up to 64 bytes."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def _take(self, objects: int) -> None:
+        self._left -= objects
+        if self._left < 0:
+            raise CorruptDataError("a block that would take too much memory")
+
+    def values(self, column: list[Any]) -> list[Any]:
+        """Return the values of a column."""
+        form = column[0]
+        if form in {PLAIN, MIXED}:
+            _, values = column
+            return _checked(values)
+        if form == SAME:
+            _, count, value = column
+            return self._repeated(count, value)
+        if form == TUPLES:
+            _, count, columns = column
+            if not columns:
+                return self._repeated(count, ())
+            parts = list(map(self.values, columns))
+            self._take(4 * len(parts[0]))
+            rows = list(zip(*parts, strict=True))
+            if len(rows) != count:
+                raise CorruptDataError(f"{len(rows)} tuples instead of {count}")
+            return rows
+        if form == LISTS:
+            _, lengths, part = column
+            flat = self.values(part)
+            if sum(lengths) != len(flat) or min(lengths, default=0) < 0:
+                raise CorruptDataError("lists whose lengths do not match their elements")
+            items = iter(flat)
+            return [list(islice(items, length)) for length in lengths]
+        if form == EXTENSION:
+            _, tag, part = column
+            plain_values = self.values(part)
+            self._take(4 * len(plain_values))
+            return list(map(extension_of(tag).from_plain, plain_values))
+        raise CorruptDataError(f"a column of the unknown form {form!r}")
+
+    def _repeated(self, count: int, value: Any) -> list[Any]:
         if not 0 <= count <= _MAX_SAME or not isinstance(value, Hashable):
             raise CorruptDataError(f"{count!r} equal values")
+        self._take(count * (1 + (len(value) >> 10 if isinstance(value, (str, bytes)) else 0)))
         return [value] * count
-    if form == TUPLES:
-        _, count, columns = column
-        if not columns:
-            if not 0 <= count <= _MAX_SAME:
-                raise CorruptDataError(f"{count!r} empty tuples")
-            return [()] * count
-        rows = list(zip(*map(_values, columns), strict=True))
-        if len(rows) != count:
-            raise CorruptDataError(f"{len(rows)} tuples instead of {count}")
-        return rows
-    if form == LISTS:
-        _, lengths, part = column
-        flat = _values(part)
-        if sum(lengths) != len(flat) or min(lengths, default=0) < 0:
-            raise CorruptDataError("lists whose lengths do not match their elements")
-        items = iter(flat)
-        return [list(islice(items, length)) for length in lengths]
-    if form == EXTENSION:
-        _, tag, part = column
-        return list(map(extension_of(tag).from_plain, _values(part)))
-    raise CorruptDataError(f"a column of the unknown form {form!r}")
 
 
 def _checked(values: Any) -> list[Any]:

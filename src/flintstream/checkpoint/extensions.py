@@ -14,6 +14,9 @@ from flintstream.common.job_id import JobID
 from flintstream.common.time import Duration, Instant, Time
 from flintstream.common.types import Row, RowKind, _make_row
 from flintstream.contracts.window import CountWindow, GlobalWindow, TimeWindow
+from flintstream.storage.local import LocalFileStore
+from flintstream.storage.memory import MemoryFileStore
+from flintstream.storage.remote import FsspecFileStore
 
 _ROW_KINDS = tuple(RowKind)
 _NUMBERS = {row_kind: row_kind.value for row_kind in RowKind}
@@ -98,3 +101,6 @@ register("JobID", JobID, str, JobID)
 register("TimeWindow", TimeWindow, tuple, lambda p: TimeWindow(*p))
 register("CountWindow", CountWindow, lambda w: w.id, CountWindow)
 register("GlobalWindow", GlobalWindow, lambda _: None, lambda _: GlobalWindow.get())
+register("LocalFileStore", LocalFileStore, lambda s: s.root, LocalFileStore)
+register("MemoryFileStore", MemoryFileStore, lambda s: (s.name, s.root), lambda p: MemoryFileStore(*p))
+register("FsspecFileStore", FsspecFileStore, lambda s: s.root, FsspecFileStore.unchecked)

@@ -14,6 +14,7 @@ from flintstream.contracts.window import CountWindow, GlobalWindow, TimeWindow
 from flintstream.errors import shorten
 
 _MAX_REPR = 1000
+_MAX_BITS = 14_000  # Python writes no more than 4300 digits
 
 
 def to_json(value: Any) -> str:
@@ -21,8 +22,8 @@ def to_json(value: Any) -> str:
 
     Tuples, sets and unnamed rows become arrays. Named rows, windows, data classes and dicts become objects, except
     dicts with keys other than strings, which become arrays of pairs. Bytes are in base 64, dates in ISO 8601, decimals
-    as strings. A pickled value that was not read becomes ``{"pickled": <number of bytes>}``. All other values become
-    their ``repr``.
+    as strings. Integers of more than 4200 digits become hexadecimal strings. A pickled value that was not read becomes
+    ``{"pickled": <number of bytes>}``. All other values become their ``repr``.
 
     >>> to_json(("a", {1: 2.0}))
     '["a", [[1, 2.0]]]'
@@ -31,8 +32,10 @@ def to_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or type(value) in {bool, int, str}:
+    if value is None or type(value) in {bool, str}:
         return value
+    if type(value) is int:
+        return value if value.bit_length() < _MAX_BITS else hex(value)
     if isinstance(value, float):
         return float(value) if value - value == 0 else str(value)  # JSON has no infinity and no NaN
     if isinstance(value, enum.Enum):
@@ -58,7 +61,7 @@ def _other(value: Any) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int):
-        return int(value)
+        return _plain(int(value))
     if isinstance(value, (set, frozenset)):
         return sorted(map(_plain, value), key=lambda item: json.dumps(item, sort_keys=True))
     if isinstance(value, (bytes, bytearray)):

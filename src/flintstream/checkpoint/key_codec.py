@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import pickle
 from decimal import Decimal
+from numbers import Complex, Rational
 from typing import TYPE_CHECKING, Any
 
 import msgpack
 from msgpack import ExtType
 
+from flintstream.checkpoint.pickles import permitting
 from flintstream.checkpoint.registry import BY_TYPE
 from flintstream.checkpoint.values import FROZENSET, PICKLED, TAGGED, encode_one
 
@@ -21,6 +23,7 @@ __all__ = ["encode_key"]
 NUMBER = 10  # an additional code, next to those of the codec
 
 _QUICK = frozenset({type(None), int, str, bytes})
+_COMPOUND = frozenset({tuple, frozenset, set})
 _all_quick = _QUICK.issuperset
 _pack: Callable[[Any], bytes] = msgpack.Packer().pack
 _strict: Callable[[Any], bytes] = msgpack.Packer(strict_types=True).pack
@@ -29,7 +32,7 @@ _strict: Callable[[Any], bytes] = msgpack.Packer(strict_types=True).pack
 def encode_key(key: Any) -> bytes:
     """Return a key as bytes, the same in every process.
 
-    Keys that are equal in Python are one key: ``1``, ``1.0``, ``True`` and ``Decimal(1)``, a named tuple and the tuple
+    Keys that are equal in Python are one key: ``1``, ``1.0``, ``True`` and ``Fraction(1)``, a named tuple and the tuple
     of its fields, one instant in two time zones. NaN, although not equal to itself, is also one key. Objects of other
     classes are compared by their pickled bytes. The bytes have no meaningful order.
 
@@ -59,9 +62,11 @@ def _canonical(key: Any) -> Any:
         return key
     if isinstance(key, int | float | Decimal):
         return _number(key)
-    if cls is complex and key.imag == 0:
-        return _number(key.real)
     extension = BY_TYPE.get(cls)
+    if cls is complex or (extension is None and cls not in _COMPOUND):
+        plain = _plain_number(key)
+        if plain is not None:
+            return _number(plain)
     if extension is not None:
         return ExtType(TAGGED, _packed([extension.tag, _canonical(extension.to_key(key))]))
     if isinstance(key, tuple) and (cls is tuple or key == tuple(key)):  # a window never equals a tuple
@@ -72,12 +77,42 @@ def _canonical(key: Any) -> Any:
         return text
     if isinstance(key, bytes) and key == (data := bytes(key)):
         return data
-    if hasattr(cls, "__index__"):  # integers of NumPy
-        return _number(key.__index__())
-    data = encode_one(key)
+    with permitting():
+        data = encode_one(key)
     if data[0] in _EXTENSIONS and PICKLED in data[1:6]:
         data = _by_content(key) or data
     return ExtType(PICKLED, data)
+
+
+def _plain_number(key: Any) -> int | float | Decimal | None:
+    """Return the plain number that a number of another class equals, such as one of NumPy; None without any."""
+    if hasattr(type(key), "__index__"):
+        return int(key.__index__())
+    if isinstance(key, Rational):
+        return _as_decimal(int(key.numerator), int(key.denominator))
+    if isinstance(key, Complex):
+        if key.imag != 0:
+            return None
+        real = float(key.real)
+        return real if real == key or real != real else None  # noqa: PLR0124 - NaN
+    if type(key).__module__ == "numpy" and type(key).__name__ in {"bool", "bool_"}:
+        return int(key)
+    return None
+
+
+def _as_decimal(numerator: int, denominator: int) -> Decimal | None:
+    """Return a fraction as a decimal number; None if that has no end, so that no other number equals the fraction.
+
+    >>> _as_decimal(1, 8), _as_decimal(1, 3)
+    (Decimal('0.125'), None)
+    """
+    places = 0
+    while denominator % 10 == 0:
+        denominator, places = denominator // 10, places + 1
+    for factor, other in ((2, 5), (5, 2)):
+        while denominator % factor == 0:
+            numerator, denominator, places = numerator * other, denominator // factor, places + 1
+    return Decimal(f"{numerator}E-{places}") if denominator == 1 else None
 
 
 # The first bytes of MessagePack's extension values.

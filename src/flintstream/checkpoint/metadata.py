@@ -10,10 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from flintstream.errors import CorruptCheckpointError
+from flintstream.errors import CorruptCheckpointError, shorten
 from flintstream.storage.paths import check_path
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 FORMAT = "flintstream checkpoint"
 VERSION = 1
 METADATA = "_metadata"
+_JOB_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def from_bytes(data: bytes, where: str) -> Metadata:
         if hashlib.sha256(_canonical(content)).hexdigest() != document["checksum"]:
             raise CorruptCheckpointError(where, "its checksum does not match its content")
         return _metadata(content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"it cannot be read as metadata ({type(error).__name__}: {error})"
         raise CorruptCheckpointError(where, what) from None
 
@@ -194,26 +197,55 @@ def _plain(value: Any) -> Any:
 
 
 def _metadata(content: dict[str, Any]) -> Metadata:
-    chains = tuple(
-        ChainState(
-            tuple(OperatorInfo(**operator) for operator in chain["operators"]),
-            tuple(tuple(map(_piece, pieces)) for pieces in chain["subtasks"]),
-        )
-        for chain in content["chains"]
-    )
+    chains = tuple(map(_chain, content["chains"]))
     binary = {
         name: {uid: base64.b64decode(text) for uid, text in content[name].items()}
         for name in ("enumerators", "committables")
     }
     others = {name: content[key] for name, key in KEYS_IN_FILE.items()}
+    if not _JOB_ID.fullmatch(content["job_id"]):  # the name of a directory, which a resumed job sweeps
+        raise ValueError(f"{content['job_id']!r} is not the id of a job")
     same = {key: value for key, value in content.items() if key not in KEYS_IN_FILE.values()}
-    return Metadata(**{**same, **others, **binary, "chains": chains})
+    return Metadata(**_checked(Metadata, {**same, **others, **binary, "chains": chains}))
+
+
+def _chain(members: dict[str, Any]) -> ChainState:
+    operators = tuple(OperatorInfo(**_checked(OperatorInfo, operator)) for operator in members["operators"])
+    subtasks = tuple(tuple(map(_piece, pieces)) for pieces in members["subtasks"])
+    if not subtasks:
+        raise ValueError("a chain has no subtasks")
+    for operator in operators:
+        if not 0 < operator.parallelism <= operator.max_parallelism:
+            raise ValueError(f"'{operator.uid}' has parallelism {operator.parallelism} of {operator.max_parallelism}")
+    return ChainState(operators, subtasks)
 
 
 def _piece(members: dict[str, Any]) -> StatePiece:
     inline = members["inline"]
-    native = tuple(NativeFile(**file) for file in members["native"])
+    native = tuple(NativeFile(**_checked(NativeFile, file)) for file in members["native"])
     for path in (members["path"], *(file.path for file in native)):
         check_path(path)
     content = None if inline is None else base64.b64decode(inline)
-    return StatePiece(**{**members, "inline": content, "native": native, "operators": tuple(members["operators"])})
+    operators = tuple(members["operators"])
+    if set(map(type, operators)) - {str}:
+        raise TypeError("the operators of a piece are not uids")
+    return StatePiece(**_checked(StatePiece, {**members, "inline": content, "native": native, "operators": operators}))
+
+
+@cache
+def _simple_members(cls: type) -> dict[str, type]:
+    return {name: kind for name, kind in get_type_hints(cls).items() if kind in {str, int, bool}}
+
+
+def _checked(cls: type, members: dict[str, Any]) -> dict[str, Any]:
+    """Return the members if those with a simple type have it: a checksum shows damage, but not a forged file."""
+    for name, kind in _simple_members(cls).items():
+        value = members.get(name, kind())
+        if type(value) is not kind:
+            raise TypeError(f"'{name}' must be {kind.__name__}, but is {shorten(value, 40)}")
+        if name in _NOT_NEGATIVE and members.get(name, 0) < 0:
+            raise ValueError(f"'{name}' must not be negative, but is {value}")
+    return members
+
+
+_NOT_NEGATIVE = frozenset({"size", "number", "depth"})

@@ -76,3 +76,5 @@ class CheckpointSettings:
     """The id of the job that wrote it, if this job continues that job and owns its checkpoints."""
     allow_non_restored: bool = IGNORE_UNCLAIMED.default
     """Whether the restore may leave behind state that matches no operator of the program."""
+    refuse_pickle: bool = False
+    """Whether pickled state is an error."""

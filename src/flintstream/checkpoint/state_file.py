@@ -18,7 +18,7 @@ from zlib import crc32
 import flintstream
 from flintstream.checkpoint.changes import Change, TableInfo
 from flintstream.checkpoint.codec import decode, decode_one, encode, encode_one
-from flintstream.errors import CorruptCheckpointError, CorruptDataError
+from flintstream.errors import CorruptCheckpointError, CorruptDataError, PickleRefusedError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -115,9 +115,12 @@ class StateFileWriter:
         totals[1] += len(change.keys)
         totals[2] += len(change.deleted)
         totals[3] += len(change.appended)
-        blocks = [encode(change.keys), encode(change.values), encode(change.deleted)]
-        if self._version > 1:
-            blocks.append(encode(change.appended))
+        try:
+            blocks = [encode(change.keys), encode(change.values), encode(change.deleted)]
+            if self._version > 1:
+                blocks.append(encode(change.appended))
+        except PickleRefusedError as error:
+            raise error.within(f"state '{change.table.name}'", operator) from None
         self._chunks.append((totals[0], self._size))
         self._put_chunk(_BLOCKS[self._version].pack(*map(len, blocks[:-1])), *blocks)
 
@@ -127,7 +130,10 @@ class StateFileWriter:
         Raises:
             CheckpointError: The value can be neither written by content nor pickled.
         """
-        data = encode_one(value)
+        try:
+            data = encode_one(value)
+        except PickleRefusedError as error:
+            raise error.within(f"'{name}'", operator) from None
         self._values.append((operator, name, self._size))
         self._put_chunk(data)
 
@@ -199,17 +205,16 @@ class StateFile:
         self._end, index = self._read_index(size)
         try:
             sections, chunks, values = decode_one(index, allow_pickle=False)
-            self.sections = [
-                Section(operator, TableInfo(*section[:_TABLE]), *section[_TABLE:]) for operator, *section in sections
-            ]
+            self.sections = [_section(*section) for section in sections]
             """The sections of keyed state, in the order of first writing."""
             self._chunks: dict[str, list[tuple[TableInfo, int]]] = {}
             for number, offset in chunks:
-                section = self.sections[number]
+                section = self.sections[self._checked(number, len(self.sections))]
+                self._checked(offset, self._end)
                 self._chunks.setdefault(section.operator, []).append((section.table, offset))
             self._values: dict[str, dict[str, int]] = {}
             for operator, name, offset in values:
-                self._values.setdefault(operator, {})[name] = offset
+                self._values.setdefault(str.__str__(operator), {})[str.__str__(name)] = self._checked(offset, self._end)
         except (CorruptDataError, ValueError, TypeError, IndexError) as error:
             raise self._corrupt(f"its index is invalid ({error})") from None
 
@@ -235,9 +240,12 @@ class StateFile:
                 for length in (*layout.unpack_from(body), len(body)):
                     blocks.append(decode(body[at : at + length], allow_pickle=self._allow_pickle))
                     at += length
-                yield Change(table, *blocks)
+                change = Change(table, *blocks)
+            except PickleRefusedError as error:
+                raise error.within(f"state '{table.name}'", operator) from None
             except (CorruptDataError, struct.error) as error:
                 raise self._corrupt(f"state '{table.name}' of operator {operator}: {error}") from error
+            yield change
 
     def chunks(self) -> Iterator[tuple[str, TableInfo, bytes]]:
         """Return the operator, table and encoded form of all changes. Those of an operator are in order."""
@@ -254,6 +262,8 @@ class StateFile:
         body = self._chunk(self._values[operator][name])
         try:
             return decode_one(body, allow_pickle=self._allow_pickle)
+        except PickleRefusedError as error:
+            raise error.within(f"'{name}'", operator) from None
         except CorruptDataError as error:
             raise self._corrupt(f"'{name}' of operator {operator}: {error}") from error
 
@@ -331,8 +341,23 @@ class StateFile:
             raise self._corrupt(f"it ends at byte {offset + len(data)}, within a part of {length} bytes")
         return data
 
+    @staticmethod
+    def _checked(number: Any, end: int) -> int:
+        if type(number) is not int or not 0 <= number < end:
+            raise ValueError(f"{shorten(number)} is not a number below {end}")
+        return number
+
     def _corrupt(self, what: str) -> CorruptCheckpointError:
         return CorruptCheckpointError(self._path, what)
+
+
+def _section(operator: Any, *members: Any) -> Section:
+    """Return an entry of the index. A checksum shows damage, but not a forged file."""
+    table, counts = TableInfo(*members[:_TABLE]), members[_TABLE:]
+    kinds = [type(operator), *map(type, astuple(table)), *map(type, counts)]
+    if kinds != [str, str, str, str, bool, bool, *[int] * len(counts)]:
+        raise TypeError(f"{shorten((operator, *members))} does not describe a state")
+    return Section(operator, table, *counts)
 
 
 def to_bytes(

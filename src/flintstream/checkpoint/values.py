@@ -14,9 +14,10 @@ from msgpack import ExtType
 
 from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - registers the built-in types
 from flintstream.checkpoint.moved import MOVED, loads
+from flintstream.checkpoint.pickles import class_in, refused
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
 from flintstream.common._pickling import dumps
-from flintstream.errors import CheckpointError, CorruptDataError, shorten
+from flintstream.errors import CheckpointError, CorruptDataError, PickleRefusedError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,7 @@ _TUPLE_MARK = b"\xc1"  # MessagePack never starts with this byte
 
 ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 all_atoms = ATOMS.issuperset
+_AS_DATETIME = 3  # times of MessagePack, which we never write, become values that we can write
 _SURROGATES = "surrogatepass"  # a str may contain lone surrogates, but UTF-8 may not
 
 # These packers are shared between threads, as they hold the interpreter's lock while they pack. The strict packer
@@ -81,9 +83,11 @@ def decode_one(data: bytes, *, allow_pickle: bool = True) -> Any:
     """
     try:
         if data[:1] == _TUPLE_MARK:
-            return msgpack.unpackb(data[1:], use_list=False, strict_map_key=False, unicode_errors=_SURROGATES)
+            return msgpack.unpackb(
+                data[1:], use_list=False, strict_map_key=False, unicode_errors=_SURROGATES, timestamp=_AS_DATETIME
+            )
         return unpack(data, allow_pickle)
-    except CorruptDataError:
+    except (CorruptDataError, PickleRefusedError):
         raise
     except Exception as error:
         raise corrupt(error) from error
@@ -147,6 +151,9 @@ _COLLECTIONS: dict[type, int] = {tuple: TUPLE, set: SET, frozenset: FROZENSET}
 
 
 def _pickled(value: Any) -> ExtType:
+    if refused():
+        cls = type(value)
+        raise PickleRefusedError(f"{shorten(value)} of type {cls.__module__}.{cls.__qualname__}")
     try:
         return ExtType(PICKLED, dumps(value))
     except Exception as error:
@@ -173,6 +180,14 @@ def _find(module: str, qualname: str) -> Any:
     return found
 
 
+def _find_defined(module: str, qualname: str) -> Any:
+    """Find a class in an imported module without running the code of properties or lazy imports."""
+    found: Any = sys.modules[module]
+    for name in qualname.split("."):
+        found = vars(found)[name]
+    return found
+
+
 def pack(tree: Any) -> bytes:
     """Pack a result of :func:`plain`."""
     try:
@@ -187,7 +202,9 @@ def pack(tree: Any) -> bytes:
 def unpack(data: bytes, allow_pickle: bool) -> Any:
     """Unpack a result of :func:`pack`."""
     hook = _with_pickle if allow_pickle else _without_pickle
-    return msgpack.unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors=_SURROGATES)
+    return msgpack.unpackb(
+        data, ext_hook=hook, strict_map_key=False, unicode_errors=_SURROGATES, timestamp=_AS_DATETIME
+    )
 
 
 def _with_pickle(code: int, data: bytes) -> Any:
@@ -213,11 +230,17 @@ class _Reader:
         if code == BYTEARRAY:
             return bytearray(data)
         if code == PICKLED:
-            return loads(data) if self.allow_pickle else Opaque(code, data)
+            if not self.allow_pickle:
+                return Opaque(code, data)
+            if refused():
+                raise PickleRefusedError(f"an object of {class_in(data) or 'an unknown class'}")
+            return loads(data)
         self.depth += 1
         if self.depth > 2 * MAX_DEPTH:
             raise CorruptDataError("values are nested too deeply")
-        parts = msgpack.unpackb(data, ext_hook=self.read, strict_map_key=False, unicode_errors=_SURROGATES)
+        parts = msgpack.unpackb(
+            data, ext_hook=self.read, strict_map_key=False, unicode_errors=_SURROGATES, timestamp=_AS_DATETIME
+        )
         self.depth -= 1
         if type(parts) is not list:
             raise CorruptDataError("an extension value without parts")
@@ -235,9 +258,12 @@ class _Reader:
 
     def _member(self, data: bytes, module: str, qualname: str, name: str) -> Any:
         module = MOVED.get(module, module)
-        if not self.allow_pickle and module not in sys.modules:
-            return Opaque(ENUM, data)
-        found = _find(module, qualname)
+        if module not in sys.modules:  # an import runs code
+            if not self.allow_pickle:
+                return Opaque(ENUM, data)
+            if refused():
+                raise PickleRefusedError(f"a member of the enum {qualname} of the module {module}, not imported yet")
+        found = _find(module, qualname) if self.allow_pickle else _find_defined(module, qualname)
         if not isinstance(found, enum.EnumMeta):
             raise CorruptDataError(f"{module}.{qualname} is not an enum")
         return found[name]

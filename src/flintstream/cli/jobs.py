@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flintstream.cli.printable import printable
 from flintstream.cli.progress import NO_WATERMARK, watermark_text
 from flintstream.coordinator import registry
 from flintstream.coordinator.control import JobGoneError, ask
@@ -15,6 +16,11 @@ from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
     from flintstream.coordinator.registry import Entry
+
+MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
+"""Errors from an answer that has another form than expected."""
+
+OTHER_RELEASE = "its answer has another form: does it run another release of flintstream?"
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -44,7 +50,7 @@ def ask_job(job: str, request: str, **arguments: Any) -> Any:
         entry = registry.find(job)
         return ask(entry, request, **arguments)
     except FlintstreamError as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
+        raise click.ClickException(printable(" ".join(str(error).split()))) from None
 
 
 def _when(millis: int) -> str:
@@ -66,16 +72,27 @@ def list_command(running: bool, everything: bool, verbose: bool) -> None:
             continue
         except FlintstreamError as error:
             status, checkpoints = {"state": f"UNKNOWN: {error}"}, None
+        try:
+            lines = _lines(entry, status, checkpoints)
+        except MISUNDERSTOOD:
+            status = {"state": f"UNKNOWN: {OTHER_RELEASE}"}
+            lines = _lines(entry, status, None)
         if running and not everything and status["state"] == "CREATED":
             continue
         shown += 1
-        name = " ".join(entry.name.split())
-        click.echo(f"{_when(entry.started_ms)} : {entry.job_id} : {name} ({status['state']})")
-        click.echo(f"    {_progress(entry, status)}")
-        if checkpoints is not None:
-            _show_checkpoints(checkpoints)
+        for line in lines:
+            click.echo(printable(line))
     if not shown:
         click.echo("No running jobs.")
+
+
+def _lines(entry: Entry, status: dict[str, Any], checkpoints: dict[str, Any] | None) -> list[str]:
+    name = " ".join(entry.name.split())
+    lines = [
+        f"{_when(entry.started_ms)} : {entry.job_id} : {name} ({status['state']})",
+        f"    {_progress(entry, status)}",
+    ]
+    return lines if checkpoints is None else lines + _checkpoint_lines(checkpoints)
 
 
 def _progress(entry: Entry, status: dict[str, Any]) -> str:
@@ -90,14 +107,16 @@ def _progress(entry: Entry, status: dict[str, Any]) -> str:
     )
 
 
-def _show_checkpoints(checkpoints: dict[str, Any]) -> None:
+def _checkpoint_lines(checkpoints: dict[str, Any]) -> list[str]:
+    lines = []
     if checkpoints["started_from"]:
-        click.echo(f"    started from {checkpoints['started_from']}")
+        lines.append(f"    started from {checkpoints['started_from']}")
     if checkpoints["failed"]:
-        click.echo(f"    {checkpoints['failed']:,} checkpoints failed")
+        lines.append(f"    {checkpoints['failed']:,} checkpoints failed")
     for kept in checkpoints["kept"]:
         created = _when(kept["created_ms"])
-        click.echo(f"    {kept['kind']} {kept['number']}  {created}  {kept['bytes']:,} bytes  {kept['path']}")
+        lines.append(f"    {kept['kind']} {kept['number']}  {created}  {kept['bytes']:,} bytes  {kept['path']}")
+    return lines
 
 
 @click.command("savepoint", context_settings=SETTINGS)
@@ -109,7 +128,7 @@ def savepoint_command(job: str, directory: str | None) -> None:
     The savepoint is a new directory below DIRECTORY, by default the configured one. The last line of the output is its
     path.
     """
-    click.echo(ask_job(job, "savepoint", directory=directory))
+    click.echo(printable(str(ask_job(job, "savepoint", directory=directory))))
 
 
 @click.command("stop", context_settings=SETTINGS)
@@ -133,7 +152,7 @@ def stop_command(directory: str | None, drain: bool, job: str) -> None:
 
     Return when the job has stopped. The last line of the output is the path of the savepoint.
     """
-    click.echo(ask_job(job, "stop", directory=directory, drain=drain))
+    click.echo(printable(str(ask_job(job, "stop", directory=directory, drain=drain))))
 
 
 @click.command("cancel", context_settings=SETTINGS)

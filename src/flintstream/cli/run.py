@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130
-LAST_SECONDS = 10
-"""How long to wait for jobs to end after Ctrl-C."""
 
 
 class ProgramReady(BaseException):
@@ -214,7 +212,7 @@ def _run(
     except KeyboardInterrupt:
         from flintstream.coordinator.client import cancel_all  # noqa: PLC0415
 
-        cancel_all(LAST_SECONDS)  # including those that the program did not wait for
+        cancel_all()  # including those that the program did not wait for
         click.echo("interrupted", err=True)
         end = SystemExit(INTERRUPTED)
     except BaseException as error:  # noqa: BLE001 - programs may raise anything; re-raised later

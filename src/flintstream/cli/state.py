@@ -14,6 +14,7 @@ from rich.table import Table
 
 from flintstream.checkpoint.json_text import to_json
 from flintstream.cli.jobs import SETTINGS
+from flintstream.cli.printable import printable, printable_json
 from flintstream.errors import CheckpointError, FlintstreamError
 from flintstream.savepoint import Savepoint
 
@@ -50,10 +51,10 @@ def list_state_command(path: str, form: str) -> None:
     operators = _opened(savepoint.operators)
     if form == "json":
         for operator in operators:
-            click.echo(json.dumps(_operator_json(operator), ensure_ascii=False))
+            click.echo(printable_json(json.dumps(_operator_json(operator), ensure_ascii=False)))
         return
     metadata = savepoint.metadata
-    click.echo(f"{metadata.purpose} {metadata.number} of '{metadata.job_name}' ({metadata.job_id})")
+    click.echo(printable(f"{metadata.purpose} {metadata.number} of '{metadata.job_name}' ({metadata.job_id})"))
     table = _table("uid", "operator", "state", "kind", "type", ">entries", ">bytes")
     for operator in operators:
         rows = [
@@ -64,7 +65,7 @@ def list_state_command(path: str, form: str) -> None:
             rows.append(("", "timers", "", f"{operator.timers:,}", ""))
         first = (operator.uid, f"{operator.name} ({operator.parallelism} of {operator.max_parallelism})")
         for index, row in enumerate(rows or [("", "", "", "", "")]):
-            table.add_row(*(first if index == 0 else ("", "")), *row)
+            table.add_row(*map(printable, (*(first if index == 0 else ("", "")), *row)))
     _print(table)
 
 
@@ -118,11 +119,11 @@ def show_state_command(
     more, shown = len(shown) > limit, shown[:limit]
     if form == "json":
         for row in shown:
-            click.echo(to_json(row))
+            click.echo(printable_json(to_json(row)))
     elif shown:
         table = _table(*(column.removesuffix("_ms").replace("_", " ") for column in shown[0]))
         for row in shown:
-            table.add_row(*(_cell(column, value) for column, value in row.items()))
+            table.add_row(*(printable(_cell(column, value)) for column, value in row.items()))
         _print(table)
     else:
         click.echo("Nothing.")
@@ -177,7 +178,7 @@ def _opened(read: Callable[[], Any]) -> Any:
     try:
         return read()
     except FlintstreamError as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
+        raise click.ClickException(printable(" ".join(str(error).split()))) from None
 
 
 def _table(*columns: str) -> Table:

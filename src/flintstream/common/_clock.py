@@ -1,4 +1,4 @@
-"""The processing-time clock."""
+"""The processing-time clock, and one for durations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000 if substitute is None else substitute()
 
 
+def steady_clock() -> int:
+    """Return ms since some moment. Unlike the wall clock, this one is never set, so differences are durations."""
+    substitute = _substitute.get()
+    return time.monotonic_ns() // 1_000_000 if substitute is None else substitute()
+
+
 @contextmanager
 def another_clock(clock: Callable[[], int]) -> Iterator[None]:
-    """Use ``clock`` as the wall clock (ms since the epoch) of this thread.
+    """Use ``clock`` as both clocks (ms since the epoch) of this thread.
 
     >>> with another_clock(lambda: 42):
     ...     wall_clock()

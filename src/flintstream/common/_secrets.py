@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["HIDDEN", "is_secret", "shown", "without_secrets"]
+__all__ = ["HIDDEN", "SECRET_KEYS", "is_secret", "shown", "without_secrets"]
 
 HIDDEN = "***"
 
-_SECRET_KEY = re.compile(
-    r"(?i)password|passwd|secret|token|api-?key|account\.key|access\.key|auth-params|service-key|basic-auth|jaas\.config"
-    r"|http-headers|credential(?!s\.provider)"
+SECRET_KEYS = (
+    r"(?i)password|passwd|passphrase|secret|token|api[._-]?key|(?:account|access|private|encryption)[._-]?key"  # noqa: S105
+    r"|keystore\.key$|ssl\.key\.pem|auth-params|service-key|basic-auth|jaas\.config|http-headers|connection[._-]?string"
+    r"|credential(?!s\.provider)"
 )
-_SECRET_PARAMETER = re.compile(r"(?i)((?:password|passwd|pwd|secret|token)[^=&;?]*=)[^&;]*")
-_SECRET_USER = re.compile(r"(//[^:/?]*:)[^?]*@")
+"""A pattern, also for Java, that occurs in the keys of settings that are secrets."""
+
+_SECRET_KEY = re.compile(SECRET_KEYS)
+_SECRET_PARAMETER = re.compile(
+    r"(?i)((?:password|passwd|pwd|secret|token|signature|\bsig|(?:api|account|access)[_-]?key)[^=&;?]*=)[^&;]*"
+)
+_SECRET_USER = re.compile(r"(//[^:/?]*:)(?:[^?]*|[^/@]*)@")
 
 
 def is_secret(key: str) -> bool:
@@ -45,5 +51,7 @@ def without_secrets(url: str) -> str:
     'jdbc:postgresql://db/shop?user=me&password=***&sslmode=require'
     >>> without_secrets("mysql+pymysql://me:a/b@c@db/shop")
     'mysql+pymysql://me:***@db/shop'
+    >>> without_secrets("amqp://me:a?b@host"), without_secrets("https://host:80/file?user=a@b&sig=abc")
+    ('amqp://me:***@host', 'https://host:80/file?user=a@b&sig=***')
     """
     return _SECRET_USER.sub(rf"\1{HIDDEN}@", _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", url))

@@ -66,18 +66,18 @@ class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
         self._charset = charset
 
     def serialize(self, element: Any) -> bytes:
-        """Return the encoded text.
+        """Return the encoded text. As in Java, characters that the charset lacks become question marks.
 
         Raises:
             TypeError: ``element`` is not a str.
         """
         if not isinstance(element, str):
             raise TypeError(f"SimpleStringSchema needs str, but got {shorten(element)}: map to Types.STRING() first")
-        return element.encode(self._charset)
+        return element.encode(self._charset, "replace")
 
     def deserialize(self, message: bytes) -> str:
-        """Return the decoded text."""
-        return message.decode(self._charset)
+        """Return the decoded text. As in Java, bytes that are malformed in the charset become U+FFFD."""
+        return message.decode(self._charset, "replace")
 
     def get_produced_type(self) -> TypeInformation[str]:
         """Return ``Types.STRING()``."""

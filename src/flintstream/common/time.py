@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from flintstream.common.constants import MAX_LONG_VALUE, MIN_LONG_VALUE
 from flintstream.options.units import parse_nanos
 
 __all__ = ["Duration", "Instant", "Time"]
@@ -89,8 +90,15 @@ class Duration:
         return Duration(parse_nanos(text))
 
     def to_millis(self) -> int:
-        """Return the whole milliseconds, rounded down."""
-        return self.nanos // _NANOS_PER_MILLI
+        """Return the whole milliseconds, rounded down.
+
+        Raises:
+            OverflowError: They do not fit in 64 bits, as Java's ``long`` does not hold them.
+        """
+        millis = self.nanos // _NANOS_PER_MILLI
+        if not MIN_LONG_VALUE <= millis <= MAX_LONG_VALUE:
+            raise OverflowError(f"a duration must fit in 64 bits of milliseconds, but this one has {millis} ms")
+        return millis
 
     def to_nanos(self) -> int:
         """Return the nanoseconds."""

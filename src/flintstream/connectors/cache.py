@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 import uuid
@@ -10,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flintstream.checkpoint.registry import record
 from flintstream.common._pickling import dumps
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator, Timestamped
@@ -36,7 +38,7 @@ class Cache:
         )
         self.store = file_store(place)
         self.files: tuple[str, ...] = ()
-        self._delete = weakref.finalize(self, _delete, self.store)
+        self._delete = weakref.finalize(self, _delete, self.store, os.getpid())
 
     def sink(self) -> Sink:
         """Return the sink that fills the cache."""
@@ -55,7 +57,9 @@ class Cache:
         self._delete()
 
 
-def _delete(store: FileStore) -> None:
+def _delete(store: FileStore, owner: int) -> None:
+    if os.getpid() != owner:  # a process that was forked has a copy of the object
+        return
     with suppress(Exception):  # whatever a storage raises; a program must not fail because of it
         store.delete_tree("")
 
@@ -114,6 +118,7 @@ class _CacheCommitter(Committer):
         self._cache.files = tuple(sorted({*self._cache.files, *committables}))
 
 
+@record
 @dataclass
 class _CacheSplit(SourceSplit):
     position: int = 0

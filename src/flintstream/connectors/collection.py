@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import Fetch, SplitEnumerator
 
 
+@record
 @dataclass
 class CollectionSplit(SourceSplit):
     """The part of the collection that has not been emitted yet."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import os
 import threading
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
+from flintstream.common._forks import leave_if_forked, only_one_returns
 from flintstream.connectors.source import (
     Boundedness,
     Source,
@@ -37,6 +40,7 @@ END_SECONDS = 10.0
 """How long a cancelled function may take to return."""
 
 
+@record
 @dataclass
 class FunctionSplit(SourceSplit):
     """A copy of a function, and its progress."""
@@ -97,9 +101,11 @@ class SourceContext:
         self._waiting = 0
         self._watermark: int | None = None
         self._cancelled = False
+        self._owner = os.getpid()
 
     def __enter__(self) -> Self:
         """Acquire the lock; wait while the buffer is full."""
+        leave_if_forked(self._owner)
         self._changed.acquire()
         # Wait only here: a wait releases the lock, and inside the lock records and state must not be separated.
         while not self._depth and self._waiting >= MOST_WAITING and not self._cancelled:
@@ -173,7 +179,8 @@ class _Run:
 
     def _run(self) -> None:
         try:
-            self._function.run(self._context)
+            with only_one_returns():
+                self._function.run(self._context)
         except _CancelledError:
             pass
         except BaseException as error:  # noqa: BLE001 - the reader raises it in the task

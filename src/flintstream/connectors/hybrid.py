@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, SplitEnumerator
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from flintstream.contracts.functions import RuntimeContext
 
 
+@record
 @dataclass
 class HybridSplit(SourceSplit):
     """A split of one of the sources.

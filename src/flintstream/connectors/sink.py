@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._forks import only_one_returns
 from flintstream.common._generic import Generic, T_contra
 from flintstream.errors import as_exception, is_interrupt
 
@@ -263,7 +264,8 @@ class TwoPhaseCommitter(Committer):
         later = []
         for committable in committables:
             try:
-                outcome = self.commit_one(committable)
+                with only_one_returns():
+                    outcome = self.commit_one(committable)
             except BaseException as error:
                 if is_interrupt(error):
                     raise

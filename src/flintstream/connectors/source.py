@@ -31,6 +31,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.common._generic import Generic, T_co
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Boundedness(enum.Enum):
     CONTINUOUS_UNBOUNDED = "CONTINUOUS_UNBOUNDED"
 
 
+@record
 @dataclass
 class SourceSplit:
     """A part of the input that one subtask reads. Subclasses add the position. Instances must be picklable."""
@@ -53,6 +55,7 @@ class SourceSplit:
     split_id: str
 
 
+@record
 @dataclass
 class Timestamped:
     """A batch of records with one timestamp each (ms since the epoch)."""
@@ -61,6 +64,7 @@ class Timestamped:
     timestamps: list[int]
 
 
+@record
 @dataclass
 class SourceWatermark:
     """Yielded between batches: all further records of the split are later than ``timestamp`` (ms since the epoch).

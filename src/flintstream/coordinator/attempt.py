@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.pickles import refusing
 from flintstream.coordinator import program
 from flintstream.coordinator.checkpoints import Contents
 from flintstream.coordinator.pace import SHORTEST_MS
@@ -75,6 +76,8 @@ class Attempt:
         """Number of epochs that count."""
         self.unsaved = False
         """Whether an epoch has ended since the last checkpoint."""
+        self.timer_due: int | None = None
+        """When the next processing-time timer is due, on the clock for durations; None without timers."""
         latest = self.checkpoints.latest
         self.start = None if latest is None else latest.metadata
         restore = None if latest is None else restore_plan(latest, plan, self.settings)
@@ -89,7 +92,8 @@ class Attempt:
             materializer=lasting.materializer,
             obsolete={path.removeprefix(f"{SHARED}/") for path in logged if path.startswith(f"{SHARED}/")},
         )
-        self.sources = Sources(lasting.job, plan, lasting.pace, self.start)
+        with refusing(self.settings.refuse_pickle):
+            self.sources = Sources(lasting.job, plan, lasting.pace, self.start)
 
     def run(self) -> None:
         """Run until all input has ended and its output is committed, or until the job is stopped with a savepoint.
@@ -99,7 +103,8 @@ class Attempt:
             Exception: User code raised it, or the attempt failed for another reason.
         """
         with contextlib.closing(self.sources):
-            self.commits.recover(self.start, allow_non_restored=self.settings.allow_non_restored)
+            with refusing(self.settings.refuse_pickle):
+                self.commits.recover(self.start, allow_non_restored=self.settings.allow_non_restored)
             if not self.checkpoints.stopped and (self.start is None or not self.start.finished):
                 self.sources.start(checkpoints=self.checkpoints.enabled, batch=self.plan.batch)
                 with contextlib.ExitStack() as stack:
@@ -137,9 +142,8 @@ class Attempt:
         if self.subtasks.busy or self.sources.all_finished:
             return 0
         now = self.clock.now_ms()
-        timer = self.subtasks.next_processing_time
         checkpoint = self.checkpoints.due_in(now) if self.unsaved else None
-        due = MAX_TIMESTAMP if timer is None else timer - now
+        due = MAX_TIMESTAMP if self.timer_due is None else self.timer_due - now
         if checkpoint is not None:
             due = min(due, checkpoint)
         return min(POLL_SECONDS, max(0.0, due / 1000))
@@ -165,7 +169,8 @@ class Attempt:
                 )
 
     def _last_checkpoint(self) -> None:
-        self.checkpoints.last(Contents(self.plan.chains, {}, self.commits.by_uid(), finished=True), self.clock.now_ms())
+        contents = Contents(self.plan.chains, {}, self.commits.by_uid(), finished=True)
+        self.checkpoints.last(contents, self.clock.wall_ms())
 
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
@@ -230,6 +235,8 @@ class Attempt:
         self.epochs += 1
         self.unsaved = True
         self.subtasks.take_over(reports, self.clock.now_ms())
+        timer = self.subtasks.next_processing_time
+        self.timer_due = None if timer is None else self.clock.now_ms() + timer - self.clock.wall_ms()
         left = bool(self.subtasks.left)
         self.sources.learn(reports, left=left)
         self.sources.epoch_ended(reports)
@@ -261,7 +268,7 @@ class Attempt:
 
     def _complete_savepoint(self, savepoint: SavepointRequest, request: SnapshotRequest, reports: list[Report]) -> None:
         try:
-            done = self.checkpoints.complete_savepoint(request, reports, self._contents(), self.clock.now_ms())
+            done = self.checkpoints.complete_savepoint(request, reports, self._contents(), self.clock.wall_ms())
         except CheckpointError as error:
             savepoint.result.set_exception(error)
             if savepoint.drain:  # the input has already ended, so the job cannot continue

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import flintstream
 from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
-from flintstream.errors import CheckpointError
+from flintstream.checkpoint.pickles import refusing
+from flintstream.common._clock import wall_clock
+from flintstream.errors import CheckpointError, PickleRefusedError
 from flintstream.options.checkpointing import MAX_STATE_SIZE
 from flintstream.runtime.protocol import SHARED, SnapshotRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.runtime.plan import ChainPlan, JobPlan
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
+
+
+SAMPLE = 2
+"""About how many files of the latest checkpoint to look for before the next one refers to its files."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,7 @@ class Checkpoints:
         self.settings = settings
         self.job_id = plan.job_id
         self.job_name = plan.job_name
+        self._names = {node.uid: node.name for chain in plan.chains for node in chain.nodes}
         self.logged = plan.settings.changelog is not None
         """Whether checkpoints refer to a log of state changes."""
         self.native = plan.settings.state.backend == "rocksdb"
@@ -75,6 +82,12 @@ class Checkpoints:
         self.number = 0
         self.stopped = False
         """Whether the job has ended with a savepoint, which is then the latest one here."""
+        self.reused: list[str] = []
+        """Some files of the latest checkpoint that an earlier one wrote, and its metadata."""
+        self.lost = 0
+        """The number of the newest checkpoint whose files are known to be gone."""
+        self.log_is_lost = False
+        """Whether the changelogs of this attempt are incomplete because of that."""
         self.failures = 0
         self.failed = 0
         """Total number of failed checkpoints."""
@@ -113,6 +126,8 @@ class Checkpoints:
         settings = self.settings
         form = "full"
         if self.max_state_size is None:
+            self._look_for_latest()
+        if self.max_state_size is None and not self.log_is_lost:
             form = "log" if self.logged else "native" if self.native else "full"
         directory = f"chk-{self.number}"
         return SnapshotRequest(
@@ -121,12 +136,30 @@ class Checkpoints:
             store=self.store,
             directory=directory,
             shared=SHARED if settings.incremental else f"{directory}/files",
-            known=frozenset(path for each in self.completed if each.own for path in each.metadata.paths()),
+            known=frozenset(path for each in self._present() for path in each.metadata.paths()),
             inline_below=settings.inline_below if self.max_state_size is None else self.max_state_size,
             in_metadata=self.max_state_size is not None,
             timeout_ms=settings.timeout_ms,
             transfer_threads=settings.transfer_threads,
         )
+
+    def _look_for_latest(self) -> None:
+        """Notice if someone has deleted the checkpoints: later ones must not refer to their files."""
+        latest = self.latest
+        relies_on_it = (self.logged or self.native) and latest is not None and latest.own
+        if not relies_on_it or latest is None or self.store is None or latest.metadata.number <= self.lost:
+            return
+        try:
+            if all(map(self.store.exists, self.reused)):
+                return
+        except Exception:  # noqa: BLE001 - whatever a storage raises; writing the checkpoint will show why
+            return
+        _log.warning("files of %s have been deleted: the next checkpoint contains all state again", latest.where)
+        self.lost, self.log_is_lost = latest.metadata.number, self.logged
+
+    def _present(self) -> Iterator[Completed]:
+        """Return the checkpoints of this job whose files can be referred to."""
+        return (each for each in self.completed if each.own and each.metadata.number > self.lost)
 
     def request_savepoint(self, store: FileStore) -> SnapshotRequest:
         """Start a savepoint in a new directory of ``store``."""
@@ -148,7 +181,7 @@ class Checkpoints:
         """
         reports = list(reports)
         try:
-            done = self._finish(request, reports, contents, now_ms, "checkpoint")
+            done = self._finish(request, reports, contents, wall_clock(), "checkpoint")
         except Exception as error:  # noqa: BLE001 - whatever a storage raises
             self.ended_ms = now_ms
             written = {path for report in reports for piece in report.pieces or () for path in piece.paths()}
@@ -159,6 +192,8 @@ class Checkpoints:
         self.duration_ms = max((report.state_ms for report in reports), default=0)
         known = {path for each in self.completed for path in each.metadata.paths()}
         self.new_bytes = done.metadata.size_without(known)
+        old = sorted(done.metadata.paths() & known)
+        self.reused = [f"{done.directory}/{METADATA}", *old[:: max(1, len(old) // SAMPLE)]]
         self.completed.append(done)
         return done
 
@@ -166,7 +201,7 @@ class Checkpoints:
         """Add the time that the driver took for the latest checkpoint."""
         self.duration_ms += millis
 
-    def last(self, contents: Contents, now_ms: int) -> None:
+    def last(self, contents: Contents, created_ms: int) -> None:
         """Write a checkpoint that records that all input has ended and only commits are left.
 
         Raises:
@@ -175,14 +210,14 @@ class Checkpoints:
         self.number += 1
         request = SnapshotRequest(self.number, "full", self.store, f"chk-{self.number}")
         try:
-            self.completed.append(self._finish(request, (), contents, now_ms, "checkpoint"))
+            self.completed.append(self._finish(request, (), contents, created_ms, "checkpoint"))
         except Exception as error:
             raise CheckpointError(
                 f"checkpoint {self.number}, which holds the last output of the job, failed: {_why(error)}"
             ) from error
 
     def complete_savepoint(
-        self, request: SnapshotRequest, reports: Iterable[Report], contents: Contents, now_ms: int
+        self, request: SnapshotRequest, reports: Iterable[Report], contents: Contents, created_ms: int
     ) -> Completed:
         """Finish a savepoint.
 
@@ -190,13 +225,13 @@ class Checkpoints:
             CheckpointError: It failed.
         """
         try:
-            return self._finish(request, list(reports), contents, now_ms, "savepoint")
+            return self._finish(request, list(reports), contents, created_ms, "savepoint")
         except Exception as error:
             self._discard(request)
             raise CheckpointError(f"the savepoint failed: {_why(error)}") from error
 
     def _finish(
-        self, request: SnapshotRequest, reports: Sequence[Report], contents: Contents, now_ms: int, purpose: str
+        self, request: SnapshotRequest, reports: Sequence[Report], contents: Contents, created_ms: int, purpose: str
     ) -> Completed:
         for report in reports:
             if report.snapshot_error:
@@ -209,11 +244,13 @@ class Checkpoints:
             number=request.number,
             job_id=self.job_id,
             job_name=self.job_name,
-            created_ms=now_ms,
+            created_ms=created_ms,
             release=flintstream.__version__,
             chains=_chains(contents.chains, reports),
-            enumerators={uid: codec.encode_one(state) for uid, state in contents.enumerators.items()},
-            committables={uid: codec.encode(list(items)) for uid, items in contents.committables.items() if items},
+            enumerators=self._encoded(codec.encode_one, contents.enumerators, "the state of the enumerator"),
+            committables=self._encoded(
+                codec.encode, {u: list(i) for u, i in contents.committables.items() if i}, "the output to commit"
+            ),
             depth=1 if request.directory else 0,
             finished=contents.finished,
         )
@@ -221,6 +258,17 @@ class Checkpoints:
             path = f"{request.directory}/{METADATA}" if request.directory else METADATA
             request.store.write(path, to_bytes(metadata))
         return Completed(metadata, request.store, request.directory)
+
+    def _encoded(self, encode: Callable[[Any], bytes], values: Mapping[str, Any], what: str) -> dict[str, bytes]:
+        """Return values by uid as bytes."""
+        with refusing(self.settings.refuse_pickle):
+            encoded = {}
+            for uid, value in values.items():
+                try:
+                    encoded[uid] = encode(value)
+                except PickleRefusedError as error:
+                    raise error.within(what, f"the operator '{self._names.get(uid, uid)}'") from None
+            return encoded
 
     def _fail(self, request: SnapshotRequest, why: str, written: set[str]) -> None:
         """Count a failed checkpoint and delete the files it has written.

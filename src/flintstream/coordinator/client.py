@@ -11,6 +11,7 @@ from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import SavepointRequest
+from flintstream.coordinator.signals import TerminatedError, end_in_order
 from flintstream.errors import CheckpointError, JobCancelledError
 from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
 from flintstream.storage.file_store import file_store
@@ -26,14 +27,22 @@ _unfinished: set[RunningJob] = set()
 """Started jobs of this process that have not ended."""
 
 
-def cancel_all(seconds: float) -> None:
+LAST_SECONDS = 10
+"""How long to wait for jobs to end after Ctrl-C or a signal."""
+
+
+def cancel_all(seconds: float = LAST_SECONDS, *, keep_checkpoints: bool = False) -> None:
     """Cancel all jobs of this process, and wait at most ``seconds`` for them to end."""
     jobs = tuple(_unfinished)
     for job in jobs:
-        job.cancel()
+        job.cancel(keep_checkpoints=keep_checkpoints)
     until = time.monotonic() + seconds
     for job in jobs:
         job.finished.wait(max(0.0, until - time.monotonic()))
+
+
+def _suspend_all() -> None:
+    cancel_all(keep_checkpoints=True)
 
 
 class RunningJob:
@@ -78,7 +87,8 @@ class RunningJob:
         self.runtime_ms = int((time.monotonic() - self.started_at) * 1000)
 
     def start(self) -> None:
-        """Run the job in a thread."""
+        """Run the job in a thread. From now on, SIGTERM and SIGHUP end it before the program ends."""
+        end_in_order(_suspend_all)
         _unfinished.add(self)
         if self.control is not None:
             self.control.start()
@@ -98,7 +108,7 @@ class RunningJob:
         return JobStatus.RUNNING if self.result.running() else JobStatus.CREATED
 
     def wait(self) -> Any:
-        """Wait for the job to end. Ctrl-C cancels it.
+        """Wait for the job to end. Ctrl-C cancels it, and so do SIGTERM and SIGHUP, which keep its checkpoints.
 
         Raises:
             Exception: The job failed with it.
@@ -106,15 +116,15 @@ class RunningJob:
         try:
             while not self.finished.wait(0.2):
                 pass
-        except KeyboardInterrupt:
-            self.cancel()
-            self.finished.wait(10)
+        except (KeyboardInterrupt, TerminatedError) as end:
+            self.cancel(keep_checkpoints=isinstance(end, TerminatedError))
+            self.finished.wait(LAST_SECONDS)
             raise
         return self.result.result()
 
-    def cancel(self) -> None:
-        """Stop the job."""
-        self.coordinator.cancel()
+    def cancel(self, *, keep_checkpoints: bool = False) -> None:
+        """Stop the job. With ``keep_checkpoints``, another start of the program can continue it."""
+        self.coordinator.cancel(keep_checkpoints=keep_checkpoints)
 
     def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False) -> Future[str]:
         """Take a savepoint in a new directory below ``directory``. The result is its path.

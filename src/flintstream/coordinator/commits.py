@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
-from flintstream.errors import CheckpointError, CommitError, JobCancelledError
+from flintstream.errors import CheckpointError, CommitError, JobCancelledError, PickleRefusedError
 from flintstream.runtime.failure import noted
 
 if TYPE_CHECKING:
@@ -196,7 +196,10 @@ class Commits:
             node = nodes.get(uid)
             if node is not None:
                 if (metadata.number, node) not in self.done:
-                    self.pending[node] = codec.decode(data)
+                    try:
+                        self.pending[node] = codec.decode(data)
+                    except PickleRefusedError as error:
+                        raise error.within("the output to commit", f"the sink '{self.names[node]}'") from None
             elif not allow_non_restored:
                 raise CheckpointError(
                     f"checkpoint {metadata.number} holds output that is yet to be committed by a sink of uid {uid}, "

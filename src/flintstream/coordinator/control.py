@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import registry
-from flintstream.errors import FlintstreamError
+from flintstream.errors import FlintstreamError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,12 +42,22 @@ if TYPE_CHECKING:
     from flintstream.coordinator.client import RunningJob
 
 LONGEST_REQUEST = 1 << 16
+LONGEST_REPLY = 1 << 28
 LONGEST_ADDRESS = 100
 """Length in bytes that every system allows for the path of a Unix domain socket."""
 LAST_REPLIES_SECONDS = 2.0
 """Longest time that a process waits at exit for replies in progress."""
 ANSWER_SECONDS = 5.0
 """Longest time in which a healthy process answers a request that needs no waiting."""
+
+_ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
+    "savepoint": {"directory": (str, type(None))},
+    "stop": {"directory": (str, type(None)), "drain": (bool,)},
+}
+"""The arguments of requests, and their types."""
+
+_BAD_HANDSHAKE = (AuthenticationError, AssertionError, ValueError)
+"""Errors that :mod:`multiprocessing` raises if the other side does not keep to its protocol."""
 
 _log = logging.getLogger(__name__)
 
@@ -136,7 +146,7 @@ class Control:
         assert self._entry is not None  # noqa: S101 - start() made it
         key = bytes.fromhex(self._entry.key)
         thread = threading.current_thread()
-        with connection, contextlib.suppress(OSError, EOFError, AuthenticationError):
+        with connection, contextlib.suppress(OSError, EOFError, *_BAD_HANDSHAKE):
             deliver_challenge(connection, key)
             answer_challenge(connection, key)
             request = connection.recv_bytes(LONGEST_REQUEST)
@@ -148,10 +158,13 @@ class Control:
 
     def _reply(self, data: bytes) -> dict[str, Any]:
         try:
-            arguments = json.loads(data)
-            request = arguments.pop("request")
+            request, arguments = _parsed(data)
             if request not in self._requests:
-                return {"error": f"there is no request '{request}', only {', '.join(self._requests)}"}
+                return {"error": f"there is no request {shorten(request)}, only {', '.join(self._requests)}"}
+            for name, value in arguments.items():
+                kinds = _ARGUMENTS.get(request, {}).get(name, ())
+                if not isinstance(value, kinds):
+                    return {"error": f"the request '{request}' has no argument {shorten(name)}: {shorten(value)}"}
             return {"result": self._requests[request](**arguments)}
         except Exception as error:  # noqa: BLE001 - the caller gets it as the reply
             return {"error": str(error) or type(error).__name__}
@@ -165,6 +178,17 @@ class Control:
         self._job.cancel()
         self._job.finished.wait()
         return self._job.status().name
+
+
+def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
+    """Return the name of a request, and its arguments."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or not isinstance(content.get("request"), str):
+        raise FlintstreamError("a request must be a JSON object with the member 'request'")
+    return content.pop("request"), content
 
 
 def status_of(job: RunningJob) -> dict[str, Any]:
@@ -234,7 +258,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         connection.send_bytes(json.dumps({"request": request, **arguments}).encode())
         if quick and not connection.poll(ANSWER_SECONDS):
             raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) does not answer")
-        reply = json.loads(connection.recv_bytes())
+        reply = json.loads(connection.recv_bytes(LONGEST_REPLY))
     except (ConnectionRefusedError, FileNotFoundError):
         registry.remove(entry)  # the process was killed, and another one has its pid now
         raise JobGoneError(f"the job '{entry.name}' has ended") from None
@@ -242,19 +266,23 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         raise JobGoneError(f"the job '{entry.name}' ended before it answered") from None
     except AuthenticationError:
         raise FlintstreamError(f"the job '{entry.name}' does not accept the key of its entry") from None
+    except (AssertionError, ValueError, RecursionError):
+        reply = None
     finally:
         if connection is not None:
             connection.close()
-    if "error" in reply:
-        raise FlintstreamError(reply["error"])
+    if isinstance(reply, dict) and "error" in reply:
+        raise FlintstreamError(str(reply["error"]))
+    if not isinstance(reply, dict) or "result" not in reply:
+        raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) sent no valid reply")
     return reply["result"]
 
 
 def _new_address() -> str:
     """Return a path for a socket, in a new directory that only this user can enter."""
-    directory = tempfile.mkdtemp(prefix="flintstream-control-")
-    address = f"{directory}/socket"
+    directory = tempfile.mkdtemp(prefix=registry.SOCKET_DIRECTORY)
+    address = f"{directory}/{registry.SOCKET}"
     if len(os.fsencode(address)) > LONGEST_ADDRESS:
         Path(directory).rmdir()
-        address = f"{tempfile.mkdtemp(prefix='flintstream-control-', dir='/tmp')}/socket"
+        address = f"{tempfile.mkdtemp(prefix=registry.SOCKET_DIRECTORY, dir='/tmp')}/{registry.SOCKET}"
     return address

@@ -82,9 +82,9 @@ class Coordinator:
 
     # -- from any thread ---------------------------------------------------------------------------------------------
 
-    def cancel(self) -> None:
-        """Stop the job."""
-        self.orders.cancel()
+    def cancel(self, *, keep_checkpoints: bool = False) -> None:
+        """Stop the job. With ``keep_checkpoints``, its checkpoints outlive it, whatever the configuration says."""
+        self.orders.cancel(keep_checkpoints=keep_checkpoints)
 
     def request_savepoint(self, request: SavepointRequest) -> None:
         """Ask for a savepoint. ``request.result`` receives its path, or the reason why it failed."""
@@ -143,6 +143,7 @@ class Coordinator:
             if self.materializer is not None:
                 self.materializer.drop()
             self.checkpoints.sweep()
+            self.checkpoints.log_is_lost = False  # the next attempt starts new logs
 
     def _attempt(self, plan: JobPlan) -> Attempt:
         return Attempt(self.lasting, plan, self.tally.progress.restarts)
@@ -162,7 +163,8 @@ class Coordinator:
         ends = cancelled or self._setbacks.hopeless(error, self.tally.progress.epochs)
         delay = None if ends else self.job.restart.delay_ms(self.lasting.clock.now_ms())
         if delay is None:
-            self.checkpoints.end(finished=False, cancelled=cancelled, owed=self.commits.owed)
+            kept = self.commits.owed or self.orders.keeps_checkpoints
+            self.checkpoints.end(finished=False, cancelled=cancelled, owed=kept)
             raise error
         return delay
 

@@ -76,14 +76,18 @@ class SubtaskProgress:
 
 
 class Clock:
-    """The clock of the coordinator, with a sleep that another thread can end."""
+    """The clocks of the coordinator, with a sleep that another thread can end."""
 
     def __init__(self) -> None:
-        """Use the clock of the machine."""
+        """Use the clocks of the machine."""
         self._event = threading.Event()
 
     def now_ms(self) -> int:
-        """Return the time in ms since the epoch."""
+        """Return ms since some moment, for durations: no administrator can set this clock."""
+        return time.monotonic_ns() // 1_000_000
+
+    def wall_ms(self) -> int:
+        """Return the time in ms since the epoch: processing time."""
         return time.time_ns() // 1_000_000
 
     def sleep(self, seconds: float) -> None:

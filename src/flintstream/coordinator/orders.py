@@ -35,12 +35,15 @@ class Orders:
     def __init__(self, engine: Engine, clock: Clock) -> None:
         """Start without orders. Each order ends the sleep of ``clock``; a cancellation also stops ``engine``."""
         self.cancelled = False
+        self.keeps_checkpoints = False
+        """Whether the checkpoints of a cancelled job are kept for another start of the program."""
         self._engine = engine
         self._clock = clock
         self._savepoints: Queue[SavepointRequest] = Queue()
 
-    def cancel(self) -> None:
+    def cancel(self, *, keep_checkpoints: bool = False) -> None:
         """Ask the job to end."""
+        self.keeps_checkpoints |= keep_checkpoints and not self.cancelled
         self.cancelled = True
         self._engine.cancel()
         self._clock.wake()

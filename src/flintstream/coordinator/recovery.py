@@ -248,6 +248,7 @@ def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettin
     old = metadata.operators()
     operators: dict[int, tuple[str, int]] = {}
     uids = set()
+    unkeyed = []
     for chain in plan.chains:
         for node in chain.nodes:
             uids.add(node.uid)
@@ -256,6 +257,8 @@ def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettin
                 continue
             place, info = found
             operators[node.id] = (node.uid, place)
+            if info.keyed and not node.keyed:
+                unkeyed.append(node)
             if info.keyed and node.keyed and info.max_parallelism != chain.max_parallelism:
                 raise CheckpointError(
                     f"operator '{node.name}' has the maximum parallelism {chain.max_parallelism}, but "
@@ -271,4 +274,11 @@ def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettin
             f"{completed.where} holds state of {names}, but the program has no operator with that uid: give operators "
             "the uids they had (DataStream.uid), or allow state to be left behind (--allowNonRestoredState)"
         )
+    for node in unkeyed:
+        if node.uid in stateful and not settings.allow_non_restored:
+            raise CheckpointError(
+                f"{completed.where} holds state by key of operator '{node.name}' (uid {node.uid}), which is not keyed "
+                "in this program: put it after key_by() again, or give it another uid and allow state to be left "
+                "behind (--allowNonRestoredState)"
+            )
     return Restore(completed.store, metadata.chains, operators, settings.transfer_threads)

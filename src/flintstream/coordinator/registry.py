@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import socket
+import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DIRECTORY = "FLINTSTREAM_JOBS_DIR"
+SOCKET_DIRECTORY, SOCKET = "flintstream-control-", "socket"
+"""The beginning of the name of a directory for the socket of a job, and the name of the socket in it."""
+_LATEST_MS = 253_402_300_800_000
+"""The year 10000."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ def remove(entry: Entry) -> None:
     with contextlib.suppress(OSError):
         _path(entry).unlink()
     address = Path(entry.address)
+    if address.name != SOCKET or not address.parent.name.startswith(SOCKET_DIRECTORY):
+        return  # not a file of ours, whatever the entry says
     with contextlib.suppress(OSError):
         address.unlink()
     with contextlib.suppress(OSError):  # not empty, unless the control channel created it
@@ -122,15 +129,32 @@ def _path(entry: Entry) -> Path:
 def _all() -> Iterator[Entry]:
     place = directory()
     try:
-        if place.stat().st_uid != os.getuid():
-            return
+        if not _is_private(place.stat()):
+            return  # the entries name files to connect to and to remove, so other users must not be able to write them
         paths = sorted(place.glob("*.json"))
     except OSError:
         return
     for path in paths:
         # Skip files that are foreign, of another release, or just being removed.
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            yield Entry(**json.loads(path.read_text(encoding="utf-8")))
+        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+            if not _is_private(path.lstat()):
+                continue
+            yield _checked(Entry(**json.loads(path.read_text(encoding="utf-8"))), path)
+
+
+def _checked(entry: Entry, path: Path) -> Entry:
+    kinds = {name: type(value) for name, value in vars(entry).items()}
+    if kinds != {**dict.fromkeys(kinds, str), "pid": int, "started_ms": int} or path.stem != entry.job_id:
+        raise TypeError(f"{path} is not an entry")
+    if not 0 < entry.pid < 1 << 31 or not 0 <= entry.started_ms < _LATEST_MS:
+        raise ValueError(f"{path} names no process")
+    bytes.fromhex(entry.key)
+    return entry
+
+
+def _is_private(status: os.stat_result) -> bool:
+    """Return whether a file or directory belongs to this user, and no other user can write to it."""
+    return status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o022
 
 
 def _lives(pid: int) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
 from flintstream.coordinator.enumerators import NamedEnumerator
+from flintstream.errors import PickleRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -38,10 +39,10 @@ class Sources:
         self._progress: dict[int, list[Any]] = {}
         """Source -> the progress that its enumerator will learn of when the next checkpoint completes."""
         self._enumerators: dict[int, NamedEnumerator] = {}
-        names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
+        self._names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
         with contextlib.ExitStack() as stack:
             for node, source in job.sources.items():
-                enumerator = NamedEnumerator(source, self._chains[node].parallelism, names[node])
+                enumerator = NamedEnumerator(source, self._chains[node].parallelism, self._names[node])
                 stack.callback(enumerator.close)
                 self._enumerators[node] = enumerator
             if start is not None:
@@ -52,7 +53,10 @@ class Sources:
         for node, enumerator in self._enumerators.items():
             data = metadata.enumerators.get(self._uids[node])
             if data is not None:
-                state, turn = codec.decode_one(data)
+                try:
+                    state, turn = codec.decode_one(data)
+                except PickleRefusedError as error:
+                    raise error.within("the state of the enumerator", f"the source '{self._names[node]}'") from None
                 self._turns[node] = turn % self._chains[node].parallelism
                 enumerator.restore(state)
 

@@ -36,7 +36,7 @@ from flintstream.options.checkpointing import (
 )
 from flintstream.options.ignored import CLAIM_MODE
 from flintstream.options.rocksdb import TRANSFER_THREADS
-from flintstream.options.state import CHANGELOG, MATERIALIZE, MATERIALIZE_FAILURES, MATERIALIZE_INTERVAL
+from flintstream.options.state import CHANGELOG, MATERIALIZE, MATERIALIZE_FAILURES, MATERIALIZE_INTERVAL, PICKLE
 from flintstream.state.settings import StateSettings
 from flintstream.storage.custom import CustomFileStore
 from flintstream.storage.file_store import file_store
@@ -82,6 +82,7 @@ def checkpoint_settings(
         "allow_non_restored": get(IGNORE_UNCLAIMED),
         **_sizes(config.storage()),
         "transfer_threads": get(TRANSFER_THREADS),
+        "refuse_pickle": get(PICKLE) == "refuse",
     }
     if batch or not config.is_checkpointing_enabled():
         return CheckpointSettings(exactly_once=False, **common)
@@ -139,7 +140,7 @@ def state_settings(
 
         factory = backend.get_options_factory()
         RocksDBOptions.of(options, factory)  # report invalid options here rather than in a worker
-    return StateSettings(backend.kind, options, factory, changelog)
+    return StateSettings(backend.kind, options, factory, changelog, configuration.get(PICKLE) == "refuse")
 
 
 def warn_of_idle_changelog(configuration: Configuration, config: CheckpointConfig, *, stacklevel: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flintstream.options.option import Option, options_in
-from flintstream.options.types import FLAG, TEXT, count, duration
+from flintstream.options.types import FLAG, TEXT, count, duration, names
 from flintstream.options.units import MINUTE
 
 BACKEND = Option(
@@ -40,6 +40,13 @@ MATERIALIZE_FAILURES = Option(
     3,
     "number of times in a row that folding may fail before the job fails",
     ("state.backend.changelog.max-failures-allowed",),
+)
+PICKLE = Option(
+    "flintstream.security.pickle",
+    names("allow", "refuse"),
+    "allow",
+    "`refuse`: the job neither pickles nor unpickles state, so that no savepoint or checkpoint can run code; "
+    "state that needs pickle is an error",
 )
 
 OPTIONS = options_in(globals())

@@ -37,9 +37,10 @@ _SIZES = {
 _NANOS_OF = {name: unit for unit, names in _TIMES.items() for name in names}
 _BYTES_OF = {name: unit for unit, names in _SIZES.items() for name in names}
 
-_AMOUNT = re.compile(r"([0-9]+)\s*([A-Za-zµμ]*)")
+# Python refuses to read numbers of thousands of digits, with an error of its own.
+_AMOUNT = re.compile(r"([0-9]{1,40})\s*([A-Za-zµμ]*)")
 _ISO = re.compile(
-    r"([+-]?)P(?:([+-]?\d+)D)?(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?(?:([+-]?\d+)(?:\.(\d{1,9}))?S)?)?",
+    r"([+-]?)P(?:([+-]?\d{1,40})D)?(?:T(?:([+-]?\d{1,40})H)?(?:([+-]?\d{1,40})M)?(?:([+-]?\d{1,40})(?:\.(\d{1,9}))?S)?)?",
     re.IGNORECASE | re.ASCII,
 )
 

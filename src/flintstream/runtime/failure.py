@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from flintstream.common._conversion import GENERATED
+from flintstream.common._forks import only_one_returns
 from flintstream.errors import add_note, as_exception, notes, shorten
 
 if TYPE_CHECKING:
@@ -97,9 +98,10 @@ class FailureReport:
 
 @contextmanager
 def noted(where: str) -> Iterator[None]:
-    """Add a note about ``where`` to an exception that user code raises in the driver."""
+    """Run user code in the driver: note ``where`` in its exceptions, and end processes that it has forked."""
     try:
-        yield
+        with only_one_returns():
+            yield
     except BaseException as error:
         note = f"in {where}"
         if note not in notes(error):  # the same object may be raised again

@@ -9,6 +9,7 @@ from flintstream.checkpoint import codec
 from flintstream.coordinator import recovery
 from flintstream.errors import CheckpointError
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
+from flintstream.savepoint import records as _records  # noqa: F401 - registers them
 from flintstream.savepoint.entries import (
     OperatorSummary,
     OperatorValue,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flintstream.checkpoint.changes import check_form
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.state_log.native_files import download, files_of, open_native
@@ -119,7 +120,7 @@ class SubtaskFiles:
     def _changes(self, piece: StatePiece, uid: str, chosen: Callable[[TableInfo], bool]) -> Iterator[Iterable[Change]]:
         if not piece.native:
             with naming(self._where(piece)), self._open(piece) as file:
-                yield file.changes(uid, chosen)
+                yield map(_checked, file.changes(uid, chosen))
             return
         assert self.store is not None  # noqa: S101 - files of a backend are never inline in the metadata
         own = files_of(piece, uid)
@@ -128,7 +129,12 @@ class SubtaskFiles:
             where = self.store.uri(own[0].path)
             native = open_native(StateSettings(), directory, uid, allow_pickle=self.allow_pickle)
             with naming(where), native as changes:
-                yield (change for change in changes if chosen(change.table))
+                yield (_checked(change) for change in changes if chosen(change.table))
+
+
+def _checked(change: Change) -> Change:
+    check_form(change)
+    return change
 
 
 @contextmanager

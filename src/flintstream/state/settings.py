@@ -20,6 +20,8 @@ class StateSettings:
     factory: Any = None
     """The options factory of RocksDB, or the factory of a custom backend."""
     changelog: bool = CHANGELOG.default
+    refuse_pickle: bool = False
+    """Whether pickled state is an error."""
 
     def of(self, backend: str) -> StateSettings:
         """Return the settings for another backend."""

@@ -7,6 +7,7 @@ import posixpath
 import re
 from dataclasses import dataclass
 
+from flintstream.common._secrets import without_secrets
 from flintstream.errors import PlanError
 
 __all__ = ["Location", "names_scheme"]
@@ -14,6 +15,7 @@ __all__ = ["Location", "names_scheme"]
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?=:)")  # at least two letters, since C: is a drive
 _SLASHES = re.compile("/+")
 _ENDING = re.compile(r"[\s/]+\Z")
+_PASSWORD = re.compile(r"(?:^|::)[A-Za-z][\w+.-]*://[^/?:@]*:[^/?]*@")
 _THIS_MACHINE = frozenset({"", "localhost"})
 _LITERAL = frozenset({"http", "https"})
 """Schemes whose paths are kept verbatim: '//' is significant, and '..' may be part of a query."""
@@ -59,7 +61,8 @@ class Location:
 
         Raises:
             TypeError: ``given`` is neither a str nor a path object.
-            PlanError: ``given`` is empty, names a host for a local file, or has a scheme but no absolute path.
+            PlanError: ``given`` is empty, is not valid text, names a host for a local file, contains a password, or has
+                a scheme but no absolute path.
 
         >>> Location.parse("s3://bucket/in")
         Location(scheme='s3', authority='bucket', path='/in')
@@ -75,12 +78,21 @@ class Location:
             raise PlanError(f"{what} is empty")
         if "\0" in text:
             raise PlanError(f"{what} must not contain a null character, got {text!r}")
+        try:
+            os.fsencode(text)
+        except UnicodeEncodeError:
+            raise PlanError(f"{what} is not valid text, got {text!r}: it has half of a surrogate pair") from None
         if not names_scheme(text):
             # not stripped: a file name may end with a blank
             return cls("file", "", _normal(os.path.join(os.getcwd(), text)))  # noqa: PTH109, PTH118 - keeps blanks
         text = text.strip()
         scheme, _, rest = text.partition(":")
         scheme = scheme.lower()
+        if _PASSWORD.search(text):  # paths are in errors, logs and checkpoints
+            raise PlanError(
+                f"{what} must not contain a password, got '{without_secrets(text)}'; put it into the configuration of "
+                "the file system's client"
+            )
         if "::" in text and scheme != "file":
             return cls(scheme, None, _ENDING.sub("", rest))
         authority, path = "", rest

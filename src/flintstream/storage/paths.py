@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 
-__all__ = ["check_path", "is_partial", "partial_name"]
+__all__ = ["check_path", "hashed_name", "is_partial", "partial_name"]
 
 
 def check_path(path: str) -> str:
@@ -20,6 +21,15 @@ def check_path(path: str) -> str:
     if path.startswith("/") or ".." in path.split("/") or "\0" in path:
         raise ValueError(f"{path!r} is not a path within a store")
     return path.rstrip("/")
+
+
+def hashed_name(text: str) -> str:
+    """Return a file name for a text that may be anything: the same name for the same text.
+
+    >>> hashed_name("../../etc/passwd")
+    '3754d6cb3a38e1185e5b382d5f3ef3f1'
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def partial_name(name: str) -> str:

@@ -105,6 +105,13 @@ class FsspecFileStore:
         object.__setattr__(self, "root", location.uri)
         check_client(location)
 
+    @classmethod
+    def unchecked(cls, root: str) -> FsspecFileStore:
+        """Return the store of a root that another process has checked. The client is loaded on first use."""
+        store = object.__new__(cls)
+        object.__setattr__(store, "root", root)
+        return store
+
     def write(self, path: str, data: bytes) -> None:
         """Write a file."""
         with self._replacing(path) as (system, target):

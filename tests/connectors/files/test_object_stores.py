@@ -108,6 +108,35 @@ def test_a_bucket_that_leads_out_of_the_base_path_is_refused(bucket, plain, tmp_
     assert not list(tmp_path.rglob("*"))
 
 
+class Always(BucketAssigner):
+    def __init__(self, bucket):
+        self.bucket = bucket
+
+    def get_bucket_id(self, element, context):
+        return self.bucket
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(
+    ("bucket", "message"),
+    [("a/" + "b" * 300, "has a name of 300 bytes"), ("half\ud800", "is not valid text")],
+)
+def test_a_bucket_that_is_no_name_of_a_directory_is_refused(bucket, message, plain, tmp_path):
+    base = str(tmp_path / "out") if plain else f"memory://{uuid.uuid4().hex}/out"
+    writer = open_writer(FileSink.for_row_format(base, Lines()).with_bucket_assigner(Always(bucket)).build())
+    with pytest.raises(ValueError, match=message) as refused:
+        writer.write(["a"], None)
+    assert len(str(refused.value)) < 250
+
+
+def test_a_bucket_cannot_name_another_file_system(tmp_path):
+    base = f"memory://{uuid.uuid4().hex}/out"
+    writer = open_writer(FileSink.for_row_format(base, Lines()).with_bucket_assigner(ByValue()).build())
+    with pytest.raises(ValueError, match="contains '::', which separates file systems"):
+        writer.write([f"day/part-0::file://{tmp_path}/secret"], None)
+    assert listed(base) == ({}, {})
+
+
 @pytest.mark.parametrize("plain", [False, True])
 def test_buckets_are_paths_below_the_base_path(plain, tmp_path):
     base = str(tmp_path / "out") if plain else f"local://{tmp_path}/out"

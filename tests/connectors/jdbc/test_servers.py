@@ -242,9 +242,9 @@ def test_many_records_in_batches(server):
     assert server.execute(f"SELECT COUNT(*), SUM(id) FROM {table}") == [(12_000, sum(range(12_000)))]
 
 
-@pytest.mark.parametrize("dialect", ["postgresql+psycopg", "mysql+pymysql"])
-def test_the_same_servers_by_urls_of_sqlalchemy(request, dialect):
-    server = request.getfixturevalue("postgresql" if dialect.startswith("post") else "mariadb")
+@pytest.mark.parametrize(("database", "dialect"), [("postgresql", "postgresql+psycopg"), ("mariadb", "mysql+pymysql")])
+def test_the_same_servers_by_urls_of_sqlalchemy(request, database, dialect):
+    server = request.getfixturevalue(database)
     table = server.table("id int PRIMARY KEY, name varchar(9)")
     url = f"{dialect}://me@127.0.0.1:{server.port}/shop"
     sink = JdbcSink.sink(f"INSERT INTO {table} VALUES (?, '?%')", Types.INT(), options(url, None, PASSWORD))

@@ -21,6 +21,7 @@ from flintstream.connectors.kafka.writing import Writing
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.storage.local import LocalFileStore
+from flintstream.storage.paths import hashed_name
 
 NO_WATERMARKS = WatermarkStrategy.no_watermarks()
 EXACTLY_ONCE = DeliveryGuarantee.EXACTLY_ONCE
@@ -225,8 +226,9 @@ def test_a_new_run_deletes_what_earlier_ones_have_left(broker, topic, tmp_path):
     task = Task(broker, topic, tmp_path, run="new")
     task.epoch(LARGE)
     task.writer.recover([5])
-    names = sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*") if file.is_file())
-    assert [name.rpartition("-")[0] for name in names] == ["sink/new/0-0", "sink/old/1-0"]
+    directory = tmp_path / hashed_name("job/sink")
+    names = sorted(file.relative_to(directory).as_posix() for file in tmp_path.rglob("*") if file.is_file())
+    assert [name.rpartition("-")[0] for name in names] == ["new/0-0", "old/1-0"]
 
 
 def test_what_was_not_prepared_leaves_no_file(broker, topic, tmp_path):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.files.arrow_values import arrow, rows_of
 from flintstream.connectors.source import SourceReader, SourceSplit
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from flintstream.common.types import Row
     from flintstream.connectors.source import Fetch
@@ -25,6 +27,7 @@ class ArrowFile:
     batches: int
 
 
+@record
 @dataclass
 class ArrowSplit(SourceSplit):
     """Record batches ``[batch, end)`` of a file, without the first ``row`` rows."""
@@ -64,15 +67,17 @@ class ArrowReader(SourceReader):
         """Yield the split's rows.
 
         Raises:
-            FlintstreamError: The file does not exist any more.
+            FlintstreamError: The file does not exist any more, or is damaged.
         """
         if self._reading is not None:
             return False  # alternating between splits would mix old and new records
         self._reading = split.split_id
         try:
-            with self._open(split) as file, arrow().ipc.open_file(file) as batches:
+            with self._open(split) as file, self._checked(split), arrow().ipc.open_file(file) as batches:
                 for number in range(split.batch, split.end):
-                    rows = rows_of(batches.get_batch(number), self._names)
+                    batch = batches.get_batch(number)
+                    batch.validate(full=True)  # otherwise wrong offsets would lead out of the batch
+                    rows = rows_of(batch, self._names)
                     for start in range(split.row, len(rows), size := max(1, fetch.size)):
                         end = start + size
                         split.batch, split.row = (number, end) if end < len(rows) else (number + 1, 0)
@@ -80,6 +85,14 @@ class ArrowReader(SourceReader):
         finally:
             self._reading = None
         return True
+
+    @staticmethod
+    @contextmanager
+    def _checked(split: ArrowSplit) -> Iterator[None]:
+        try:
+            yield
+        except (arrow().ArrowException, OSError, ValueError, ArithmeticError) as error:
+            raise FlintstreamError(f"cannot read {split.store.uri(split.path)}: {error}") from error
 
     @staticmethod
     def _open(split: ArrowSplit) -> Any:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import io
 import os
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
+from flintstream.connectors.files.byte_streams import RAW_DEFLATE, decompressed_size
 from flintstream.connectors.files.reader import FileReader
-from flintstream.connectors.formats.avro_schema import library, parsed
+from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.storage.reading import open_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flintstream.connectors.files.reader import FileSplit, OpenFile
 
 SYNC_SIZE = 16
+LARGEST_BLOCK = 1 << 28
+"""Most bytes of a block after decompression. Writers end a block after some ten thousand bytes."""
 _CHUNK = 1 << 16
+_LONGEST_NUMBER = 10
+_COMPRESSIONS = {"deflate": RAW_DEFLATE, "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}
 
 
 class AvroReader(FileReader):
@@ -47,16 +55,20 @@ class _AvroFile:
     def __init__(self, stream: BinaryIO, split: FileSplit, schema: Any) -> None:
         self._stream = stream
         self._path = split.path
-        self._end = stream.seek(0, os.SEEK_END)
+        self._size = self._end = stream.seek(0, os.SEEK_END)
         if split.end is not None:
             self._end = min(split.end, self._end)
         stream.seek(0)
         try:
-            self._blocks = library().block_reader(stream, schema)
+            self._blocks = library().block_reader(_Bounded(stream, self._size), schema)
+            if contains_itself(self._blocks.writer_schema):
+                stream.seek(0)
+                self._blocks = python_library().block_reader(_Bounded(stream, self._size), schema)
         except Exception as error:
-            raise FlintstreamError(f"cannot read {split.path} as an Avro file: {error}") from error
-        self._records: list[Any] = []
-        self._at = 0
+            raise FlintstreamError(
+                f"cannot read {split.path} as an Avro file: {type(error).__name__}: {error}"
+            ) from error
+        self._block: Iterator[Any] = iter(())
         self._skip = split.skip
         self.position: int | None = self._first_block(split)
         self.skip = split.skip
@@ -87,28 +99,87 @@ class _AvroFile:
         return self._end
 
     def next(self, size: int) -> list[Any] | None:
-        while self._at >= len(self._records):
+        while not (records := self._of_block(size)):
             if self._next_block >= self._end:
                 return None
             try:
-                block = next(self._blocks, None)
-                if block is None:
-                    return None
-                self._records = list(block)
+                self._check_size()
+                block = next(self._blocks, ())
             except Exception as error:
-                raise FlintstreamError(
-                    f"cannot read {self._path}: in the block at byte {self._next_block}: {error}"
-                ) from error
+                raise self._damaged(self._next_block, error) from error
             self.position, self._next_block = self._next_block, self._stream.tell()
-            self._at = self.skip = min(self._skip, len(self._records))
+            self._block, self.skip = iter(block), 0
+            while self._skip and (passed := self._of_block(min(self._skip, size))):
+                self._skip -= len(passed)
             self._skip = 0
-        records = self._records[self._at : self._at + size]
-        self._at += len(records)
-        self.skip = self._at
         return records
+
+    def _of_block(self, size: int) -> list[Any]:
+        """Return the next records of the current block. A few bytes may stand for very many records without fields."""
+        try:
+            records = list(islice(self._block, size))
+        except Exception as error:
+            raise self._damaged(self.position, error) from error
+        self.skip += len(records)
+        return records
+
+    def _check_size(self) -> None:
+        """Check the size of the next block, which is read as a whole.
+
+        Raises:
+            ValueError: The block does not end within the file, or is very large after decompression.
+        """
+        start = self._stream.tell()
+        head = io.BytesIO(self._stream.read(2 * _LONGEST_NUMBER))
+        _read_long(head)
+        size = _read_long(head)
+        at = start + head.tell()
+        if not 0 <= size <= self._size - at - SYNC_SIZE:
+            raise ValueError(f"it promises {size} bytes, but the file has {self._size} bytes in all")
+        kind = _COMPRESSIONS.get(self._blocks.codec)
+        if kind is not None:
+            self._stream.seek(at)
+            if decompressed_size(self._stream, size, kind, LARGEST_BLOCK) > LARGEST_BLOCK:
+                raise ValueError(f"it has more than {LARGEST_BLOCK >> 20} MB after decompression")
+        self._stream.seek(start)
+
+    def _damaged(self, position: int | None, error: Exception) -> FlintstreamError:
+        return FlintstreamError(
+            f"cannot read {self._path}: in the block at byte {position}: {type(error).__name__}: {error}"
+        )
 
     def close(self) -> None:
         self._stream.close()
+
+
+def _read_long(stream: BinaryIO) -> int:
+    """Read a number in Avro's encoding.
+
+    Raises:
+        ValueError: There is none.
+    """
+    number = 0
+    for shift in range(0, 7 * _LONGEST_NUMBER, 7):
+        byte = stream.read(1)
+        number |= (byte[0] & 0x7F) << shift if byte else 0
+        if byte and byte[0] < 0x80:
+            return number >> 1 ^ -(number & 1)
+    raise ValueError("it has no size: the file is incomplete or damaged")
+
+
+class _Bounded:
+    """A stream that does not reserve memory for more bytes than the file has, whatever the file promises."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._size = size
+        self.tell = stream.tell
+        self.seek = stream.seek
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= self._size:
+            raise ValueError(f"it promises {size} bytes, but the file has {self._size} bytes in all")
+        return self._stream.read(size)
 
 
 class AvroRecords(BulkWriterFactory):

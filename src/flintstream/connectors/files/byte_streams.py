@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RAW_CHUNK = 1 << 16
+RAW_DEFLATE = "raw deflate"
+"""The compression of ``.deflate`` without its header and checksum."""
+_DEFLATE_RATIO = 1032
+"""The most bytes that one byte can stand for."""
+LARGEST_CHUNK = 1 << 20
+"""Most bytes to decompress at once, because a small file may contain very many."""
+XZ_MEMORY = 1 << 28
+"""Most bytes of memory to decompress a .xz file; its header demands it. The strongest preset needs 65 MB."""
+ZSTD_CHUNK = 1 << 7
+"""Compressed bytes to pass to zstandard at once, which cannot limit its output: 4 of them may contain 128 kB."""
 
 
 class ByteStream(Protocol):
@@ -31,21 +41,90 @@ class ByteStream(Protocol):
         """Close the file."""
 
 
+class Decompressor(Protocol):
+    """Decompresses one stream, a limited number of bytes at a time."""
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        """Add compressed data, and return the next bytes, at most ``max_length`` of them."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream has ended."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """The data after its end."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether nothing can be returned without more data."""
+
+
+class _Zlib:
+    """A decompressor of zlib with the interface of the others."""
+
+    def __init__(self, wbits: int) -> None:
+        self._own = zlib.decompressobj(wbits)
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        return self._own.decompress(self._own.unconsumed_tail + data, max_length)
+
+    @property
+    def eof(self) -> bool:
+        return self._own.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._own.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._own.unconsumed_tail
+
+
+class _Zstandard:
+    """A decompressor of the package zstandard with the interface of the others."""
+
+    def __init__(self, library: Any) -> None:
+        self._own = library.ZstdDecompressor().decompressobj()
+        self._data = b""
+        self._at = 0
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:  # noqa: ARG002 - limited by the input
+        if data:
+            self._data, self._at = self._data[self._at :] + data, 0
+        start, self._at = self._at, min(self._at + ZSTD_CHUNK, len(self._data))
+        decompressed: bytes = self._own.decompress(self._data[start : self._at])
+        return decompressed
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._own.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        unused: bytes = self._own.unused_data + self._data[self._at :]
+        return unused
+
+    @property
+    def needs_input(self) -> bool:
+        return self._at >= len(self._data)
+
+
 def _zstd() -> Any:
     try:
         return importlib.import_module("compression.zstd").ZstdDecompressor()  # part of Python 3.14
     except ImportError:
         pass
-    library = optional_module("zstandard", extra="zstd", purpose="reading .zst files")
-    return library.ZstdDecompressor().decompressobj()
+    return _Zstandard(optional_module("zstandard", extra="zstd", purpose="reading .zst files"))
 
 
-_DECOMPRESSORS: dict[str, Callable[[], Any]] = {
-    ".gz": lambda: zlib.decompressobj(31),
-    ".gzip": lambda: zlib.decompressobj(31),
-    ".deflate": zlib.decompressobj,
+_DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
+    ".gz": lambda: _Zlib(31),
+    ".gzip": lambda: _Zlib(31),
+    ".deflate": lambda: _Zlib(15),
     ".bz2": bz2.BZ2Decompressor,
-    ".xz": lzma.LZMADecompressor,
+    ".xz": lambda: lzma.LZMADecompressor(memlimit=XZ_MEMORY),
     ".zst": _zstd,
 }
 
@@ -102,27 +181,58 @@ class _Decompressed(_ForwardStream):
         super().__init__(file)
         self._path = path
         self._new = _DECOMPRESSORS[suffix]
-        self._current: Any = None
+        self._current: Decompressor | None = None
         self._left = b""
 
     def _more(self) -> bytes | None:
-        data = self._left or self._below.read(RAW_CHUNK)
-        self._left = b""
+        data = b""
+        if self._current is None or self._current.needs_input:
+            data = self._left or self._below.read(RAW_CHUNK)
+            self._left = b""
         if self._current is None:
             data = data.lstrip(b"\0") or self._below.read(RAW_CHUNK)  # gzip and xz allow padding between streams
             if not data:
                 return None
             self._current = self._new()
-        elif not data:
-            raise EOFError(f"{self._path} ends in the middle of its compressed data")
+        wanted = self._current.needs_input
         try:
-            chunk: bytes = self._current.decompress(data)
+            chunk = self._current.decompress(data, LARGEST_CHUNK)
         except Exception as error:
             raise OSError(f"cannot decompress {self._path}: {error}") from error
+        if wanted and not data and not chunk and not self._current.eof:
+            raise EOFError(f"{self._path} ends in the middle of its compressed data")
         if self._current.eof:
             self._left = self._current.unused_data
             self._current = None
         return chunk
+
+
+def decompressed_size(stream: IO[bytes], size: int, kind: str, limit: int) -> int:
+    """Return how many bytes the next ``size`` bytes of a file have after decompression, or a number beyond ``limit``.
+
+    Args:
+        stream: the file.
+        size: the compressed size in bytes.
+        kind: a suffix, or :data:`RAW_DEFLATE`.
+        limit: where to stop.
+
+    A stream that is damaged or does not end has the size of its good part.
+    """
+    if kind == RAW_DEFLATE and size * _DEFLATE_RATIO <= limit:
+        return size  # too short to be dangerous
+    current, found = _Zlib(-15) if kind == RAW_DEFLATE else _DECOMPRESSORS[kind](), 0
+    while found <= limit and not current.eof:
+        wanted = current.needs_input
+        data = stream.read(min(size, RAW_CHUNK)) if wanted else b""
+        size -= len(data)
+        try:
+            chunk = current.decompress(data, LARGEST_CHUNK)
+        except Exception:  # noqa: BLE001 - the reader of the data reports it
+            break
+        found += len(chunk)
+        if wanted and not data and not chunk:
+            break
+    return found
 
 
 class _Utf8(_ForwardStream):

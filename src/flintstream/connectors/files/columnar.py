@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.connectors.files.reader import FileReader
+from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,6 +62,7 @@ def groups_of(split: FileSplit, groups: int, size: int) -> range:
 class _OpenColumnar:
     def __init__(self, file: ColumnarFile, split: FileSplit, records_of: Callable[[Any], list[Any]]) -> None:
         self._file = file
+        self._path = split.path
         self._records_of = records_of
         mine = groups_of(split, file.groups, file.size)
         self._groups = iter(range(mine.start if split.position is None else split.position, mine.stop))
@@ -84,12 +86,18 @@ class _OpenColumnar:
             passed = min(self._pass_over, len(batch))
             self._pass_over -= passed
             self.skip += passed
-            self._records = self._records_of(batch.slice(passed) if passed else batch)
+            self._records = self._converted(batch.slice(passed) if passed else batch)
             self._at = 0
         records = self._records[self._at : self._at + size]
         self._at += len(records)
         self.skip += len(records)
         return records
+
+    def _converted(self, batch: Any) -> list[Any]:
+        try:
+            return self._records_of(batch)
+        except (ValueError, ArithmeticError) as error:  # malformed UTF-8, or times that Python does not have
+            raise FlintstreamError(f"cannot read {self._path}: in row group {self.position}: {error}") from error
 
     def close(self) -> None:
         self._file.close()

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.files.recoverable import PreparedFile
 from flintstream.errors import FlintstreamError
 
@@ -45,6 +46,7 @@ class CompactionSettings:
     merge: Merge
 
 
+@record
 @dataclass(frozen=True)
 class HeldFile:
     """A complete part file that waits for the merge."""
@@ -53,6 +55,7 @@ class HeldFile:
     file: PreparedFile
 
 
+@record
 @dataclass(frozen=True)
 class HeldFiles:
     """The held files, as state for the writer of the next epoch."""

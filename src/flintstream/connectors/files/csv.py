@@ -14,8 +14,8 @@ from flintstream.common.types import _make_row
 from flintstream.connectors.files.bad_records import BadRecordHandler, BadRecords
 from flintstream.connectors.files.byte_streams import open_bytes
 from flintstream.connectors.files.reader import FileReader
-from flintstream.connectors.files.text import CHUNK, LineBlocks
-from flintstream.connectors.formats.csv_splitting import splitter
+from flintstream.connectors.files.text import CHUNK, LONGEST_LINE, LineBlocks
+from flintstream.connectors.formats.csv_splitting import record_splitter
 from flintstream.connectors.formats.errors import Misfit
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.reader import FileSplit, OpenFile
     from flintstream.connectors.formats.dialect import CsvDialect
 
-LONGEST_FIELD = 1 << 30
+LONGEST_RECORD = 1 << 25
+"""Most characters of a record of several lines: beyond, a quote is missing. Flink's parser stops at 20 million."""
 
 
 class CsvLayout(NamedTuple):
@@ -52,7 +53,7 @@ class CsvReader(FileReader):
         self._layout = layout
         self._bad_records = bad_records
         self._chunk = chunk
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))  # Flink has no such limit
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
 
     def open_file(self, split: FileSplit) -> OpenFile:
         """Open a split's file."""
@@ -110,18 +111,28 @@ class _CsvFile:
         self._line = 0
         self._record: list[str] = []
         """The lines of the current record so far."""
-        self._split = splitter(replace(layout.dialect, allow_comments=False))
-        self._texts = self._counted(iter(lines))
-        self._reader = None if layout.dialect.escape else fast_reader(self._texts, layout.dialect)
+        self._split = record_splitter(replace(layout.dialect, allow_comments=False))
+        self._source = iter(lines)
+        self._read_on()
         self.position: int | None
         self.position, self.skip = lines.place(0)
+
+    def _read_on(self) -> None:
+        self._texts = self._counted(self._source)
+        self._reader = None if self._layout.dialect.escape else fast_reader(self._texts, self._layout.dialect)
 
     def _counted(self, lines: Iterator[str]) -> Iterator[str]:
         comments = self._layout.dialect.allow_comments
         record = self._record
+        length = 0
         for line in lines:
             self._line += 1
-            if comments and not record and line.lstrip(" \t").startswith("#"):
+            if record:
+                length = len(line) + (length if len(record) > 1 else len(record[0]))
+                if length > LONGEST_RECORD:
+                    self._read_on()  # this generator ends with the error
+                    raise Misfit(f"it has more than {LONGEST_RECORD} characters: is a closing quote missing?")
+            elif comments and line.lstrip(" \t").startswith("#"):
                 continue
             record.append(line)
             yield line
@@ -140,23 +151,29 @@ class _CsvFile:
                 lines = chain(list(self._record), self._texts)
         else:
             lines = chain((), self._texts)
-        text = next(lines, None)
-        while text is not None:
-            try:
-                return self._split(text)
-            except Misfit:
-                following = next(lines, None) if self._is_open(text) else None
-                if following is None:
-                    raise
-                text += following
-        return None
+        quotes = 0
 
-    def _is_open(self, text: str) -> bool:
-        """Return whether a quote may be closed on a later line."""
+        def take() -> str | None:
+            nonlocal quotes
+            line = next(lines, None)
+            quotes += 0 if line is None else self._quotes(line)
+            return line
+
+        text = take()
+        if text is None:
+            return None
+        try:
+            return self._split(text, take)
+        except Misfit:
+            while quotes % 2 and take() is not None:
+                pass  # up to the line that seems to close the last quote
+            raise
+
+    def _quotes(self, line: str) -> int:
         escape, quote = self._layout.dialect.escape, self._layout.dialect.quote
         if escape is not None:
-            text = re.sub(f"{re.escape(escape)}.", "", text, flags=re.DOTALL)
-        return quote is not None and text.count(quote) % 2 == 1
+            line = re.sub(f"{re.escape(escape)}.", "", line, flags=re.DOTALL)
+        return 0 if quote is None else line.count(quote)
 
     def begin(self, path: str) -> None:
         """Skip everything before the first record.
@@ -201,13 +218,13 @@ class _CsvFile:
     def _records(self, rows: list[list[str]], starts: list[int]) -> list[Any]:
         try:
             return self._convert(rows)
-        except (Misfit, ValueError, OverflowError):
+        except (ValueError, ArithmeticError):
             pass
         records: list[Any] = []
         for row, start in zip(rows, starts, strict=True):
             try:
                 records += self._convert([row])
-            except (Misfit, ValueError, OverflowError) as error:
+            except (ValueError, ArithmeticError) as error:
                 position, lines = self._lines.place(start)
                 records += self._handler.handle(position, lines, self._layout.dialect.delimiter.join(row), error)
         return records
@@ -245,7 +262,7 @@ def _column(convert: Callable[[list[str]], list[Any]], name: str, texts: list[st
         return convert(texts)
     except Misfit as error:
         raise error.within(name) from None
-    except (ValueError, OverflowError) as error:
+    except (ValueError, ArithmeticError) as error:
         raise Misfit(str(error), name) from None
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.files.reader import FileReader, FileSplit
 from flintstream.connectors.source import Source, StaticEnumerator
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import SourceReader, SplitEnumerator
 
 
+@record
 @dataclass
 class InputPart(FileSplit):
     """A part of an input, and the number of records read from it."""

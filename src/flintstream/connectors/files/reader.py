@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.source import SourceReader, SourceSplit
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 MOST_FILES_KEPT_OPEN = 8
 
 
+@record
 @dataclass
 class FileSplit(SourceSplit):
     """The records of a file that start in ``[start, end)``, and the position up to which they were read.

@@ -10,12 +10,17 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from flintstream.errors import CheckpointError
+from flintstream.checkpoint.registry import record
+from flintstream.errors import CheckpointError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+LONGEST_NAME = 255
+"""Most bytes of the name of a directory or file, as on all common file systems."""
 
+
+@record
 @dataclass(frozen=True)
 class PreparedFile:
     """A complete part file that waits for its final name. Data beyond ``length`` is ignored."""
@@ -34,6 +39,7 @@ class PreparedFile:
         return (self.spool, *self.parts) if self.spool else self.parts
 
 
+@record
 @dataclass(frozen=True)
 class OpenFile:
     """A part file that stays open in the next epoch."""
@@ -151,7 +157,8 @@ def bucket_path(bucket: str, base: str) -> str:
 
     Raises:
         TypeError: The bucket is not a string.
-        ValueError: The bucket is not below ``base``. Its name may come from a record, so this is a security check.
+        ValueError: The bucket is not below ``base``, or is not a valid name. It may come from a record, so this is a
+            security check.
 
     >>> bucket_path("2026/a/../b", "/out"), bucket_path("", "/out")
     ('2026/b', '.')
@@ -160,10 +167,20 @@ def bucket_path(bucket: str, base: str) -> str:
     ValueError: the bucket '../../etc' leads out of /out: the bucket assigner must return a path below it
     """
     if not isinstance(bucket, str):
-        raise TypeError(f"the bucket assigner must return a string, but it returned {bucket!r}")
+        raise TypeError(f"the bucket assigner must return a string, but it returned {shorten(bucket)}")
     path = posixpath.normpath(bucket.lstrip("/"))
     if path.split("/")[0] == ".." or "\0" in path:
-        raise ValueError(f"the bucket {bucket!r} leads out of {base}: the bucket assigner must return a path below it")
+        raise ValueError(
+            f"the bucket {shorten(bucket)} leads out of {base}: the bucket assigner must return a path below it"
+        )
+    try:
+        longest = max(len(part.encode()) for part in path.split("/"))
+    except UnicodeEncodeError:
+        raise ValueError(f"the bucket {shorten(bucket)} is not valid text: it has half of a surrogate pair") from None
+    if longest > LONGEST_NAME:
+        raise ValueError(
+            f"the bucket {shorten(bucket)} has a name of {longest} bytes: file systems allow {LONGEST_NAME} at most"
+        )
     return path
 
 

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from flintstream.connectors.files.recoverable import PreparedFile, bucket_path, check_within, gone
+from flintstream.errors import shorten
 from flintstream.storage.local import too_short
 from flintstream.storage.remote import COPYING_STORES, move, reach, size_of
 
@@ -43,6 +44,11 @@ class RemoteRecoverableWriter:
     def directory(self, bucket: str) -> str:
         """Return the URI of a bucket's directory; create it unless the store has no directories."""
         below = bucket_path(bucket, self.base)
+        if "::" in below:
+            raise ValueError(
+                f"the bucket {shorten(bucket)} contains '::', which separates file systems in a URI of fsspec: the "
+                "bucket assigner must return another name"
+            )
         directory = self.base if below == "." else f"{self.base}/{below}"
         if self._protocol not in COPYING_STORES:
             system, place = reach(directory)

@@ -6,10 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flintstream.errors import PlanError
+from flintstream.errors import PlanError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+
+
+LONGEST_AFFIXES = 128
+"""Most bytes of prefix and suffix of part files. Names of hidden files contain ids as well, and may have 255."""
 
 
 class RollingPolicy:
@@ -94,6 +98,16 @@ class PartNames:
         for name, value in vars(self).items():
             if not isinstance(value, str) or re.search(r"[/\0]", value):
                 raise PlanError(f"the {name} of part files must be a str that is valid in a file name, got {value!r}")
+        both = self.prefix + self.suffix
+        try:
+            length = len(both.encode())
+        except UnicodeEncodeError:
+            raise PlanError(f"prefix and suffix of part files must be valid text, got {shorten(both)}") from None
+        if length > LONGEST_AFFIXES:
+            raise PlanError(
+                f"prefix and suffix of part files must have at most {LONGEST_AFFIXES} bytes together, got {length}: "
+                f"{shorten(both)}"
+            )
 
     def finished(self, uid: str, number: int) -> str:
         """Return the name of a finished file."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.files.buckets import BucketContext
 from flintstream.connectors.files.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.files.part_writers import OpenFile, PreparedFile
@@ -46,6 +47,7 @@ FILES_PER_TASK = 64
 """More files than this, in an object store, are named by tasks."""
 
 
+@record
 @dataclass(frozen=True)
 class LastOf:
     """Tells the committer that the writer ``uid`` will prepare no more files."""
@@ -53,6 +55,7 @@ class LastOf:
     uid: str
 
 
+@record
 @dataclass(frozen=True)
 class WriterState:
     """The state for the writer of the next epoch."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.connectors.files.byte_streams import is_line_safe, open_bytes
 from flintstream.connectors.files.reader import FileReader, FileSplit
+from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
     from flintstream.connectors.files.byte_streams import ByteStream
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["FileSplit", "LineBlocks", "LineFile", "TextLineReader", "last_line_start", "line_start", "split_lines"]
 
 CHUNK = 1 << 17
+LONGEST_LINE = 1 << 27
+"""Most bytes of a line. A longer one would take several times as much memory, and is hardly text."""
 
 
 def line_start(buffer: bytes, at_least: int, *, final: bool) -> int:
@@ -57,6 +60,7 @@ class LineBlocks:
     def __init__(self, stream: ByteStream, split: FileSplit, chunk: int = CHUNK) -> None:
         """Take an unread stream and go to the position of the split."""
         self._stream = stream
+        self._path = split.path
         self._end = split.end
         self._chunk = chunk
         self._buffer = b""
@@ -76,9 +80,16 @@ class LineBlocks:
             data = self._stream.read(size)
             self._buffer += data
             start = line_start(self._buffer, 1, final=not data) if data else len(self._buffer)
+            self._check_length()
             size *= 2
         self.position += start
         self._buffer = self._buffer[start:]
+
+    def _check_length(self) -> None:
+        if len(self._buffer) > LONGEST_LINE:
+            raise FlintstreamError(
+                f"{self._path}: the line at byte {self.position} has more than {LONGEST_LINE >> 20} MB: is it text?"
+            )
 
     def next(self) -> bytes:
         """Return the next block; empty at the end. The last line of the file may lack its line end."""
@@ -96,6 +107,7 @@ class LineBlocks:
                 block, self._buffer = self._buffer[:cut], self._buffer[cut:]
                 self.position += cut
                 return block
+            self._check_length()
             size *= 2  # a long line: reading it in equal chunks would copy its beginning repeatedly
         return b""
 

@@ -12,7 +12,7 @@ from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, Types
 from flintstream.connectors.formats.avro_schema import library, parsed
 from flintstream.connectors.formats.by_position import RowShape
 from flintstream.connectors.formats.errors import FormatError
-from flintstream.errors import PlanError
+from flintstream.errors import PlanError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,13 +58,23 @@ class AvroRows:
             MissingDependencyError: fastavro is not installed.
         """
         parsed(schema_text)  # validates the schema
-        self._kinds = _Kinds(json.loads(schema_text))
-        root = self._kinds.root
-        if not isinstance(root, dict) or root.get("type") != "record":
-            raise PlanError("an Avro schema for rows must describe records")
-        type_info = self._kinds.type_of(root)
+        try:
+            self._kinds, type_info = self._checked(json.loads(schema_text))
+        except PlanError:
+            raise
+        except (ValueError, TypeError, LookupError, RecursionError) as error:  # fastavro accepts more than we do
+            raise PlanError(
+                f"invalid Avro schema: {type(error).__name__}: {error}, in {shorten(schema_text)}"
+            ) from error
         assert isinstance(type_info, RowTypeInfo)  # noqa: S101 - records map to rows
         self.type_info = type_info
+
+    @staticmethod
+    def _checked(schema: Any) -> tuple[_Kinds, TypeInformation]:
+        kinds = _Kinds(schema)
+        if not isinstance(kinds.root, dict) or kinds.root.get("type") != "record":
+            raise PlanError("an Avro schema for rows must describe records")
+        return kinds, kinds.type_of(kinds.root)
 
     def reader(self, name: str) -> Callable[[bytes], Row]:
         """Return a function that reads a message; ``name`` is the schema's name in errors."""

@@ -47,6 +47,15 @@ def splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
     return split
 
 
+def record_splitter(dialect: CsvDialect) -> Callable[[str, Callable[[], str | None]], list[str]]:
+    """Return a function that splits the record that begins with a line.
+
+    Its second argument returns the next line while a quote is open, and None at the end. The time is proportional to
+    the length of the record, as no line is read twice.
+    """
+    return _Splitter(dialect).split
+
+
 def _parser(dialect: CsvDialect, lines: list[str]) -> Iterator[list[str]]:
     if dialect.quote is None:
         return csv.reader(iter(lines.pop, None), delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
@@ -62,17 +71,19 @@ class _Splitter:
         self._quoted = re.compile(f"[^{re.escape(dialect.quote or '')}{escape or ''}]*") if dialect.quote else None
         self._blank = re.compile("[ \t]*")
 
-    def split(self, text: str) -> list[str]:
-        """Return the texts of the columns of the first row."""
-        position = self._start(text) if self._dialect.allow_comments else 0
+    def split(self, text: str, more: Callable[[], str | None] = lambda: None) -> list[str]:
+        """Return the texts of the columns of the first row. ``more`` returns the next line while a quote is open."""
+        cursor = _Cursor(text, more)
+        if self._dialect.allow_comments:
+            cursor.position = self._start(text)
         cells: list[str] = []
         while True:
-            read = self._read_quoted if self._starts_quoted(text, position) else self._read_plain
-            cell, position = read(text, position)
-            cells.append(cell)
-            if position >= len(text) or text[position] in "\r\n":
+            cells.append(
+                self._quoted_cell(cursor) if self._starts_quoted(cursor) else self._collect(cursor, self._plain)
+            )
+            if cursor.at_end() or cursor.text[cursor.position] in "\r\n":
                 return cells
-            position += len(self._dialect.delimiter)
+            cursor.position += len(self._dialect.delimiter)
 
     def _start(self, text: str) -> int:
         """Return the start of the first line that is neither blank nor a comment."""
@@ -84,42 +95,67 @@ class _Splitter:
             position += len(line)
         raise Misfit("it is empty")
 
-    def _starts_quoted(self, text: str, position: int) -> bool:
-        return self._dialect.quote is not None and text.startswith(self._dialect.quote, position)
+    def _starts_quoted(self, cursor: _Cursor) -> bool:
+        return self._dialect.quote is not None and cursor.text.startswith(self._dialect.quote, cursor.position)
 
-    def _read_plain(self, text: str, position: int) -> tuple[str, int]:
-        return self._collect(text, position, self._plain)
-
-    def _read_quoted(self, text: str, position: int) -> tuple[str, int]:
+    def _quoted_cell(self, cursor: _Cursor) -> str:
         quote = self._dialect.quote or ""
         assert self._quoted is not None  # noqa: S101 - only called for quoted cells
         parts = []
+        cursor.position += 1
         while True:
-            part, position = self._collect(text, position + 1, self._quoted)
-            parts.append(part)
-            if position >= len(text):
-                raise Misfit(f"its closing quote {quote} is missing")
-            if not text.startswith(quote, position + 1):
+            parts.append(self._collect(cursor, self._quoted))
+            if cursor.at_end():
+                if not cursor.read_on():
+                    raise Misfit(f"its closing quote {quote} is missing")
+                continue
+            if not cursor.text.startswith(quote, cursor.position + 1):
                 break
             parts.append(quote)
-            position += 1
-        after = self._blank.match(text, position + 1)
-        position = after.end() if after is not None and self._dialect.delimiter not in " \t" else position + 1
-        if position < len(text) and text[position] not in self._dialect.delimiter + "\r\n":
-            raise Misfit(f"{text[position]!r} follows a closing quote, at character {position}")
-        return "".join(parts), position
+            cursor.position += 2
+        cursor.position += 1
+        after = self._blank.match(cursor.text, cursor.position)
+        if after is not None and self._dialect.delimiter not in " \t":
+            cursor.position = after.end()
+        if not cursor.at_end() and (character := cursor.text[cursor.position]) not in self._dialect.delimiter + "\r\n":
+            raise Misfit(f"{character!r} follows a closing quote, at character {cursor.before + cursor.position}")
+        return "".join(parts)
 
-    def _collect(self, text: str, position: int, plain: re.Pattern[str]) -> tuple[str, int]:
+    def _collect(self, cursor: _Cursor, plain: re.Pattern[str]) -> str:
         """Return the text up to the character that ends it, with escapes resolved."""
         parts = []
+        text = cursor.text
         while True:
-            match = plain.match(text, position)
+            match = plain.match(text, cursor.position)
             assert match is not None  # noqa: S101 - it also matches the empty string
             parts.append(match.group())
-            position = match.end()
+            cursor.position = position = match.end()
             if self._dialect.escape is None or not text.startswith(self._dialect.escape, position):
-                return "".join(parts), position
+                return "".join(parts)
             if position + 1 >= len(text):
                 raise Misfit("it ends with an escape character")
             parts.append(_ESCAPED.get(text[position + 1], text[position + 1]))
-            position += 2
+            cursor.position += 2
+
+
+class _Cursor:
+    """A position in a text that may continue with more lines."""
+
+    def __init__(self, text: str, more: Callable[[], str | None]) -> None:
+        self.text = text
+        self.position = 0
+        self.before = 0
+        """The characters before the text."""
+        self._more = more
+
+    def at_end(self) -> bool:
+        return self.position >= len(self.text)
+
+    def read_on(self) -> bool:
+        """Continue with the next line, if there is one."""
+        line = self._more()
+        if line is None:
+            return False
+        self.before += len(self.text)
+        self.text, self.position = line, 0
+        return True

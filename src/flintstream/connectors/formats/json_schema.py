@@ -29,9 +29,12 @@ def type_of_schema(text: str) -> TypeInformation:
     """
     try:
         root = json.loads(_COMMENT.sub(lambda match: match.group(1) or "", text))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PlanError(f"a JSON schema must be JSON, but {shorten(text)} is not: {error}") from None
-    return _type_of(root, "<root>", root)
+    try:
+        return _type_of(root, "<root>", root)
+    except RecursionError:
+        raise PlanError(f"JSON schema: {shorten(text)} is nested too deeply, or refers to itself") from None
 
 
 def _type_of(node: Any, place: str, root: Any) -> TypeInformation:
@@ -43,6 +46,8 @@ def _type_of(node: Any, place: str, root: Any) -> TypeInformation:
     if "$ref" in node:
         return _type_of(_referenced(node["$ref"], place, root), place, root)
     if "oneOf" in node:
+        if not isinstance(node["oneOf"], list):
+            raise PlanError(f"JSON schema: 'oneOf' in {place} must be a list, but got {shorten(node['oneOf'])}")
         return _one_of([_type_or_null(each, place, root) for each in node["oneOf"]], place)
     kinds = node.get("type")
     if kinds is None:
@@ -64,6 +69,8 @@ def _one_of(types: list[TypeInformation | None], place: str) -> TypeInformation:
 
 
 def _type_of_kind(kind: Any, node: dict[str, Any], place: str, root: Any) -> TypeInformation:
+    if not isinstance(kind, str):
+        raise PlanError(f"JSON schema: {place} has the unsupported type {shorten(kind)}")
     if kind in _SIMPLE:
         return _SIMPLE[kind]()
     if kind == "string":
@@ -73,9 +80,12 @@ def _type_of_kind(kind: Any, node: dict[str, Any], place: str, root: Any) -> Typ
             )
         if "contentEncoding" in node:
             return Types.PRIMITIVE_ARRAY(Types.BYTE())
-        return _TEXTS.get(node.get("format", ""), Types.STRING)()
+        form = node.get("format")
+        return _TEXTS[form]() if isinstance(form, str) and form in _TEXTS else Types.STRING()
     if kind == "object":
         fields = node.get("properties", {})
+        if not isinstance(fields, dict):
+            raise PlanError(f"JSON schema: the properties of {place} must be an object, but got {shorten(fields)}")
         types = [_type_of(field, f"{place}/{name}", root) for name, field in fields.items()]
         return Types.ROW_NAMED(list(fields), types)
     if kind == "array":

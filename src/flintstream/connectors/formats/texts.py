@@ -162,6 +162,7 @@ def iso_timestamp(text: str) -> dt.datetime:
     return _datetime(match)
 
 
+_FIRST_SECOND, _LAST_SECOND = -31_557_014_167_219_200, 31_556_889_864_403_199
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - these values have no time zone
 
 
@@ -189,9 +190,11 @@ def iso_instant(text: str) -> Instant | None:
 
 
 def seconds_instant(seconds: Decimal | int) -> Instant:
-    """Return the point in time ``seconds`` after the epoch."""
+    """Return the point in time ``seconds`` after the epoch, if Java has it."""
+    if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
+        raise fails(seconds, "a point in time within a thousand million years")
     whole = math.floor(seconds)
-    return Instant(whole, int((seconds - whole) * 1_000_000_000))
+    return Instant(whole, min(int((seconds - whole) * 1_000_000_000), 999_999_999))
 
 
 def sql_date(text: str) -> dt.date:

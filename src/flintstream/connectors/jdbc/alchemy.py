@@ -20,7 +20,16 @@ _GRAMMARS = {
     "postgresql": Grammar.POSTGRESQL,
     "mysql": Grammar.MYSQL,
     "mariadb": Grammar.MYSQL,
+    "mssql": Grammar.SQLSERVER,
+    "duckdb": Grammar.POSTGRESQL,
+    "cockroachdb": Grammar.POSTGRESQL,
+    "redshift": Grammar.POSTGRESQL,
 }
+
+
+def grammar_of(backend: str) -> Grammar:
+    """Return the grammar of a database, given SQLAlchemy's name for it."""
+    return _GRAMMARS.get(backend, Grammar.STANDARD)
 
 
 class AlchemyDatabase(Database):
@@ -43,7 +52,7 @@ class AlchemyDatabase(Database):
         self.password = parsed.password
         self.url: str = parsed.render_as_string(hide_password=False)
         self.backend: str = parsed.get_backend_name()
-        self.grammar = _GRAMMARS.get(self.backend, Grammar.STANDARD)
+        self.grammar = grammar_of(self.backend)
         self.has_arrays = self.backend in {"postgresql", "duckdb"}
         self.paramstyle = self._engine().dialect.paramstyle
 

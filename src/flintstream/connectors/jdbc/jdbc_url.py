@@ -96,7 +96,7 @@ class JdbcUrl:
             if name in known:
                 try:
                     arguments |= known[name](value)
-                except (ValueError, KeyError):
+                except (ValueError, KeyError, OSError):  # OSError: the name of a zone is too long
                     raise PlanError(f"{value!r} is no valid value of the parameter '{name}': {self.shown}") from None
             elif name not in ignored.split():
                 raise PlanError(

@@ -18,6 +18,8 @@ _ESCAPED_TEXT = r"'(?:[^'\\]|\\.|'')*'"
 _BEFORE = r"(?<![\w$])"
 _LINE = r"--[^\n]*"
 _BLOCK = r"/\*.*?\*/"
+_NESTED_BLOCK = r"(?P<block>/\*)"
+"""The beginning of a comment that may contain others, so that no regular expression can find its end."""
 _NOT_CLOSED = r"""['"]|/\*"""
 
 
@@ -40,14 +42,20 @@ class Grammar(Enum):
         _IDENTIFIER,
         _BEFORE + r"(?P<tag>\$(?:[^\W\d]\w*)?\$).*?(?P=tag)",
         _LINE,
-        r"(?P<block>/\*)",  # comments nest, so no regular expression can find the end
+        _NESTED_BLOCK,
     )
+    SQLSERVER = (_TEXT, _IDENTIFIER, r"\[(?:[^\]]|\]\])*\]", _LINE, _NESTED_BLOCK)
 
 
-_PATTERNS = {
-    grammar: re.compile(f"(?P<skipped>{'|'.join(grammar.value)})|(?P<open>{_NOT_CLOSED})|(?P<mark>\\?+)", re.DOTALL)
-    for grammar in Grammar
-}
+_ALSO_NOT_CLOSED = {Grammar.SQLITE: r"|`|\[", Grammar.MYSQL: "|`", Grammar.SQLSERVER: r"|\["}
+
+
+def _pattern(grammar: Grammar) -> re.Pattern[str]:
+    not_closed = _NOT_CLOSED + _ALSO_NOT_CLOSED.get(grammar, "")
+    return re.compile(f"(?P<skipped>{'|'.join(grammar.value)})|(?P<open>{not_closed})|(?P<mark>\\?+)", re.DOTALL)
+
+
+_PATTERNS = {grammar: _pattern(grammar) for grammar in Grammar}
 
 _MARKS: dict[str, Callable[[int], str]] = {
     "qmark": lambda _: "?",

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.checkpoint.registry import record, register
+from flintstream.common._secrets import HIDDEN, shown
 from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.kafka.source import KafkaEnumerator
@@ -74,6 +76,18 @@ class DynamicInput:
         own = {**self.template.properties, **properties}
         return replace(self.template, properties=own, subscription=Subscription(topics=tuple(sorted(topics))))
 
+    def known(self, cluster: str, properties: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Return the properties of a cluster with the secrets, which checkpoints do not contain.
+
+        Asks the service for them; None if it no longer knows the cluster.
+        """
+        if HIDDEN not in properties.values():
+            return properties
+        for stream in self.subscribed(self.service):
+            if cluster in stream.clusters:
+                return stream.clusters[cluster].properties
+        return None
+
 
 @dataclass
 class DynamicSplit(SourceSplit):
@@ -84,6 +98,15 @@ class DynamicSplit(SourceSplit):
     split: Any
 
 
+register(
+    "DynamicSplit",
+    DynamicSplit,
+    lambda split: {**vars(split), "properties": shown(split.properties)},  # a checkpoint contains no secrets
+    lambda plain: DynamicSplit(**plain),
+)
+
+
+@record
 @dataclass
 class RemovedSplit(SourceSplit):
     """Tells a reader which (cluster, topic) pairs to stop reading."""
@@ -170,14 +193,15 @@ class DynamicEnumerator(SplitEnumerator):
     def snapshot(self) -> object:
         """Return the clusters and their partitions."""
         return {
-            name: (sorted(each.topics), dict(each.properties), each.enumerator.snapshot())
+            name: (sorted(each.topics), shown(each.properties), each.enumerator.snapshot())
             for name, each in self._clusters.items()
         }
 
     def restore(self, state: Any) -> None:
         """Restore the clusters and their partitions."""
         for name, (topics, properties, known) in state.items():
-            self._take_up(name, frozenset(topics), properties)
+            # Without the secrets of a cluster that is gone: the first look at the service removes it.
+            self._take_up(name, frozenset(topics), self._source.known(name, properties) or properties)
             self._clusters[name].enumerator.restore(known)
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
@@ -219,7 +243,7 @@ class DynamicReader(SourceReader):
     def read(
         self, split: DynamicSplit | RemovedSplit, fetch: Fetch
     ) -> Generator[list[Any] | Timestamped | SourceWatermark, None, bool]:
-        """Yield the records of a partition until its topic is removed."""
+        """Yield the records of a partition until its topic or cluster is removed."""
         if isinstance(split, RemovedSplit):
             self._removed |= split.removed
             return True
@@ -227,7 +251,10 @@ class DynamicReader(SourceReader):
             return True
         reader = self._readers.get(split.cluster)
         if reader is None:
-            reader = KafkaReader(self._source.of(split.properties))
+            properties = self._source.known(split.cluster, split.properties)
+            if properties is None:
+                return True
+            reader = KafkaReader(self._source.of(properties))
             reader.open(self._context)
             self._readers[split.cluster] = reader
         try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.kafka.login import CALLBACK, CLIENT_CALLBACK, JAAS, login
 from flintstream.connectors.kafka.tls import ENGINE, tls
-from flintstream.errors import PlanError
+from flintstream.errors import PlanError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -278,7 +278,8 @@ LOWERED = frozenset({"acks", "client.dns.lookup", "compression.type", "isolation
 
 OLD_DNS_LOOKUP = "default"
 _SCHEME = re.compile(r"^\s*[A-Za-z_]+://")
-_NUMBER = re.compile(r"[-+]?\d+")
+_NUMBER = re.compile(r"[-+]?[0-9]+")
+_LONGEST_NUMBER = 30
 
 
 def librdkafka(
@@ -337,13 +338,20 @@ def _servers(value: str) -> dict[str, Any]:
     return {"bootstrap.servers": ",".join(_SCHEME.sub("", each).strip() for each in value.split(",") if each.strip())}
 
 
+def _number(key: str, value: object) -> int:
+    text = str(value).strip()
+    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        raise PlanError(f"the Kafka property '{key}' must be a whole number, got {shorten(value)}")
+    return int(text)
+
+
 def _level(value: str) -> dict[str, Any]:
-    return {"compression.level": str(min(12, max(-1, int(value))))}
+    return {"compression.level": str(min(12, max(-1, _number("compression.*.level", value))))}
 
 
 _SPECIAL: dict[str, Callable[[str], dict[str, Any]]] = {
     "bootstrap.servers": _servers,
-    "buffer.memory": lambda value: {"queue.buffering.max.kbytes": str(max(1, int(value) // 1024))},
+    "buffer.memory": lambda value: {"queue.buffering.max.kbytes": str(max(1, _number("buffer.memory", value) // 1024))},
     "client.dns.lookup": lambda value: {} if value == OLD_DNS_LOOKUP else {"client.dns.lookup": value.lower()},
     "compression.gzip.level": _level,
     "compression.lz4.level": _level,
@@ -365,18 +373,19 @@ def _check_limits(found: dict[str, Any]) -> None:
         text = str(found.get(key, "")).strip()
         if not _NUMBER.fullmatch(text):
             continue  # librdkafka rejects it
-        value = int(text)
+        value = _number(key, text)
         if not low <= value <= high:
             found[key] = str(min(high, max(low, value)))
             _log.debug("the Kafka property '%s' is set to %s instead of %s", key, found[key], text)
     for least, most in BACKOFFS:
         low_text, high_text = found.get(least), found.get(most)
-        if low_text is not None and (high_text is None or int(high_text) < int(low_text)):
-            found[most] = str(max(int(low_text), LONGEST_BACKOFF_MS)) if high_text is None else low_text
+        if low_text is not None and (high_text is None or _number(most, high_text) < _number(least, low_text)):
+            found[most] = str(max(_number(least, low_text), LONGEST_BACKOFF_MS)) if high_text is None else low_text
         elif high_text is not None and low_text is None:
-            found[least] = str(min(int(high_text), SHORTEST_BACKOFF_MS))
+            found[least] = str(min(_number(most, high_text), SHORTEST_BACKOFF_MS))
 
 
+IN_FLIGHT = "max.in.flight.requests.per.connection"
 MOST_IN_FLIGHT = 5
 """The most requests in flight for which an idempotent producer keeps the order."""
 
@@ -388,7 +397,7 @@ def _settle_idempotence(found: dict[str, Any]) -> None:
     against = (
         str(found.get("acks", "all")) not in {"all", "-1"},
         str(found.get("retries", "1")).strip() == "0",
-        int(found.get("max.in.flight.requests.per.connection", MOST_IN_FLIGHT)) > MOST_IN_FLIGHT,
+        _number(IN_FLIGHT, found.get(IN_FLIGHT, MOST_IN_FLIGHT)) > MOST_IN_FLIGHT,
     )
     if not any(against):
         found["enable.idempotence"] = "true"

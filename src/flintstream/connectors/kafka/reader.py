@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library
 from flintstream.connectors.kafka.offsets import name
 from flintstream.connectors.source import SourceReader, SourceSplit, Timestamped
@@ -28,6 +29,7 @@ MOST_WAITING = 50_000
 AUTO_OFFSET_RESET = "auto.offset.reset"
 
 
+@record
 @dataclass
 class KafkaSplit(SourceSplit):
     """A partition from ``position`` to ``stop``, which is exclusive; None for an unbounded split."""

@@ -13,6 +13,7 @@ from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import shorten
 from flintstream.storage.custom import CustomFileStore
 from flintstream.storage.memory import MemoryFileStore
+from flintstream.storage.paths import hashed_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +26,9 @@ _log = logging.getLogger(__name__)
 DEFAULT_LARGEST = 1_048_576
 OVERHEAD = 512
 """Bytes of a record that are neither key nor value, at most."""
+
+LONGEST_NAME = 255
+"""The longest transactional id that brokers accept, approximately."""
 
 SHARED_BYTES = 4 << 20
 """Up to this size, the driver writes an epoch in one transaction for all subtasks. Tasks write larger ones.
@@ -89,6 +93,19 @@ class DirectWriter(SinkWriter):
         self._writing.client.flush(0 if self._output.flushes else 10)
 
 
+def default_name(identity: str) -> str:
+    """Return the transactional id of a sink with no prefix: the job's id and the uid, if Kafka's client can send them.
+
+    >>> default_name("job/sink")
+    'flintstream-job/sink'
+    """
+    name = f"flintstream-{identity}"
+    if len(name) <= LONGEST_NAME and "\0" not in name:
+        return name
+    job, _, uid = identity.partition("/")
+    return f"flintstream-{job}/{hashed_name(uid)}"
+
+
 class StagingWriter(SinkWriter):
     """Stages the records of an epoch for the committer."""
 
@@ -96,11 +113,11 @@ class StagingWriter(SinkWriter):
         """Stage large epochs in a file of the checkpoint directory, if there is one."""
         self._output = output
         self._context = context
-        self._name = output.transactional_id or f"flintstream-{context.identity}"
+        self._name = output.transactional_id or default_name(context.identity)
         self._store = None
         # The driver opens the files by name, so it cannot read stores that exist only in this process.
         if context.staging is not None and not isinstance(context.staging, (MemoryFileStore, CustomFileStore)):
-            self._store = context.staging.child(context.identity.rpartition("/")[2])
+            self._store = context.staging.child(hashed_name(context.identity))
         self._number = 0
         self._stage: Stage | None = None
         largest = output.properties.get("max.request.size") or output.properties.get("message.max.bytes")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import msgpack
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.serializing import Block
 from flintstream.storage.file_store import file_store
@@ -23,6 +24,7 @@ INLINE_BYTES = 64 << 10
 CHUNK = 1 << 20
 
 
+@record
 class Prepared(NamedTuple):
     """A committable: the records of one writer in one epoch."""
 

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flintstream.checkpoint.registry import record
 from flintstream.connectors.rabbitmq.link import RabbitError
 from flintstream.connectors.rabbitmq.receiver import Receiver
 from flintstream.connectors.source import SourceReader, SourceSplit, SplitEnumerator
@@ -37,6 +38,7 @@ UNCERTAIN_SECONDS = 3_600.0
 """How long to remember an id whose acknowledgement is uncertain: the message may come again."""
 
 
+@record
 @dataclass
 class RabbitSplit(SourceSplit):
     """Messages that are not read yet."""

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.common._generic import Generic, K_co, T_co, W_co
+from flintstream.common.constants import MAX_LONG_VALUE
 from flintstream.datastream._streams.functions import as_function
 from flintstream.datastream.functions import (
     AggregateFunction,
@@ -79,6 +80,8 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         """Keep windows for this time (ms) after the watermark has passed their end. Late records fire them again."""
         if time_ms < 0:
             raise ValueError(f"allowed_lateness() cannot be negative, but got {time_ms}")
+        if time_ms > MAX_LONG_VALUE:
+            raise OverflowError(f"allowed_lateness() needs a time in ms that fits in 64 bits, but got {time_ms}")
         self._allowed_lateness = time_ms
         return self
 

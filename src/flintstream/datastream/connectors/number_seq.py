@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.common.typeinfo import Types
-from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator
+from flintstream.connectors.number_sequence import NumberReader, NumberSplit
+from flintstream.connectors.source import Source, StaticEnumerator
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.source import Fetch, SplitEnumerator
+    from flintstream.connectors.source import SourceReader, SplitEnumerator
 
 __all__ = ["NumberSequenceSource"]
-
-
-@dataclass
-class NumberSplit(SourceSplit):
-    """The numbers from ``next`` to ``last``, inclusive."""
-
-    next: int
-    last: int
-
-
-class NumberReader(SourceReader):
-    """Counts."""
-
-    def read(self, split: NumberSplit, fetch: Fetch) -> Generator[list[int], None, bool]:
-        """Yield the split's numbers."""
-        while split.next <= split.last:
-            first, split.next = split.next, min(split.next + max(1, fetch.size), split.last + 1)
-            yield list(range(first, split.next))
-        return True
 
 
 class NumberSequenceSource(Source[int]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_UP
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ from flintstream.table import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from decimal import Decimal
     from typing import BinaryIO
 
     from flintstream.common.serialization import BulkWriterFactory
@@ -166,12 +165,10 @@ def _doubles(column: list[str]) -> list[float]:
 
 def _decimal(precision: int, scale: int, text: str) -> Decimal | None:
     """Round to the scale; a number with too many digits becomes None, as in Flink."""
-    number = texts.decimal(text)
-    sign, digits, exponent = number.as_tuple()
-    if isinstance(exponent, int) and exponent != -scale:
-        number = number.quantize(type(number)((sign, (1,), -scale)), rounding=ROUND_HALF_UP)
-        digits = number.as_tuple().digits
-    return number if len(digits) <= precision else None
+    try:
+        return texts.decimal(text).quantize(Decimal((0, (1,), -scale)), ROUND_HALF_UP, Context(prec=precision))
+    except InvalidOperation:
+        return None
 
 
 def _arrays(elements: Callable[[list[str]], list[Any]], separator: str, column: list[str]) -> list[list[Any]]:

@@ -16,22 +16,28 @@ Only time and memory depend on this: the instruction for a subtask contains ever
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import gc
 import os
 import signal
 import socket
+import stat
 import struct
+import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyspark.daemon
 
+from flintstream.common._forks import only_one_returns
 from flintstream.engine.spark.slots import SLOT_OF, WORKERS, slot_name
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.versions import task_of
+from flintstream.state.rocksdb.directories import PREFIX, remove_abandoned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +50,9 @@ IDLE_SECONDS = 60.0
 
 BUSY_SECONDS = 0.1
 """How long a task waits for its slot: the previous task may have ended without having reported it."""
+
+END_SECONDS = 2.0
+"""How long the daemon waits for the end of its workers, to remove their databases."""
 
 START_SECONDS = 30.0
 """Maximum start time of a new keeper."""
@@ -70,12 +79,29 @@ def main() -> None:
     if WORKERS not in os.environ or not _directory:
         pyspark.daemon.manager()
     pyspark.daemon.worker = _serve
+    atexit.register(_tidy)
     gc.freeze()  # the daemon collects garbage after every task; skip the objects that exist now
     pyspark.daemon.manager()
 
 
+def _tidy() -> None:
+    """Remove the databases of this daemon's workers when Spark has ended: it kills them without notice."""
+    place = Path(tempfile.gettempdir())
+    if not any(place.glob(f"{PREFIX}*")):
+        return
+    until = time.monotonic() + END_SECONDS
+    with contextlib.suppress(ChildProcessError):  # there are no more
+        while time.monotonic() < until:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.01)
+    remove_abandoned(place)
+
+
 def _serve(sock: socket.socket, authenticated: bool) -> int:
     """Run the next task of a connection; return 0 if the process may continue."""
+    if not _connections:
+        os.register_at_fork(after_in_child=_disconnect)
+    _connections.add(sock)
     for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     if not authenticated and not _authenticate(sock):
@@ -92,7 +118,33 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
                 if mine:
                     with contextlib.suppress(_NoKeeperError, OSError):
                         return _pass_on(sock, slot)
-    return int(_run_task(sock, True))
+    return _run(sock)
+
+
+def _run(sock: socket.socket) -> int:
+    """Run the task of a connection in this process."""
+    with only_one_returns():
+        return int(_run_task(sock, True))
+
+
+_connections: set[socket.socket] = set()
+"""The sockets of this process, with which the processes that user code forks have nothing to do."""
+
+
+def _disconnect() -> None:
+    """Replace the connections in a process that user code has forked, and their copies, by ones to nowhere.
+
+    Otherwise, its output could mix with that of the task, and Spark could not notice the end of the worker that it
+    knows: a connection ends when the last process that has it open does.
+    """
+    ours = {os.fstat(each.fileno()).st_ino for each in _connections if each.fileno() >= 0}
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208
+        with contextlib.suppress(OSError):  # the directory itself is closed by now
+            status = os.fstat(int(name))
+            if stat.S_ISSOCK(status.st_mode) and status.st_ino in ours:
+                os.dup2(nowhere, int(name), inheritable=False)
+    os.close(nowhere)
 
 
 class _Head:
@@ -235,6 +287,7 @@ def _keep(asked: socket.socket, slot: str) -> NoReturn:
 
     daemon = os.getppid()
     with socket.socket(socket.AF_UNIX) as listener:
+        _connections.add(listener)
         listener.bind(_path(slot))
         listener.listen()
         listener.settimeout(1.0)
@@ -275,7 +328,9 @@ def _run_for(front: socket.socket) -> None:
 
     threading.Thread(target=watch, name="flintstream-watch", daemon=True).start()
     with socket.socket(fileno=received[0]) as sock:
-        code = int(_run_task(sock, True))
+        _connections.update((front, sock))
+        code = _run(sock)
+    _connections.difference_update((front, sock))
     running.clear()
     with contextlib.suppress(OSError):
         front.sendall(struct.pack("!i", code))

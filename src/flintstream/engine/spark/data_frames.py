@@ -6,11 +6,9 @@ readers read. The sink's tasks write Parquet files, which Spark reads.
 
 from __future__ import annotations
 
-import atexit
 import importlib.util
 import json
 import shutil
-import tempfile
 import time
 import uuid
 from contextlib import suppress
@@ -33,6 +31,7 @@ from flintstream.errors import FlintstreamError, MissingDependencyError, PlanErr
 from flintstream.options.execution import ENGINE, STATE_DIRECTORY
 from flintstream.storage.file_store import file_store
 from flintstream.storage.location import Location
+from flintstream.storage.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,10 +94,8 @@ def new_directory(parent: str | None, spark: SparkSession | None = None) -> tupl
             f"on the cluster {master}, DataFrames are transferred in files: pass a directory that all workers "
             f"can reach, or set '{STATE_DIRECTORY.key}' to one"
         )
-    directory = tempfile.mkdtemp(prefix="flintstream-dataframe-")
-    delete = partial(shutil.rmtree, directory, ignore_errors=True)
-    atexit.register(delete)
-    return directory, delete
+    directory = temporary_directory("flintstream-dataframe-")
+    return directory, partial(shutil.rmtree, directory, ignore_errors=True)
 
 
 # -- a DataFrame as a source -----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.executors import has_executors, prepared
+from flintstream.engine.spark.packing import shipping_directory
 from flintstream.engine.spark.slots import variant
 from flintstream.errors import FlintstreamError
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
@@ -86,7 +87,7 @@ def _entries(configuration: Mapping[str, str], option: Option[str | None]) -> li
 def _ship_file(context: Any, path: str) -> None:
     given = Path(path)
     if given.is_dir():
-        target = Path(tempfile.mkdtemp(prefix="flintstream-")) / given.name
+        target = Path(tempfile.mkdtemp(dir=shipping_directory())) / given.name
         context.addPyFile(shutil.make_archive(str(target), "zip", given))
     else:
         context.addPyFile(path)
@@ -115,7 +116,7 @@ def _unpackable(path: str) -> str:
         suffix = ".tar.gz" if compressed else ".tar"
     else:
         raise FlintstreamError(f"{path} is neither a zip nor a tar archive, and no other kind can be unpacked")
-    directory = Path(tempfile.mkdtemp(prefix="flintstream-"))
+    directory = Path(tempfile.mkdtemp(dir=shipping_directory()))
     return shutil.copyfile(path, directory / f"{Path(path).name}{suffix}").as_posix()
 
 
@@ -123,8 +124,7 @@ def _installed(file: str, cache: str) -> Path:
     """Install packages and return an archive of them; the same requirements are installed only once."""
     names = sorted(os.listdir(cache)) if cache else []  # noqa: PTH208
     digest = hashlib.sha256("\n".join([Path(file).read_text(encoding="utf-8"), *names]).encode()).hexdigest()[:12]
-    directory = Path(tempfile.gettempdir(), f"flintstream-packages-{os.getuid()}-{os.getpid()}")
-    directory.mkdir(mode=0o700, exist_ok=True)
+    directory = shipping_directory()  # its name is random: another user could prepare a known one
     archive = directory / f"packages-{digest}.zip"
     if archive.exists():
         return archive

@@ -1,4 +1,4 @@
-"""Errors of Spark that say that executors cannot run any job, in one sentence."""
+"""Errors of Spark that say why executors cannot run a job, in one sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from flintstream.errors import ExecutorError
+from flintstream.errors import ExecutorError, FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,12 +83,27 @@ def explain(error: BaseException) -> ExecutorError | None:
     return None
 
 
+_FILES = re.compile(r"^(?:\w+\.)*\w*Error: (\[Errno \d+\] [^\n]+)$", re.MULTILINE)
+"""What the traceback of a task says in the end if it cannot read or write files. Spark has tried it several times."""
+
+
+def failing_files(error: BaseException) -> str | None:
+    r"""Return what an error of Spark says about files that tasks cannot read or write, such as a full disk.
+
+    >>> failing_files(RuntimeError("Job aborted: PythonException: Traceback...\nOSError: [Errno 28] No space: '/x'\n"))
+    "[Errno 28] No space: '/x'"
+    """
+    found = _FILES.search(str(error)) if "PythonException" in str(error) else None
+    return None if found is None else found[1]
+
+
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Replace errors of Spark that say that executors cannot run any job by one sentence.
+    """Replace errors of Spark by one sentence if they say that executors cannot run jobs, or reach their files.
 
     Raises:
-        ExecutorError: The sentence.
+        ExecutorError: No job can run.
+        FlintstreamError: Tasks cannot reach their files, which may change.
     """
     try:
         yield
@@ -96,6 +111,9 @@ def plainly() -> Iterator[None]:
         raise
     except Exception as error:
         explained = explain(error)
-        if explained is None:
-            raise
-        raise explained from None
+        if explained is not None:
+            raise explained from None
+        files = failing_files(error)
+        if files is not None:
+            raise FlintstreamError(f"tasks cannot read or write the job's files: {files}") from None
+        raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import os
 import re
@@ -19,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from flintstream.common._secrets import is_secret
+from flintstream.common._secrets import shown
+from flintstream.engine.spark.class_archive import ClassArchive
 from flintstream.engine.spark.homes import Executor
+from flintstream.engine.spark.sockets import is_private
 from flintstream.engine.spark.versions import scala, wrap_function
 from flintstream.errors import FlintstreamError, MissingDependencyError
 
@@ -63,9 +64,6 @@ That is the only public way to give locations to the results of an exchange. The
 by the compiler that Spark has for its own queries. Executors need no class: for them, it is replaced by null.
 """
 
-ARCHIVE_SETTLED_SECONDS = 10
-"""A class archive is complete if it has not changed for this long."""
-
 _OPENED_PACKAGES = (
     "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
     "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
@@ -76,6 +74,7 @@ _OPENED_PACKAGES = (
 """Modules that Spark accesses on Java 17 and later. Unlike Spark's launcher, this omits ``jdk.incubator.vector``: Spark
 works without it, and with it every JVM start prints a warning."""
 
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 _QUIET = f"-Dlog4j2.configurationFile={files('flintstream.engine.spark') / 'log4j2.properties'}"
 
@@ -121,8 +120,9 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
     if not (own and master.startswith("local") and os.name == "posix"):
         from pyspark import SparkConf  # noqa: PLC0415
 
-        # Secrets stay off the command line. The context gets them with all other settings.
-        spark_conf = SparkConf(loadDefaults=False).setAll([each for each in conf.items() if not is_secret(each[0])])
+        # Secrets stay off the command line. The context gets them with all other settings, except options of this JVM.
+        visible = [(k, v) for k, v in conf.items() if k == _JAVA_OPTIONS or shown({k: v})[k] == v]
+        spark_conf = SparkConf(loadDefaults=False).setAll(visible)
         os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
         with _quiet():
             return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
@@ -320,7 +320,29 @@ class StageChain:
         return results.collect()
 
 
+class _EndedError(FlintstreamError):
+    """The JVM ended before it was ready."""
+
+
 def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess.Popen[bytes]]:
+    archive = ClassArchive.of(java)
+    if archive is None:
+        return _run_jvm(java, conf, ["-Xshare:auto"])
+    if not archive.ready:
+        return _run_jvm(java, conf, archive.to_write())
+    try:
+        return _run_jvm(java, conf, archive.to_read())
+    except _EndedError as ended:
+        started = _run_jvm(java, conf, archive.to_write())
+        archive.discard()
+        _log.warning(
+            "the archive of Spark's classes was damaged and is deleted: with %s, %s. Without it, Spark has started",
+            archive.path, ended,
+        )  # fmt: skip
+        return started
+
+
+def _run_jvm(java: str, conf: Mapping[str, str], options: Sequence[str]) -> tuple[int, str, subprocess.Popen[bytes]]:
     import pyspark  # noqa: PLC0415
 
     home = Path(pyspark.__file__).parent
@@ -332,24 +354,30 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
         JAVA_HOME=str(Path(java).resolve().parent.parent),
         PYTHONPATH=os.pathsep.join(_import_roots()),
     )
+    # Otherwise, Spark's web interface listens on all addresses of the machine.
+    environment.setdefault("SPARK_LOCAL_IP", conf.get("spark.driver.bindAddress", "127.0.0.1"))
     command = [
         java,
         "-cp", f"{home / 'jars'}{os.sep}*",
         f"-Xmx{conf.get('spark.driver.memory', '1g')}",
         "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:+UseParallelGC",
-        *_class_archive(java),
+        *options,
         *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
         "-Djdk.reflect.useDirectMethodHandle=false",
         "-Dio.netty.tryReflectionSetAccessible=true",
         "--sun-misc-unsafe-memory-access=allow",
         "--enable-native-access=ALL-UNNAMED",
         _QUIET,
-        *conf.get("spark.driver.extraJavaOptions", "").split(),
-        "org.apache.spark.deploy.SparkSubmit",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
         # Every user of this machine can read command lines, and settings may be passwords.
+        arguments = Path(directory) / "arguments"
+        given = conf.get(_JAVA_OPTIONS, "").split()
+        if is_private(local := conf.get("spark.local.dir", "")):
+            given.insert(0, f"-Djava.io.tmpdir={local}")  # Spark also unpacks native libraries there
+        arguments.write_text("".join(f"{_argument(option)}\n" for option in given), errors="surrogateescape")
+        command += [f"@{arguments}", "org.apache.spark.deploy.SparkSubmit"]
         settings = Path(directory) / "settings"
         settings.write_text("".join(f"{_property(key)}={_property(value)}\n" for key, value in conf.items()), "latin-1")
         command += ["--properties-file", str(settings), "pyspark-shell"]
@@ -364,12 +392,13 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
         )
         deadline = time.monotonic() + START_SECONDS
         while not info.exists():
-            if process.poll() is not None or time.monotonic() > deadline:
+            code = process.poll()
+            if code is not None or time.monotonic() > deadline:
                 with contextlib.suppress(ProcessLookupError):
                     process.send_signal(signal.SIGKILL)
-                raise FlintstreamError(
-                    f"Spark's JVM did not start (exit code {process.poll()}); see above. Command: {java} ...",
-                )
+                process.communicate()  # closes the pipe as well
+                kind = FlintstreamError if code is None else _EndedError
+                raise kind(f"Spark's JVM did not start (exit code {code}); see above. Command: {java} ...")
             time.sleep(0.01)
         data = info.read_bytes()
     (port,) = struct.unpack(">i", data[:4])
@@ -390,30 +419,14 @@ def _property(text: str) -> str:
     )
 
 
-def _class_archive(java: str) -> list[str]:
-    """Return options that load Spark's classes from an archive, or that write the archive when this JVM ends.
+def _argument(option: str) -> str:
+    r"""Return an option as files of arguments for ``java`` contain it.
 
-    Saves a third of the time to the first result. The archive is specific to a java and a pyspark, and is in the user's
-    cache directory (``XDG_CACHE_HOME``). Without a writable one, or before Java 13, it is not used.
+    >>> print(_argument(r'-Dpath="C:\dir"'))
+    "-Dpath=\"C:\\dir\""
     """
-    import pyspark  # noqa: PLC0415
-
-    parts = [java, str(os.stat(java).st_mtime_ns), pyspark.__file__, pyspark.__version__]  # noqa: PTH116
-    key = hashlib.sha1("|".join(parts).encode(), usedforsecurity=False).hexdigest()[:16]
-    try:
-        directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flintstream"
-        directory.mkdir(parents=True, exist_ok=True)
-        archive = directory / f"spark-{key}.jsa"
-        if not archive.exists():
-            for written in directory.glob(f"{archive.name}.*"):
-                if time.time() - written.stat().st_mtime > ARCHIVE_SETTLED_SECONDS:
-                    written.replace(archive)  # with several processes, the last one wins
-    except (OSError, RuntimeError):  # no home directory, or a read-only one
-        return ["-Xshare:auto"]
-    quiet = ["-Xshare:auto", "-Xlog:disable", "-Xlog:all=error:stderr", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
-    if archive.exists():
-        return [*quiet, f"-XX:SharedArchiveFile={archive}"]
-    return [*quiet, f"-XX:ArchiveClassesAtExit={archive}.{os.getpid()}"]
+    escaped = option.replace("\\", r"\\").replace('"', r"\"")
+    return f'"{escaped}"'
 
 
 def _import_roots() -> list[str]:

@@ -16,18 +16,19 @@ import re
 import site
 import sys
 import sysconfig
-import tempfile
 import zipfile
 from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flintstream.storage.temporary import temporary_directory
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from importlib.abc import Traversable
 
-__all__ = ["own_modules", "package_archive", "program_archive"]
+__all__ = ["own_modules", "package_archive", "program_archive", "shipping_directory"]
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ _INSTALLED = {"site-packages", "dist-packages", "lib-dynload"}
 _SKIPPED = {"__pycache__", "node_modules"}
 _UNCHECKED = (1).to_bytes(4, "little")
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)|import[ \t]+([^\n#;]+))", re.MULTILINE)
-_directories: list[tempfile.TemporaryDirectory[str]] = []
+_directories: list[str] = []
 
 
 # -- the program's own modules ----------------------------------------------------------------------------------------
@@ -171,9 +172,14 @@ def _archive(prefix: str, contents: dict[str, bytes]) -> Path:
         for name, data in sorted(contents.items()):
             archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
             digest.update(f"{name}\0{len(data)}\0".encode() + data)
-    if not _directories:
-        _directories.append(tempfile.TemporaryDirectory(prefix="flintstream-shipped-"))
-    path = Path(_directories[0].name, f"{prefix}-{digest.hexdigest()[:12]}.zip")
+    path = shipping_directory() / f"{prefix}-{digest.hexdigest()[:12]}.zip"
     if not path.exists():
         path.write_bytes(buffer.getvalue())
     return path
+
+
+def shipping_directory() -> Path:
+    """Return a directory of this process for files on their way to executors. No other user can enter it."""
+    if not _directories:
+        _directories.append(temporary_directory("flintstream-shipped-"))
+    return Path(_directories[0])

@@ -10,13 +10,14 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._secrets import shown
+from flintstream.common._secrets import SECRET_KEYS, shown
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.jvm import executor_count, forget, is_alive, start_gateway
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.submitted import GATEWAY_PORT, defaults_file, flags
 from flintstream.engine.spark.versions import has_unix_sockets
+from flintstream.errors import FlintstreamError
 from flintstream.options.execution import MASTER, STICKY_SUBTASKS
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 
 SOCKET_DIRECTORY = "spark.python.unix.domain.socket.dir"
 
+LOCAL_DIRECTORY = "spark.local.dir"
+
 HOME_WAIT = "spark.locality.wait.process"
 """Setting with the longest time that a task waits for the executor that holds its state."""
 
@@ -41,6 +44,9 @@ DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.maxResultSize": "0",
+    # Keys and values that Spark hides in its logs and in the event log. Its own pattern lacks the keys of Azure, Kafka
+    # and Flink, and passwords in URLs.
+    "spark.redaction.regex": rf"{SECRET_KEYS}|//[^/?:@\s]*:[^/?\s]*@",
     # Without a secret, their directory protects the sockets, and only the driver's machine surely has a private one.
     UNIX_SOCKETS: "false",
     "spark.locality.wait": "0",
@@ -75,6 +81,18 @@ _unsettled: list[Any] = []
 _starting = threading.Lock()
 """Jobs that start concurrently share one context. While a context starts, it looks active but is not usable."""
 
+_inherited: list[Any] = []
+"""The context that was active when this process was forked."""
+
+
+def _note_inherited() -> None:
+    kind = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    active = getattr(kind, "_active_spark_context", None)
+    _inherited[:] = [] if active is None else [active]
+
+
+os.register_at_fork(after_in_child=_note_inherited)
+
 
 def spark_context(configuration: Mapping[str, str]) -> SparkContext:
     """Return the active context, or start a new one; give up one whose JVM has died.
@@ -85,10 +103,16 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
 
     Raises:
         MissingDependencyError: Java is not installed.
-        FlintstreamError: Spark does not start, or the program is set to use Spark Connect.
+        FlintstreamError: Spark does not start, the program is set to use Spark Connect, or the active context belongs
+            to the process from which this one was forked.
     """
     with _starting:
         active = _active_context()
+        if active is not None and active in _inherited:
+            raise FlintstreamError(
+                "this process was forked from one with a Spark context, which the two cannot share: start processes "
+                "that run jobs with multiprocessing.get_context('spawn')"
+            )
         if active is not None and not is_alive(active):
             forget(active)
             active = None
@@ -162,7 +186,7 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
         outside = _outside(configuration)
     own, outside, sticky = _settings(configuration, outside)
     warn_of_unused(own, outside)
-    conf = with_private_sockets(resolved(own, outside, sticky))
+    conf = with_private_files(with_private_sockets(resolved(own, outside, sticky)))
     python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
     os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -198,6 +222,16 @@ def with_private_sockets(conf: Mapping[str, str]) -> dict[str, str]:
         return dict(conf)
     directory = private_directory()
     return {**conf, **({UNIX_SOCKETS: "false"} if directory is None else {SOCKET_DIRECTORY: directory})}
+
+
+def with_private_files(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a new context whose local files are private, if it runs on this machine alone.
+
+    Spark lets other users read what tasks exchange, and write it if the umask does. It is pickled.
+    """
+    given = LOCAL_DIRECTORY in conf or {"SPARK_LOCAL_DIRS", "LOCAL_DIRS"} & os.environ.keys()
+    directory = None if given or not _LOCAL.fullmatch(conf["spark.master"]) else private_directory()
+    return dict(conf) if directory is None else {**conf, LOCAL_DIRECTORY: directory}
 
 
 def warn_of_unused(own: Mapping[str, str], outside: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["LONGEST", "PREFIX", "private_directory", "sweep"]
+__all__ = ["LONGEST", "PREFIX", "is_private", "private_directory", "sweep"]
 
 LONGEST = 61
 """Maximum length of the directory's path: the path of a socket has at most 104 characters, of which Spark needs 43."""
@@ -30,6 +30,8 @@ _LENGTH_OF_NAME = len(PREFIX) + 9
 _locks: list[int] = []
 """Open files: a lock ends with its file."""
 
+_made: set[str] = set()
+
 
 def private_directory() -> str | None:
     """Make a directory for sockets that is removed when this process ends; None if no place is suitable.
@@ -37,8 +39,9 @@ def private_directory() -> str | None:
     The places are, in this order: the temporary directory, ``XDG_RUNTIME_DIR``, ``/tmp``. On YARN, the first one lies
     within the directory of a container, and its path is too long for a socket.
     """
-    for parent in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - made by mkdtemp
-        if not parent or len(parent) + _LENGTH_OF_NAME > LONGEST:
+    for given in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - made by mkdtemp
+        parent = os.path.realpath(given) if given else ""
+        if not parent or len(parent) + _LENGTH_OF_NAME > LONGEST or not _keeps_names(parent):
             continue
         sweep(parent)
         with suppress(OSError):
@@ -50,9 +53,15 @@ def private_directory() -> str | None:
             fcntl.flock(lock, fcntl.LOCK_EX)
             os.rename(f"{directory}/new", f"{directory}/{_LOCK}")  # noqa: PTH104 - from now on, sweep() finds it locked
             _locks.append(lock)
+            _made.add(directory)
             atexit.register(_remove, directory, os.getpid())
             return directory
     return None
+
+
+def is_private(directory: str) -> bool:
+    """Tell whether :func:`private_directory` made a directory in this process."""
+    return directory in _made
 
 
 def sweep(parent: str) -> None:
@@ -74,6 +83,20 @@ def _is_ours(directory: str | Path) -> bool:
     """Tell whether a path is a directory, not a link to one, that no other user can enter."""
     status = os.lstat(directory)
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+
+
+def _keeps_names(parent: str) -> bool:
+    """Tell whether no other user can replace a directory in this one by another that has its name."""
+    path = Path(parent)
+    for place in (path, *path.parents[:-1]):  # the top directory is the administrator's
+        try:
+            status = place.stat()
+        except OSError:
+            return False
+        open_to_others = stat.S_IMODE(status.st_mode) & 0o022 and not status.st_mode & stat.S_ISVTX
+        if status.st_uid not in {0, os.geteuid()} or open_to_others:
+            return False
+    return True
 
 
 def _remove(directory: str, owner: int) -> None:

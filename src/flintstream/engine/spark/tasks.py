@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _by_value
+from flintstream.common._forks import only_one_returns
 from flintstream.engine.spark import dependencies
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.executors import prepared
@@ -100,7 +101,8 @@ def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
 def _called(packed: tuple[bytes, bytes]) -> Any:
     setup, task = packed
     pickle.loads(setup).enter()
-    return pickle.loads(task)()
+    with only_one_returns():
+        return pickle.loads(task)()
 
 
 def _attempted(packed: tuple[bytes, bytes]) -> tuple[Any, Exception | None]:

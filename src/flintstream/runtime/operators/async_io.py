@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._forks import only_one_returns
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.block_size import next_size
 from flintstream.runtime.copies import ATOMS, copied
@@ -46,7 +47,8 @@ class EventLoop:
 
         def run() -> None:
             try:
-                asyncio.run(serve())
+                with only_one_returns():
+                    asyncio.run(serve())
             except BaseException as error:  # noqa: BLE001 - raised to callers that wait for results
                 failures.append(error)
 
@@ -240,7 +242,8 @@ class AsyncOperator(CollectingOperator):
                 if position < 0:
                     return
                 try:
-                    produced = self._checked(await self._record(value))
+                    with only_one_returns():
+                        produced = self._checked(await self._record(value))
                 except BaseException as error:
                     # another record's failure, or the end
                     if self._is_cancelled(task) or not self.events.loop.is_running():

@@ -23,7 +23,7 @@ from flintstream.contracts.state.descriptors import taken_for
 from flintstream.contracts.timers import TimeDomain, TimerService
 from flintstream.metrics import MetricGroup
 from flintstream.runtime.keys import thaw_key
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, whole_ms
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,26 +158,18 @@ class KeyedTimerService(TimerService):
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Register a timer on the worker's clock (ms since the epoch)."""
-        if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.register_processing_time(timestamp, self._state.key)
 
     def register_event_time_timer(self, timestamp: int) -> None:
         """Register a timer that fires when the watermark reaches ``timestamp`` (ms)."""
-        if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.register_event_time(timestamp, self._state.key)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Delete a processing-time timer."""
-        if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.delete_processing_time(timestamp, self._state.key)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Delete an event-time timer."""
-        if type(timestamp) is not int:
-            timestamp = whole_ms(timestamp, "the time of a timer")
         self._timers.delete_event_time(timestamp, self._state.key)
 
 

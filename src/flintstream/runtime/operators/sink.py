@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._forks import leave_if_forked
 from flintstream.connectors.sink import WriterContext
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.failure import OperatorFailure
@@ -36,6 +38,7 @@ class SinkOperator(Operator):
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
         """Remember the epoch, because a writer opened in it needs its version."""
         self.epoch = epoch
+        self.owner = os.getpid()
 
     def open(self) -> None:
         """Open the writer even if it gets no records: its leftovers are found through its state."""
@@ -70,6 +73,7 @@ class SinkOperator(Operator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Write a block."""
+        leave_if_forked(self.owner)  # a function before the sink may have forked while it processed the block
         try:
             (self.writer or self._open_writer()).write(values, timestamps)
         except BaseException as error:

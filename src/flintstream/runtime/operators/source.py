@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
+from flintstream.errors import shorten
 from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, all_fit, whole_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -204,7 +205,7 @@ class SourceOperator(InputOperator):
                 continue
             idle_round = False
             if isinstance(records, SourceWatermark):
-                self._advance(split.split_id, records.timestamp)
+                self._advance(split.split_id, self._watermark_of(records))
             else:
                 yield from self._emit(split.split_id, *self._converted(records), over, most)
             if over():
@@ -225,6 +226,12 @@ class SourceOperator(InputOperator):
         reading.close()
         self.reader.set_aside(split)
 
+    def _watermark_of(self, given: SourceWatermark) -> int:
+        try:
+            return whole_ms(given.timestamp, "a watermark")
+        except (TypeError, OverflowError) as error:
+            raise self._failure(error) from error
+
     def _advance(self, name: str, timestamp: int) -> None:
         """Emit the watermark that all splits have reached."""
         self.watermarks[name] = timestamp
@@ -243,9 +250,17 @@ class SourceOperator(InputOperator):
 
     def _converted(self, records: list[Any] | Timestamped) -> tuple[list[Any], list[int] | None]:
         """Return the reader's records, converted to the declared type, and their timestamps."""
-        values, timestamps = (
-            (records.values, records.timestamps) if isinstance(records, Timestamped) else (records, None)
-        )
+        values: list[Any]
+        timestamps: list[int] | None
+        if isinstance(records, Timestamped):
+            values, timestamps = records.values, records.timestamps
+            try:
+                if not all_fit(timestamps):
+                    timestamps = self._whole(values, timestamps)
+            except TypeError:  # some are not numbers
+                timestamps = self._whole(values, timestamps)
+        else:
+            values, timestamps = records, None
         if self.converter is not None:
             cursor = iter(values)
             try:
@@ -253,6 +268,16 @@ class SourceOperator(InputOperator):
             except BaseException as error:
                 raise self._failure(error, current_record(values, cursor)) from error
         return values, timestamps
+
+    def _whole(self, values: list[Any], timestamps: list[Any]) -> list[int]:
+        """Return timestamps as whole numbers. An error names the record of the first invalid one."""
+        whole = []
+        for value, timestamp in zip(values, timestamps, strict=True):
+            try:
+                whole.append(whole_ms(timestamp, "the timestamp of a record"))
+            except (TypeError, OverflowError) as error:
+                raise self._failure(error, shorten(value)) from error
+        return whole
 
     def _emit(
         self,

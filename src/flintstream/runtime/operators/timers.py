@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, whole_ms
 from flintstream.state.backend import PIECE, Change, TableInfo
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class TimerQueue:
     A deleted timer stays in the heap and is skipped when its time comes. A heap of mostly deleted timers is rebuilt.
     """
 
-    __slots__ = ("_count", "closing", "heap", "registered", "touched", "tracking")
+    __slots__ = ("_next", "closing", "heap", "registered", "touched", "tracking")
 
     def __init__(self) -> None:
         self.heap: list[tuple[int, int, Timer]] = []
@@ -40,16 +40,37 @@ class TimerQueue:
         self.tracking = False
         self.closing = False
         """Whether new timers are ignored."""
-        self._count = 0
+        self._next = itertools.count(1).__next__
 
     def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register a timer (ms) unless it exists."""
+        """Register a timer (ms) unless it exists.
+
+        Raises:
+            TypeError: The time is not a number.
+            OverflowError: The time does not fit in 64 bits.
+        """
         timer = (timestamp, key, namespace)
         registered = self.registered
         if timer in registered or self.closing:
             return
-        self._count = registered[timer] = count = self._count + 1
-        heappush(self.heap, (timestamp, count, timer))
+        if timestamp.__class__ is not int or timestamp >> 63 not in {0, -1}:  # not a long of Java
+            timestamp = whole_ms(timestamp, _time_of(namespace))
+            timer = (timestamp, key, namespace)
+            if timer in registered:
+                return
+        registered[timer] = number = self._next()
+        heappush(self.heap, (timestamp, number, timer))
+        if self.tracking:
+            self.touched.add(timer)
+
+    def add(self, timestamp: int, key: Any, namespace: Any = None) -> None:
+        """Register a timer (ms) unless it exists, without a check of its time."""
+        timer = (timestamp, key, namespace)
+        registered = self.registered
+        if timer in registered or self.closing:
+            return
+        registered[timer] = number = self._next()
+        heappush(self.heap, (timestamp, number, timer))
         if self.tracking:
             self.touched.add(timer)
 
@@ -58,6 +79,9 @@ class TimerQueue:
         timer = (timestamp, key, namespace)
         registered, heap = self.registered, self.heap
         if registered.pop(timer, None) is None:
+            if type(timestamp) is not int:  # equal numbers of other types have been found
+                timestamp = whole_ms(timestamp, _time_of(namespace))
+                self.delete(timestamp, key, namespace)
             return
         if self.tracking:
             self.touched.add(timer)
@@ -98,6 +122,10 @@ class TimerQueue:
         self.touched.clear()
 
 
+def _time_of(namespace: Any) -> str:
+    return "the time of a timer" if namespace is None else f"the time of a timer of the window {namespace!r}"
+
+
 class InternalTimerService:
     """The timers of one operator in one subtask, and its view of time."""
 
@@ -107,9 +135,9 @@ class InternalTimerService:
         self.event = TimerQueue()
         self.processing = TimerQueue()
         # Bound methods of the queues save a call, because every record may add or delete timers
-        self.register_event_time = self.event.register
+        self.register_event_time, self.add_event_time = self.event.register, self.event.add
         self.delete_event_time = self.event.delete
-        self.register_processing_time = self.processing.register
+        self.register_processing_time, self.add_processing_time = self.processing.register, self.processing.add
         self.delete_processing_time = self.processing.delete
 
     @property
@@ -172,7 +200,7 @@ class InternalTimerService:
     def _snapshot(self) -> Iterator[Change]:
         for table, queue in self._tables():
             timers = iter(queue.registered)
-            while piece := list(islice(timers, PIECE)):
+            while piece := list(itertools.islice(timers, PIECE)):
                 yield Change(table, piece, [], [])
 
     def apply(self, changes: Iterable[Change]) -> None:
@@ -184,7 +212,7 @@ class InternalTimerService:
                 for timer in change.deleted:
                     queue.delete(*timer)
                 for timer in change.keys:
-                    queue.register(*timer)
+                    queue.add(*timer)  # earlier releases accepted any time
                 queue.touched.clear()
 
     def _tables(self) -> tuple[tuple[TableInfo, TimerQueue], ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._clock import wall_clock
+from flintstream.common._clock import steady_clock, wall_clock
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, whole_ms
+from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, all_fit, whole_ms
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ class _Collected:
     def emit_watermark(self, timestamp: Any) -> None:
         timestamp = getattr(timestamp, "timestamp", timestamp)
         self.idle = None
+        if type(timestamp) is not int or timestamp.bit_length() > 63:  # not a long of Java
+            timestamp = whole_ms(timestamp, "a watermark")
         if timestamp > self.last:
             self.last = self.watermark = timestamp
 
@@ -165,12 +167,13 @@ class TimestampsAndWatermarksOperator(Operator):
         self.idle = False
         self.ended = False
         self.idle_timeout: int | None = self.strategy.idle_timeout_ms
-        self.next_emit = wall_clock() + self.interval
+        self.next_emit = steady_clock() + self.interval
+        """When the next periodic watermark is due, on the steady clock, as is :attr:`last_record`."""
         self.unmarked = 0
         """Number of records since the last watermark, for built-in strategies."""
         self.most_unmarked = RECORDS_PER_BLOCK * max(1, context.parallelism // TARGETS_PER_BLOCK)
         """Number of records after which a watermark comes early, so that finished windows do not pile up."""
-        self.last_record = wall_clock()
+        self.last_record = steady_clock()
 
     def join(self, upstream: Operator, *, directly: bool) -> None:  # noqa: ARG002 - the contract
         """Make the upstream source wait for others in its alignment group."""
@@ -188,7 +191,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self.output.emit(values, timestamps)
             return
         if self.idle_timeout is not None:
-            self.last_record = wall_clock()
+            self.last_record = steady_clock()
             self._set_idle(idle=False)
         if self.silent:
             self.output.emit(values, timestamps)
@@ -201,10 +204,9 @@ class TimestampsAndWatermarksOperator(Operator):
                 highest = MIN_TIMESTAMP if timestamps is None else max(timestamps[:passed], default=MIN_TIMESTAMP)
             self.max_timestamp = max(self.max_timestamp, highest)
             self.unmarked += passed
-        now = wall_clock()
         if self.unmarked >= self.most_unmarked:
-            self.next_emit = min(self.next_emit, now)
-        self.on_processing_time(now)
+            self.next_emit = min(self.next_emit, steady_clock())
+        self._emit_if_due()
 
     def passes_blocks(self) -> bool:
         """Return whether the next function may leave the rest of a block: a user's generator has seen all of it."""
@@ -220,10 +222,8 @@ class TimestampsAndWatermarksOperator(Operator):
                 assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
             else:
                 assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]
-            total, highest = sum(assigned), max(assigned)  # ints if all timestamps are ints
-            whole = type(total) is int is type(highest)
-            if whole and highest <= MAX_TIMESTAMP and (total >= 0 or min(assigned) >= MIN_TIMESTAMP):
-                return assigned, highest
+            if all_fit(assigned):
+                return assigned, max(assigned)
         except BaseException as error:
             if len(assigned) < len(values):  # otherwise all were assigned, but some are not numbers
                 if self.source_name is None:
@@ -286,14 +286,19 @@ class TimestampsAndWatermarksOperator(Operator):
             self._set_idle(idle=self.collected.idle)
             self.collected.idle = None
 
-    def on_processing_time(self, now: int) -> None:
+    def on_processing_time(self, now: int) -> None:  # noqa: ARG002 - the wall clock may have been set
         """Emit the periodic watermark if it is due."""
+        self._emit_if_due()
+
+    def _emit_if_due(self) -> None:
+        now = steady_clock()
         if self.context.batch or self.interval <= 0 or now < self.next_emit or self.ended:
             return
         self.next_emit = now + self.interval
         self.unmarked = 0
         if self.bounded_delay is not None:
-            if self.max_timestamp > MIN_TIMESTAMP:
+            lowest = MIN_TIMESTAMP + self.bounded_delay + 1
+            if self.max_timestamp > lowest:  # as in Flink, the watermark of the lowest timestamps would not fit
                 self.collected.emit_watermark(self.max_timestamp - self.bounded_delay - 1)
         else:
             try:
@@ -306,6 +311,11 @@ class TimestampsAndWatermarksOperator(Operator):
 
     def next_processing_time(self) -> int | None:
         """Return when to emit a pending watermark or to check for idleness (ms)."""
+        due = self._due()
+        return None if due is None else wall_clock() + due - steady_clock()
+
+    def _due(self) -> int | None:
+        """Return the same time on the steady clock."""
         if self.context.batch or self.interval <= 0 or self.ended:
             return None
         pending = self.bounded_delay is not None and self.max_timestamp - self.bounded_delay - 1 > self.collected.last
@@ -359,12 +369,18 @@ class TimestampsAndWatermarksOperator(Operator):
         generator = None if self.bounded_delay is not None else self.generator
         seen = (self.max_timestamp, self.collected.last, self.idle, self.ended)
         dropped = (True,) if self.dropped_assigner else ()
-        return (*seen, self.next_emit, self.last_record, generator, *dropped)
+        # The steady clock of another process, or of another machine, starts elsewhere.
+        shift = wall_clock() - steady_clock()
+        return (*seen, self.next_emit + shift, self.last_record + shift, generator, *dropped)
 
     def restore(self, state: Any) -> None:
         """Continue where the previous epoch ended."""
         self.max_timestamp, self.collected.last, self.idle, self.ended, *rest = state
-        self.next_emit, self.last_record, generator, *dropped = rest
+        next_emit, last_record, generator, *dropped = rest
+        # The wall clock may have been set since then: no watermark comes later than it would otherwise.
+        now, shift = steady_clock(), wall_clock() - steady_clock()
+        self.next_emit = min(next_emit - shift, now + self.interval)
+        self.last_record = min(last_record - shift, now)
         if generator is not None:
             self.generator = generator
         if dropped:

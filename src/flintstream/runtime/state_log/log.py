@@ -129,9 +129,15 @@ class DirectoryStateLog:
                 f"there is no directory {self.path} on this worker: set 'flintstream.state.dir' or "
                 "'execution.checkpointing.dir' to a location that all workers reach"
             ) from None
-        with file:
-            file.write(data)
-        os.replace(part, target)  # noqa: PTH105
+        try:
+            with file:
+                file.write(data)
+            os.replace(part, target)  # noqa: PTH105
+        except BaseException as error:
+            if isinstance(error, OSError):
+                error.filename = error.filename or target
+            os.unlink(part)  # noqa: PTH108 - on a full disk, half a blob must not take the room of the next one
+            raise
 
     def read(self, name: str) -> bytes:
         """Return a blob."""

@@ -11,6 +11,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from flintstream.checkpoint.checked_file import checked_file
+from flintstream.checkpoint.pickles import refusing
 from flintstream.checkpoint.state_file import StateFileWriter
 from flintstream.runtime.keys import key_group
 from flintstream.runtime.operators.timers import InternalTimerService
@@ -35,6 +36,13 @@ def materialize(
         OSError: The log cannot be read or written.
         CorruptCheckpointError: The log is damaged.
     """
+    with refusing(settings.refuse_pickle):
+        return _materialize(settings, log, chain, subtask, handles)
+
+
+def _materialize(
+    settings: StateSettings, log: DurableStateLog, chain: ChainPlan, subtask: int, handles: Sequence[StateHandle]
+) -> StateHandle:
     name = f"{chain.id}-{subtask}-base-{uuid.uuid4().hex}"
     with log.create(name) as stream:
         writer = StateFileWriter(stream)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.checkpoint.metadata import NativeFile
 from flintstream.errors import CorruptCheckpointError
 from flintstream.options.rocksdb import TRANSFER_THREADS
-from flintstream.storage.paths import check_path
+from flintstream.storage.paths import check_path, hashed_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ def write_to_log(log: StateLog, name: str, keyed: Iterable[tuple[str, Any, Any]]
     """
     with log.storing(name) as directory:
         for uid, state, _ in keyed:
-            state.write_native(os.path.join(directory, uid))  # noqa: PTH118
+            state.write_native(_place(directory, uid))
         if not log.copies_files:
             return 0
         return sum(path.stat().st_size for path in Path(directory).rglob("*"))
@@ -51,7 +51,12 @@ def restore_from_log(log: StateLog, name: str, keyed: Iterable[tuple[str, Any, A
     """Replace the state of backends by the files beside a blob of a log."""
     with log.stored(name) as directory:
         for uid, state, _ in keyed:
-            state.restore_native(os.path.join(directory, uid))  # noqa: PTH118
+            state.restore_native(_place(directory, uid))
+
+
+def _place(directory: str, uid: str) -> str:
+    """Return the directory of an operator's files. A uid may be any text, so it must not be a part of a path."""
+    return os.path.join(directory, hashed_name(uid))  # noqa: PTH118
 
 
 def upload(request: SnapshotRequest, uid: str, state: Any) -> tuple[NativeFile, ...]:

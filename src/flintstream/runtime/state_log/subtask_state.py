@@ -16,8 +16,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from flintstream.checkpoint.checked_file import checked_file
+from flintstream.checkpoint.changes import check_form
+from flintstream.checkpoint.checked_file import checked_file, usable
 from flintstream.checkpoint.metadata import StatePiece
+from flintstream.checkpoint.pickles import refused
 from flintstream.checkpoint.state_file import StateFile, StateFileWriter
 from flintstream.common._pickling import dumps
 from flintstream.errors import CheckpointError, CorruptCheckpointError
@@ -132,7 +134,8 @@ class SubtaskState:
                     timers.clear_all()
                     if not handle.native:
                         state.clear_all()
-                _apply(file.changes(uid), state, timers)
+                with usable(handle.name):
+                    _apply(file.changes(uid), state, timers)
         for number, operator in self.operators.items():
             if operator.context.timers is not None:
                 operator.context.timers.current_watermark = memo["event_time"].get(number, MIN_TIMESTAMP)
@@ -272,10 +275,11 @@ class SubtaskState:
                 with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
                     assert store is not None  # noqa: S101 - native files are never in the metadata
                     download(store, own, directory, restore.transfer_threads)
-                    if keep is None and is_native(state):
+                    if keep is None and is_native(state) and not refused():
                         state.restore_native(directory)  # type: ignore[attr-defined]
                     else:
-                        with open_native(self.subtask.job.settings.state, directory, uid) as changes:
+                        native = open_native(self.subtask.job.settings.state, directory, uid)
+                        with usable(store.uri(own[0].path)), native as changes:
                             _apply(changes, state, timers, keep)
             if not piece.path and piece.inline is None:
                 continue
@@ -346,6 +350,7 @@ def _check_deadline(deadline: float | None) -> None:
 
 def _apply(changes: Iterable[Change], state: Any, timers: Any, keep: Any = None) -> None:
     for change in changes:
+        check_form(change)
         mine = change if keep is None else _chosen(change, keep)
         (timers if change.table.kind == "timers" else state).apply((mine,))
 

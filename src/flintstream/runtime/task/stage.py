@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from typing import TYPE_CHECKING
 
+from flintstream.common._forks import leave_if_forked
 from flintstream.common._pickling import dumps
 from flintstream.errors import JobFailedError, is_interrupt
 from flintstream.runtime.exchange.blocks import unpack
@@ -64,10 +66,11 @@ class JobRuntime:
             raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had already ended")
 
     def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
-        chain = self.chains[instruction.chain]
+        chain, owner = self.chains[instruction.chain], os.getpid()
         try:
             subtask = self._take(chain, instruction)
         except BaseException as error:  # noqa: BLE001 - reported or re-raised
+            leave_if_forked(owner, _cause(error))
             yield self._failed(error, chain, instruction)
             return
         run = subtask.run(instruction, gate)
@@ -75,6 +78,7 @@ class JobRuntime:
             try:
                 produced = next(run, None)
             except BaseException as error:  # noqa: BLE001 - reported or re-raised
+                leave_if_forked(owner, _cause(error))
                 subtask.release()
                 yield self._failed(error, chain, instruction)
                 return
@@ -105,7 +109,7 @@ class JobRuntime:
 
     def _failed(self, error: BaseException, chain: ChainPlan, instruction: Instruction) -> Item:
         """Report why a subtask failed; re-raise interrupts and I/O errors of the engine, which retry the task."""
-        cause = error.error if isinstance(error, OperatorFailure) else error
+        cause = _cause(error)
         if is_interrupt(cause):
             raise cause
         if not isinstance(error, OperatorFailure):
@@ -132,6 +136,10 @@ class JobRuntime:
 
     def _report_item(self, report: Report) -> Item:
         return Item(len(self.plan.supersteps), 0, REPORT, report.chain, report.subtask, 0, dumps(report))
+
+
+def _cause(error: BaseException) -> BaseException:
+    return error.error if isinstance(error, OperatorFailure) else error
 
 
 def instruction_item(level: int, instruction: Instruction) -> Item:

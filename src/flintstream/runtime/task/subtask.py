@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from typing import TYPE_CHECKING
 
-from flintstream.errors import CorruptCheckpointError
+from flintstream.checkpoint.pickles import refusing_in
+from flintstream.common._forks import leave_if_forked
+from flintstream.errors import CorruptCheckpointError, PickleRefusedError
 from flintstream.runtime.block_size import is_slow
 from flintstream.runtime.epoch import Epoch
 from flintstream.runtime.failure import OperatorFailure
@@ -19,7 +22,7 @@ from flintstream.runtime.task.streaming_input import StreamingInput
 from flintstream.runtime.task.wiring import Wiring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from flintstream.checkpoint.metadata import StatePiece
     from flintstream.runtime.exchange.receiving import InputGate, Item
@@ -57,6 +60,26 @@ class Subtask:
 
     def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:
         """Run one epoch: yield the items for later supersteps, then the report."""
+        steps = self._run(instruction, gate)
+        return self._without_pickle(steps) if self.job.settings.state.refuse_pickle else steps
+
+    def _without_pickle(self, steps: Generator[Item | Report]) -> Iterator[Item | Report]:
+        try:
+            yield from refusing_in(steps)
+        except PickleRefusedError as error:
+            raise OperatorFailure(self.chain.name, self.index, self._named(error), None) from error
+        except OperatorFailure as failure:
+            if isinstance(failure.error, PickleRefusedError):
+                failure.error = failure.error.within(failure.error.state, f"the operator '{failure.operator_name}'")
+            raise
+
+    def _named(self, error: PickleRefusedError) -> PickleRefusedError:
+        """Return the error with the name of the operator instead of its uid."""
+        names = {node.uid: node.name for node in self.chain.nodes}
+        return error.within(error.state, f"the operator '{names.get(error.operator, self.chain.name)}'")
+
+    def _run(self, instruction: Instruction, gate: InputGate) -> Generator[Item | Report]:
+        owner = os.getpid()
         version = f"{instruction.epoch}-{instruction.attempt}-{uuid.uuid4().hex[:8]}"
         self._recover(instruction)
         tracks_changes = not self.state.writes_all(instruction)
@@ -65,6 +88,7 @@ class Subtask:
         self._begin(epoch, instruction)
         began, outbox = time.monotonic(), self.wiring.outbox
         for _ in self._consume(epoch, gate):
+            leave_if_forked(owner)
             yield from outbox
             outbox.clear()
         self.wiring.tick()
@@ -75,6 +99,7 @@ class Subtask:
         if self.finished:
             for operator in self.operators.values():
                 operator.close()
+        leave_if_forked(owner)
         spent = time.monotonic() - began
         for end in self.wiring.exchanges:
             end.flush()
@@ -162,6 +187,8 @@ class Subtask:
         try:
             pieces.extend(self.state.snapshot(instruction.snapshot, handles, name))
         except Exception as error:  # noqa: BLE001 - storages raise arbitrary errors
+            if isinstance(error, PickleRefusedError):
+                error = self._named(error)
             # The pieces already written are still returned, so that the driver can delete them.
             return tuple(pieces), f"subtask {self.index} of '{self.chain.name}': {type(error).__name__}: {error}"
         return tuple(pieces), ""

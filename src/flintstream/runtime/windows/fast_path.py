@@ -63,15 +63,6 @@ class FastPath(ABC):
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their windows."""
 
-    def register(self, key: Any, window: TimeWindow) -> None:
-        """Register the timers of a new window: the trigger's, and the one that drops it."""
-        if not self.event_time:
-            self.timers.register_processing_time(window[1] - 1, key, window)
-            return
-        self.timers.register_event_time(window[1] - 1, key, window)
-        if self.lateness and (cleanup := self.rules.cleanup_time(window)) < MAX_TIMESTAMP:
-            self.timers.register_event_time(cleanup, key, window)
-
 
 class AlignedWindows(FastPath):
     """Tumbling windows, or sliding windows whose size is a multiple of the slide, that fire at their end.
@@ -112,13 +103,15 @@ class AlignedWindows(FastPath):
         size = self.size
         if len(self.windows) >= _MOST_WINDOWS:
             self.windows.clear()
+        if newest + size - 1 > MAX_TIMESTAMP:
+            raise OverflowError(f"{TimeWindow(newest, newest + size)} must end at a time that fits in 64 bits of ms")
         found = tuple([TimeWindow(start, start + size) for start in range(newest, newest - size, -self.slide)])
         self.windows[newest] = found
         return found
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their windows."""
-        add = self.panes.adder(self.register, self.copied)
+        add = self.panes.adder(self._register, self.copied)
         size, slide, offset = self.size, self.slide, self.offset
         windows_of = self.windows.get
         # The oldest window of a record ends `slide` after the start of the newest. Once it is over, some window is late
@@ -134,6 +127,15 @@ class AlignedWindows(FastPath):
                 self.general(key, value, timestamp)
                 continue
             add(key, windows_of(newest) or self._windows_from(newest), value)
+
+    def _register(self, key: Any, window: TimeWindow) -> None:
+        """Register the timers of a new window. :meth:`_windows_from` has checked their times, once for all keys."""
+        if not self.event_time:
+            self.timers.add_processing_time(window[1] - 1, key, window)
+            return
+        self.timers.add_event_time(window[1] - 1, key, window)
+        if self.lateness and (cleanup := self.rules.cleanup_time(window)) < MAX_TIMESTAMP:
+            self.timers.add_event_time(cleanup, key, window)
 
     def _finish(self, timestamp: int, key: Any, window: TimeWindow) -> None:
         """Emit the reduced or aggregated value, and drop the window."""

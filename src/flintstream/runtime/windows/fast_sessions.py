@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.window import EventTimeSessionWindows, EventTimeTrigger, TimeWindow
+from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.windows.fast_path import FastPath
 from flintstream.runtime.windows.merging import IN_FLIGHT
 
@@ -100,10 +101,16 @@ class Sessions(FastPath):
         self.windows[key] = {window: window}
         if self.state.tracking:
             self.windows_dirty[key, window] = 0
-        self.register(key, window)
+        self._register(key, window)
+
+    def _register(self, key: Any, window: TimeWindow) -> None:
+        """Register the timers of a session: the trigger's, and the one that drops it."""
+        self.timers.register_event_time(window[1] - 1, key, window)
+        if self.lateness and (cleanup := self.rules.cleanup_time(window)) < MAX_TIMESTAMP:
+            self.timers.register_event_time(cleanup, key, window)
 
     def _move_timers(self, key: Any, window: TimeWindow, grown: TimeWindow) -> None:
-        self.register(key, grown)
+        self._register(key, grown)
         self.timers.delete_event_time(window[1] - 1, key, window)
         self.timers.delete_event_time(self.rules.cleanup_time(window), key, window)
 

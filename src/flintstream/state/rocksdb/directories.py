@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ except ImportError:  # Windows, where abandoned directories stay
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_PREFIX = "flintstream-rocksdb-"
+PREFIX = "flintstream-rocksdb-"
 
 _LOCK = "lock"
 """A file that is locked while its directory is in use. (RocksDB's own locks are free while it replaces a database.)"""
@@ -41,7 +42,7 @@ def new_directory(directories: Sequence[str] = ()) -> str:
     # It gets its name when it is locked, so that no other process takes it for abandoned.
     unlocked = tempfile.mkdtemp(prefix="flintstream-new-", dir=place)
     held = _lock(Path(unlocked, _LOCK))
-    directory = str(place / f"{_PREFIX}{os.getpid()}-{Path(unlocked).name.rpartition('-')[2]}")
+    directory = str(place / f"{PREFIX}{os.getpid()}-{Path(unlocked).name.rpartition('-')[2]}")
     os.rename(unlocked, directory)  # noqa: PTH104
     if held is not None:
         _held[directory] = held
@@ -60,7 +61,7 @@ def remove_abandoned(place: Path) -> None:
     """Remove databases of processes that are gone, as workers that were killed could not remove theirs."""
     if fcntl is None:
         return
-    for directory in place.glob(f"{_PREFIX}*"):
+    for directory in filter(_is_ours, place.glob(f"{PREFIX}*")):
         lock = directory / _LOCK
         if lock.exists():
             held = _lock(lock)
@@ -68,7 +69,7 @@ def remove_abandoned(place: Path) -> None:
                 shutil.rmtree(directory, ignore_errors=True)
                 os.close(held)
         # A release without lock files made it. A lock of this process would be lost, as it belongs to the process.
-        elif not directory.name.startswith(f"{_PREFIX}{os.getpid()}-") and _is_abandoned(directory):
+        elif not directory.name.startswith(f"{PREFIX}{os.getpid()}-") and _is_abandoned(directory):
             shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -77,8 +78,8 @@ def _lock(path: Path) -> int | None:
     if fcntl is None:
         return None
     try:
-        held = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except FileNotFoundError:  # another process has just removed the directory
+        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError:  # another process has just removed the directory
         return None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,6 +87,15 @@ def _lock(path: Path) -> int | None:
         os.close(held)
         return None
     return held
+
+
+def _is_ours(directory: Path) -> bool:
+    """Return whether a path is a directory of this user, and not a link that another user has put there."""
+    try:
+        status = directory.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def _is_abandoned(directory: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.errors import PickleRefusedError
 from flintstream.state.rocksdb.rows import ATOMS, after, number_of_row, packed, unpacked
 
 if TYPE_CHECKING:
@@ -125,7 +126,10 @@ class Lists:
             self.store.write(batch)
 
     def _pack(self, element: Any) -> Any:
-        return (packed(element[0]), element[1]) if self.ttl else packed(element)
+        try:
+            return (packed(element[0]), element[1]) if self.ttl else packed(element)
+        except PickleRefusedError as error:
+            raise error.within(f"state '{self.layout.info.name}'") from None
 
     def append(self, key: Any, element: Any) -> None:
         """Add an element to a list."""

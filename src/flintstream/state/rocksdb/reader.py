@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import decode_one
-from flintstream.errors import CorruptCheckpointError
+from flintstream.errors import CorruptCheckpointError, PickleRefusedError
 from flintstream.state.backend import PIECE, Change
 from flintstream.state.rocksdb.directories import new_directory, remove_directory
 from flintstream.state.rocksdb.options import RocksDBOptions
@@ -30,6 +30,7 @@ class RocksDBFiles:
             CorruptCheckpointError: They are not a database of state.
             MissingDependencyError: RocksDB is not installed.
         """
+        self._operator = operator
         options = RocksDBOptions.of(settings.options, settings.factory)
         self._store = Store(new_directory(options.directories), options.build)
         try:
@@ -60,9 +61,13 @@ class RocksDBFiles:
             layout = self._layouts[number]
             several = list(rows)
             codes = (code for _, data in several for code in layout.codes_of(data))
-            values = [decode(code) if time is None else (decode(code), time) for code, time in codes]
+            try:
+                values = [decode(code) if time is None else (decode(code), time) for code, time in codes]
+                key = layout.key_of(*several[0], decode) if values else None
+            except PickleRefusedError as error:
+                raise error.within(f"state '{layout.info.name}'", self._operator) from None
             if values:
-                yield number, layout.key_of(*several[0], decode), values if layout.info.kind == "list" else values[0]
+                yield number, key, values if layout.info.kind == "list" else values[0]
 
     def _place(self, entry: tuple[bytes, bytes]) -> bytes:
         """Return the row of an entry, or the common prefix of the rows of a list."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import encode_one
+from flintstream.errors import PickleRefusedError
 from flintstream.state.backend import PIECE, Change
 from flintstream.state.rocksdb.lists import ADDED_TO, Lists
 from flintstream.state.rocksdb.rows import ATOMS, Packed, after, is_fixed, packed, unpacked
@@ -89,10 +90,13 @@ class Entries:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if value.__class__ not in ATOMS and not self.live:
-            if self.ttl:
-                value = value if value[0].__class__ in ATOMS else (packed(value[0]), value[1])
-            elif not is_fixed(value):
-                value = Packed(encode_one(value))
+            try:
+                if self.ttl:
+                    value = value if value[0].__class__ in ATOMS else (packed(value[0]), value[1])
+                elif not is_fixed(value):
+                    value = Packed(encode_one(value))
+            except PickleRefusedError as error:
+                raise error.within(f"state '{self.layout.info.name}'") from None
         self.young[key] = value
         self.unwritten.add(key)
         if len(self.young) > self.capacity:
@@ -138,8 +142,11 @@ class Entries:
             place, own = row(key)
             if value is ABSENT:
                 batch.delete(place)
-            else:
+                continue
+            try:
                 batch.put(place, write(own, value))
+            except PickleRefusedError as error:
+                raise error.within(f"state '{self.layout.info.name}'") from None
         self.unwritten.clear()
 
     def forget(self) -> None:

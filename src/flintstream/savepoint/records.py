@@ -1,0 +1,26 @@
+"""Import of all modules with classes that state contains as records. Reading a savepoint needs no program then."""
+
+from __future__ import annotations
+
+from flintstream.connectors import cache, collection, function_source, hybrid, number_sequence
+from flintstream.connectors.files import arrow, input_formats, sink
+from flintstream.connectors.files import reader as file_reader
+from flintstream.connectors.kafka import dynamic, staging
+from flintstream.connectors.kafka import reader as kafka_reader
+from flintstream.connectors.rabbitmq import source as rabbitmq_source
+
+MODULES = (
+    arrow,
+    cache,
+    collection,
+    dynamic,
+    file_reader,
+    function_source,
+    hybrid,
+    input_formats,
+    kafka_reader,
+    number_sequence,
+    rabbitmq_source,
+    sink,
+    staging,
+)
