@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-deep test-nightly test-versions check docs options format bench simulate faults kill-matrix changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-deep test-nightly test-versions check docs options format bench simulate fuzz faults soak kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 # Empty: without byte code, each worker compiles all tests again, and each process of a job all of the package.
@@ -21,7 +21,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test: setup ## the tests, on Spark and with real servers too; doctests and the layering test included
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not (deep or nightly)"
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not (deep or nightly)"
 
 test-fast: setup ## what needs neither Spark nor a server, with few random examples: after each edit
 	$(BIN)/python -m pytest -n 3 --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep or nightly)"
@@ -32,8 +32,8 @@ test-deep: setup ## every program on Spark alone, all seeds and mutations: what 
 test-nightly: setup ## many kills, clusters of several processes, other releases of Spark: one after the other, for hours
 	$(BIN)/python -m pytest -m nightly
 
-test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'
-	$(BIN)/python -m tests.versions $(SPARK)
+test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'; CHOICE=1 runs a part
+	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)
 
 check: setup ## linter, formatter, type checker
 	$(BIN)/ruff check
@@ -56,8 +56,14 @@ bench: setup ## the benchmarks; prints what it measured
 simulate: setup ## jobs with faults at every step: COUNT seeds from FIRST on, or what happens in the one of SEED
 	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) -v,--first $(or $(FIRST),0) --count $(or $(COUNT),100000) --jobs $(or $(JOBS),2))
 
+fuzz: setup ## damaged and forged inputs of every kind: COUNT of them from SEED on; ONLY some targets (json,csv)
+	$(BIN)/python -m tests.fuzz --count $(or $(COUNT),100000) --seed $(or $(SEED),0) --only "$(ONLY)"
+
 faults: setup ## jobs on Spark whose processes are killed: so many ROUNDS, or the one of SEED
 	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED) -v,--rounds $(or $(ROUNDS),50) --first $(or $(FIRST),0))
+
+soak: setup ## a job on Spark with kills and rescaling for MINUTES (60): its memory, files and threads stay flat
+	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),60) --results benchmarks/results/soak.json --picture docs/soak.svg
 
 kill-matrix: setup ## KILLS kills of each process of a standalone cluster, with each kind of state and session; ONLY some cells
 	$(BIN)/python -m tests.faults --matrix $(or $(KILLS),20) --only "$(ONLY)"

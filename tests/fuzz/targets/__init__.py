@@ -1,0 +1,7 @@
+"""All targets, by name."""
+
+from __future__ import annotations
+
+from tests.fuzz.targets import control, files, messages, savepoints, texts
+
+TARGETS = {target.name: target for module in (savepoints, control, messages, files, texts) for target in module.TARGETS}

@@ -1,0 +1,84 @@
+"""The judgement of a soak, and a short one."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import asdict
+
+import pytest
+from tests.soak import job
+from tests.soak.__main__ import Soak
+from tests.soak.chart import picture
+from tests.soak.job import LEGS, Plan, expected
+from tests.soak.slopes import slopes, verdict
+
+
+def results_of(growth):
+    """Return results of an hour in which the workers grow by so many MiB, and the legs differ in what they use."""
+
+    def part(kib):
+        return {"processes": 2, "rss": kib, "pss": kib, "files": 50, "threads": 20, "cpu": 1.0, "each": []}
+
+    samples = []
+    for second in range(0, 3600, 30):
+        kib = 300_000 + 100_000 * (second // 600 % 2) + growth * 1024 * second / 3600
+        samples.append(
+            {
+                "seconds": float(second),
+                "driver": part(100_000),
+                "jvm": part(500_000),
+                "workers": part(kib),
+                "other": part(0),
+                **dict.fromkeys(("checkpoints", "savepoints", "state log", "temporary"), (10, 1 << 20)),
+                "lag": 0.5,
+            }
+        )
+    examined = {"heap": 1 << 26, "metaspace": 1 << 26, "classes": 9, "jvm_threads": 9, "objects": 9, "threads": 9}
+    journal: list[dict[str, object]] = [{"time": 600.0 * n, "event": "leg", "number": n} for n in range(6)]
+    journal += [{"time": 120.0 * n, "event": "examined", **examined} for n in range(1, 30)]
+    legs = [asdict(leg) for leg in LEGS]
+    results = {"minutes": 60, "legs": legs, "journal": journal, "samples": samples, "kills": [180.0, 360.0]}
+    return {**results, "slopes": slopes(results, 600)}
+
+
+def test_growth_is_told_apart_from_legs_that_differ():
+    flat, leaking = results_of(0), results_of(80)
+    assert flat["slopes"]["memory: workers"]["per_hour"] == 0
+    assert verdict(flat) == []
+    assert 75 < leaking["slopes"]["memory: workers"]["per_hour"] < 85
+    assert [each.partition(":")[0] for each in verdict(leaking)] == ["memory"]
+
+
+def test_the_picture_is_well_formed_and_has_every_curve():
+    root = ET.fromstring(picture(results_of(0)))  # noqa: S314 - our own
+    assert len(root.findall("{*}polyline")) == 15
+
+
+def test_the_expected_lines_are_those_of_the_program(monkeypatch):
+    monkeypatch.setattr(job, "KEYS", 100)
+    plan = Plan("", 700, 12, 6)
+    lines: Counter[str] = Counter()
+    counts: Counter[int] = Counter()
+    windows: dict[tuple[int, int], list[int]] = {}
+    for number in range(plan.records):
+        counts[number % 100] += 1
+        if counts[number % 100] % job.EVERY == 0:
+            lines[f"c {number % 100} {counts[number % 100]}"] += 1
+        start = number * 1000 // plan.rate // 5000 * 5000
+        windows.setdefault((number % job.GROUPS, start), []).append(number)
+    lines.update(f"w {key} {start} {len(found)} {sum(found)}" for (key, start), found in windows.items())
+    visits = range(0, plan.records // job.VISITS, job.VISITORS * job.SAMPLED)
+    lines.update(f"v {key} {job.VISITS}" for key in visits)
+    assert Counter(expected(plan)) == lines
+
+
+@pytest.mark.spark
+@pytest.mark.kills
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+def test_each_record_counts_once_in_a_short_soak(tmp_path):
+    soak = Soak(Plan(str(tmp_path), 5_000, 120, 30), 25)
+    assert soak.run() == 0, (tmp_path / "log").read_text(errors="replace")[-3000:]
+    assert soak.wrong() == []
+    assert soak.kills
