@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
+import zlib
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,13 +37,25 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Mark tests that need a server, and keep tests that share an expensive fixture in one process."""
     for item in items:
-        servers = SERVERS & set(getattr(item, "fixturenames", ()))
+        called = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        fixtures = {*getattr(item, "fixturenames", ()), *(value for value in called if isinstance(value, str))}
+        servers = SERVERS & fixtures
         if servers:
             item.add_marker(pytest.mark.server)
         if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            # Two processes have a JVM, and a file's tests share one: they often share a session too
+            item.add_marker(pytest.mark.xdist_group(f"spark {zlib.crc32(item.path.name.encode()) % 2}"))
         elif servers:
             item.add_marker(pytest.mark.xdist_group(" ".join(sorted(servers))))
+
+
+def pytest_collection_finish(session):
+    """Refuse versions of pytest and xdist that ignore groups: each process would start Spark and every server."""
+    if os.environ.get("PYTEST_XDIST_WORKER") and session.config.getoption("dist") == "loadgroup":
+        for item in session.items:
+            if item.get_closest_marker("xdist_group") and "@" not in item.nodeid:
+                message = f"the group of {item.nodeid} is ignored: make setup installs versions that go together"
+                raise pytest.UsageError(message)
 
 
 def pytest_runtest_setup(item):
