@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 import uuid
 import zlib
@@ -30,6 +31,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # after nohup, programs would inherit that it is ignored
     minutes = config.getoption("--stop-after")
     config.stash[END] = None if minutes is None else time.monotonic() + minutes * 60
 
