@@ -31,7 +31,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # after nohup, programs would inherit that it is ignored
+    # After nohup, programs would inherit that these are ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     minutes = config.getoption("--stop-after")
     config.stash[END] = None if minutes is None else time.monotonic() + minutes * 60
 

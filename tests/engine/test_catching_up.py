@@ -104,6 +104,7 @@ def running(master, parallelism, directory):
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(2 * LIMIT_SECONDS)]
 
 
+@pytest.mark.deep
 @pytest.mark.kills
 def test_subtasks_settle_and_settle_again_when_an_executor_is_killed(tmp_path):
     with running("local-cluster[2,1,1024]", 2, tmp_path) as job:

@@ -106,6 +106,7 @@ def failed_with(done, sentence):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.deep
 @pytest.mark.spark
 def test_flintstream_and_the_modules_of_the_program_reach_executors(elsewhere):
     succeeded(elsewhere.run())

@@ -26,6 +26,7 @@ env.execute()
 """
 
 
+@pytest.mark.deep
 @pytest.mark.spark
 def test_lines_that_functions_print_in_several_workers_stay_whole(tmp_path):
     script = tmp_path / "job.py"

@@ -60,6 +60,7 @@ def test_a_script_finds_what_it_defines_as_on_pyflink():
     assert told["taken_later"] == 0
 
 
+@pytest.mark.deep
 @pytest.mark.spark
 def test_a_program_that_is_run_as_a_module(tmp_path):
     (tmp_path / "package").mkdir()
@@ -67,6 +68,7 @@ def test_a_program_that_is_run_as_a_module(tmp_path):
     assert printed("-m", "flintstream.cli", "run", "-pym", "package.job", cwd=tmp_path) == "[10, 20]"
 
 
+@pytest.mark.deep
 @pytest.mark.spark
 def test_a_program_that_is_typed_in():
     installed = "from flintstream.compat.pyflink import install; install()"

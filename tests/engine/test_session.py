@@ -142,6 +142,7 @@ def run(command, tmp_path, **environment):
     return conf, python, parallelism
 
 
+@pytest.mark.deep
 @pytest.mark.spark
 @pytest.mark.timeout(400)
 def test_the_default_parallelism_waits_for_the_executors_of_a_new_cluster(tmp_path):

@@ -142,6 +142,7 @@ def in_a_session_of_its_own(setting):
     return done.stdout.splitlines()
 
 
+@pytest.mark.deep
 @pytest.mark.spark
 def test_over_tcp_a_subtask_stays_in_its_process_too():
     lines = in_a_session_of_its_own({"spark.python.unix.domain.socket.enabled": "false"})

@@ -207,7 +207,7 @@ def test_a_savepoint_and_the_job_that_goes_on_commit_the_same_once(place):
     assert sorted(place.texts()) == ["a", "b", "c", "d", "e"]
 
 
-def test_the_records_of_a_subtask_keep_their_order_whoever_writes_them(place):
+def test_the_records_of_a_subtask_keep_their_order_across_tasks(place):
     job = place.job()
     rng = random.Random(5)
     prepared = []

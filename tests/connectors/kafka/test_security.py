@@ -127,7 +127,7 @@ def through(env: Any, read_env: Any, broker: SecureBroker, servers: str, propert
         return sorted(found)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [way if way == "PEM" else pytest.param(way, marks=pytest.mark.deep) for way in WAYS])
 def test_records_go_through(secure, way):
     servers, properties = WAYS[way](secure)
     guarantee = DeliveryGuarantee.EXACTLY_ONCE if way == "JKS" else DeliveryGuarantee.AT_LEAST_ONCE

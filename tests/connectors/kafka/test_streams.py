@@ -120,6 +120,7 @@ def test_no_record_is_late_because_another_partition_was_read_before(broker):
     assert sorted(take(windows, 12)) == sorted([(f"{n}", 5) for n in range(3)] * 4)
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_a_broker_that_is_away_for_a_while_holds_a_job_up_and_no_more(tmp_path, broker):
     own = Broker(tmp_path / "broker")

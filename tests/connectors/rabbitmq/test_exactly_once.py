@@ -61,6 +61,7 @@ def test_without_correlation_ids_nothing_is_lost(server, tmp_path):
     assert faults.happened() == faults.planned()
 
 
+@pytest.mark.deep
 @pytest.mark.kills
 def test_a_server_that_is_killed_and_comes_up_again_has_nothing_lost_or_read_twice(tmp_path, monkeypatch, caplog):
     try:

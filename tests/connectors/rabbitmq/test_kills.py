@@ -57,6 +57,7 @@ class RabbitCourse(Course):
         check(counted(line for path in self.files for line in path.read_text().splitlines()), RECORDS, KEYS)
 
 
+@pytest.mark.deep
 @pytest.mark.kills
 @pytest.mark.spark
 @pytest.mark.timeout(600)
