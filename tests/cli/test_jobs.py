@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import stat
 import subprocess
 import sys
 import threading
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from multiprocessing.connection import Listener, answer_challenge
 from pathlib import Path
 
 import pytest
@@ -272,6 +275,81 @@ def test_a_request_that_makes_no_sense_is_refused(start, request_):
         control.ask(registry.find("busy"), request_, foo=1)
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"",
+        b"\xff",
+        b"null",
+        b"[1]",
+        b"[" * 50_000,
+        b'{"request": 5}',
+        b'{"request": ["status"]}',
+        b'{"request": "status", "self": 1}',
+        b'{"request": "stop", "drain": "no"}',
+        b'{"request": "savepoint", "directory": {"a": 1}}',
+    ],
+    ids=lambda data: data[:40].decode("latin-1"),
+)
+def test_a_malformed_request_is_refused_in_words(start, request_):
+    start("busy")
+    entry = registry.find("busy")
+    with control.Client(entry.address, family="AF_UNIX", authkey=bytes.fromhex(entry.key)) as connection:
+        connection.send_bytes(request_)
+        reply = json.loads(connection.recv_bytes())
+    assert re.match(r"a request must be a JSON object|the request '\w+' has no argument '\w+': ", reply["error"])
+    assert control.ask(entry, "status")["state"] == "RUNNING"
+
+
+def frame(data):
+    return len(data).to_bytes(4, "big") + data
+
+
+MALFORMED = {
+    "nothing": b"",
+    "a request without a handshake": frame(b'{"request": "status"}'),
+    "an answer of a length that no digest has": frame(b"{sha256}x"),
+    "an unknown digest": frame(b"{sha0}" + b"x" * 32),
+    "an answer without contents": frame(b""),
+    "half a frame": frame(b"x" * 40)[:20],
+    "a frame of gigabytes": b"\x7f\xff\xff\xff",
+    "a negative length": b"\xff\xff\xff\xfe",
+    "a longer length": b"\xff\xff\xff\xff" + b"\x7f" * 8,
+}
+
+
+@pytest.mark.parametrize("sent", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_handshake_ends_the_connection_only(start, sent, monkeypatch):
+    errors = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    start("busy")
+    entry = registry.find("busy")
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(entry.address)
+        caller.sendall(sent)
+        caller.shutdown(socket.SHUT_WR)
+        caller.settimeout(60)
+        received = b"".join(iter(lambda: caller.recv(1 << 16), b""))
+    assert b"result" not in received
+    wait_for(lambda: all(thread.name != "flintstream-reply" for thread in threading.enumerate()))
+    assert errors == []
+    assert control.ask(entry, "status")["state"] == "RUNNING"
+
+
+def test_a_caller_with_the_key_that_does_not_keep_to_the_handshake_ends_its_connection_only(start, monkeypatch):
+    errors = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    start("busy")
+    entry = registry.find("busy")
+    with control.Client(entry.address, family="AF_UNIX") as connection:
+        answer_challenge(connection, bytes.fromhex(entry.key))
+        connection.send_bytes(b"no challenge")
+        with pytest.raises(EOFError):
+            connection.recv_bytes()
+    wait_for(lambda: all(thread.name != "flintstream-reply" for thread in threading.enumerate()))
+    assert errors == []
+
+
 def entry_of(tmp_path, **changes):
     """Register a job that does not exist."""
     address = tmp_path / f"{registry.SOCKET_DIRECTORY}gone" / registry.SOCKET
@@ -301,6 +379,164 @@ def test_entries_that_other_users_could_have_written_are_ignored(opened, tmp_pat
     (jobs_directory if opened == "directory" else entry).chmod(0o777)
     assert registry.entries() == []
     assert victim.exists()
+
+
+def dead_process():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.parametrize("name", ["victim", "socket", f"{registry.SOCKET_DIRECTORY}x/other"])
+def test_an_entry_that_names_another_file_as_its_socket_does_not_delete_it(name, tmp_path, jobs_directory):
+    victim = tmp_path / name
+    victim.parent.mkdir(exist_ok=True)
+    victim.write_text("mine")
+    entry_of(tmp_path, pid=dead_process(), address=str(victim))
+    assert registry.entries() == []
+    assert not list(jobs_directory.iterdir())
+    assert victim.read_text() == "mine"
+
+
+def test_an_entry_whose_id_is_a_path_deletes_nothing(tmp_path, jobs_directory):
+    entry = entry_of(tmp_path, pid=dead_process())
+    (tmp_path / "victim.json").write_text("mine")
+    path = jobs_directory / f"{entry.job_id}.json"
+    path.write_text(json.dumps({**asdict(entry), "job_id": "../victim"}))
+    assert registry.entries() == []
+    assert (tmp_path / "victim.json").read_text() == "mine"
+
+
+def test_an_entry_that_is_a_link_is_not_read(tmp_path, jobs_directory):
+    entry = entry_of(tmp_path)
+    path = jobs_directory / f"{entry.job_id}.json"
+    elsewhere = path.rename(tmp_path / "elsewhere.json")
+    path.symlink_to(elsewhere)
+    assert registry.entries() == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pid": "1"},
+        {"pid": True},
+        {"pid": 0},
+        {"pid": -1},
+        {"pid": 1 << 40},
+        {"started_ms": 1.5},
+        {"started_ms": -1},
+        {"started_ms": 1 << 62},
+        {"name": None},
+        {"address": ["a"]},
+        {"address": None},
+        {"key": "not hexadecimal"},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_forged_entry_is_skipped(changes, tmp_path, jobs_directory):
+    entry = entry_of(tmp_path)
+    assert registry.entries() == [entry]
+    path = jobs_directory / f"{entry.job_id}.json"
+    path.write_text(json.dumps({**asdict(entry), **changes}))
+    assert registry.entries() == []
+    assert path.exists()
+
+
+def test_an_entry_of_endless_depth_is_skipped(tmp_path, jobs_directory):
+    entry = entry_of(tmp_path)
+    (jobs_directory / f"{entry.job_id}.json").write_text("[" * 100_000)
+    assert registry.entries() == []
+
+
+STATUS = {"state": "RUNNING", "epochs": 1, "restarts": 0, "checkpoints": 0, "records_in": 1, "records_out": 1}
+ODD_REPLIES = {
+    "nothing": b"",
+    "no JSON": b"\xff\x00",
+    "endless depth": b"[" * 100_000,
+    "null": b"null",
+    "a list": b"[1]",
+    "no result": b"{}",
+    "an error that is no text": b'{"error": {"a": 1}}',
+    "a result of another type": b'{"result": 5}',
+    "a result without members": b'{"result": {}}',
+    "members of other types": b'{"result": {"state": [], "epochs": "x", "watermark": {}, "operators": [1], "job": 1}}',
+    "a number that is no date": json.dumps({"result": {**STATUS, "watermark": 1 << 80}}).encode(),
+    "an operator with other members": b'{"result": {"job": "a", "operators": [{"operator": "a"}]}}',
+    "a number of many digits": b'{"result": ' + b"9" * 5000 + b"}",
+}
+
+
+@contextmanager
+def odd_job(tmp_path, reply):
+    """Answer each request with these bytes, as a job of this process."""
+    entry = entry_of(tmp_path)
+    Path(entry.address).unlink()
+    listener = Listener(entry.address, family="AF_UNIX", authkey=bytes.fromhex(entry.key))
+
+    def serve():
+        for _ in range(2):  # "list -v" asks twice
+            with suppress(OSError, EOFError), listener.accept() as connection:
+                connection.recv_bytes()
+                connection.send_bytes(reply)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield entry
+    while thread.is_alive():
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(entry.address)
+        thread.join(0.05)
+    listener.close()
+
+
+@pytest.mark.parametrize("reply", ODD_REPLIES.values(), ids=ODD_REPLIES)
+@pytest.mark.parametrize(
+    "arguments",
+    [("list", "-v"), ("metrics", "lost"), ("metrics", "lost", "-f", "prometheus"), ("cancel", "lost")],
+    ids=" ".join,
+)
+def test_an_odd_reply_of_a_job_is_told_in_a_line(arguments, reply, tmp_path):
+    with odd_job(tmp_path, reply):
+        result = CliRunner().invoke(main, arguments)
+    if arguments[0] == "list":
+        assert result.exit_code == 0, result.output
+        assert " : lost (UNKNOWN: " in result.stdout
+    else:
+        assert result.exit_code == 1, result.output
+        assert result.stderr.startswith("Error: ")
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("challenge", [b"", b"#WELCOME#", b"#CHALLENGE#", b"#CHALLENGE#" + b"x" * 19, b"x" * 300])
+def test_a_job_that_does_not_keep_to_the_handshake_is_told_in_a_line(challenge, tmp_path):
+    entry = entry_of(tmp_path)
+    Path(entry.address).unlink()
+    with Listener(entry.address, family="AF_UNIX") as listener:
+
+        def serve():
+            with suppress(OSError, EOFError), listener.accept() as connection:
+                connection.send_bytes(challenge)
+                connection.recv_bytes()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        said = flintstream("metrics", "lost", code=1)
+        thread.join(60)
+    assert said.startswith("Error: the job 'lost' ")
+    assert said.count("\n") == 1
+
+
+def test_control_characters_in_a_reply_do_not_reach_the_terminal(tmp_path):
+    with odd_job(tmp_path, json.dumps({"error": "a\x07b\x9b2Jc\nd"}).encode()):
+        said = flintstream("metrics", "lost", code=1)
+    assert said == r"Error: a\x07b\x9b2Jc d" + "\n"
+
+
+def test_a_reply_without_an_end_is_not_read_into_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(control, "LONGEST_REPLY", 100)
+    with odd_job(tmp_path, json.dumps({"result": {"job": "a", "operators": [], "more": "x" * 100}}).encode()):
+        assert "the job 'lost' ended before it answered" in flintstream("metrics", "lost", code=1)
 
 
 def test_another_process_that_got_the_number_is_not_taken_for_the_job(tmp_path, jobs_directory):

@@ -21,6 +21,30 @@ def test_texts_are_encoded_in_the_given_charset():
     assert not SimpleStringSchema().is_end_of_stream("x")
 
 
+# What Java's new String(bytes, UTF_8) gives.
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (b"\xff", "\ufffd"),
+        (b"\xc3", "\ufffd"),
+        (b"\xc3(", "\ufffd("),
+        (b"\xe2\x82a", "\ufffda"),
+        (b"\xf0\x9f\x98a", "\ufffda"),
+        (b"\xc0\xaf", "\ufffd\ufffd"),
+        (b"\xf8\x88\x80\x80", "\ufffd\ufffd\ufffd\ufffd"),
+        (b"abc\xffdef", "abc\ufffddef"),
+        (b"\x00\xef\xbf\xbf", "\x00\uffff"),
+    ],
+)
+def test_malformed_bytes_are_replaced_as_in_java(message, text):
+    assert SimpleStringSchema().deserialize(message) == text
+
+
+def test_characters_that_a_charset_lacks_are_replaced_as_in_java():
+    assert SimpleStringSchema("ISO-8859-1").serialize("a\u20acb") == b"a?b"
+    assert SimpleStringSchema().serialize("a\ud800b") == b"a?b"
+
+
 def test_bytes_stay_as_they_are():
     assert ByteArraySchema().serialize(bytearray(b"ab")) == b"ab"
     assert ByteArraySchema().deserialize(b"ab") == b"ab"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from flintstream.common import Row
 from flintstream.common.time import Instant
-from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, arrow_splits
+from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, ArrowSplit, arrow_splits
 from flintstream.connectors.files.arrow_values import array_of, batch_of, rows_of, values_of
 from flintstream.connectors.source import Fetch
 from flintstream.errors import FlintstreamError
@@ -169,3 +169,34 @@ def test_a_file_that_is_gone_is_named(tmp_path):
     store.delete("f.arrow")
     with pytest.raises(FlintstreamError, match=r"f\.arrow does not exist any more"):
         read(ArrowReader(("n",)), split, 1)
+
+
+def test_a_damaged_file_is_refused_by_name(tmp_path):
+    store = LocalFileStore(str(tmp_path))
+    schema = pa.schema({"n": pa.string()})
+    with store.create("f.arrow") as file, pa.ipc.new_file(file, schema) as writer:
+        writer.write_batch(batch_of([("abcd",), ("efgh",)], schema))
+    whole = (tmp_path / "f.arrow").read_bytes()
+    ends = b"".join(end.to_bytes(4, "little") for end in (0, 4, 8))
+    assert whole.count(ends) == 1
+    damaged = {
+        "offsets that lead out of the batch": whole.replace(
+            ends, ends[:4] + (1 << 30).to_bytes(4, "little") + ends[8:]
+        ),
+        "offsets that go back": whole.replace(ends, ends[:4] + (9).to_bytes(4, "little") + ends[8:]),
+        "a text that is not UTF-8": whole.replace(b"abcdefgh", b"ab\xffdefgh"),
+        "no end": whole[:-20],
+        "no contents": b"",
+        "no footer": whole[:-10] + bytes(4) + whole[-6:],
+        "another file": b"PAR1" * 100,
+    }
+    for damage, data in damaged.items():
+        (tmp_path / "f.arrow").write_bytes(data)
+        with pytest.raises(FlintstreamError, match=r"^cannot read .*f\.arrow: "):
+            print(damage, read(ArrowReader(("n",)), ArrowSplit("s", store, "f.arrow", 0, 1), 10))
+
+
+def test_a_file_with_fewer_batches_than_planned_is_refused_by_name(tmp_path):
+    store, _ = written(tmp_path, 1)
+    with pytest.raises(FlintstreamError, match=r"^cannot read .*f\.arrow: "):
+        read(ArrowReader(("n",)), ArrowSplit("s", store, "f.arrow", 0, 2), 10)

@@ -51,6 +51,13 @@ def test_other_texts_are_no_durations(text):
         parse_nanos(text)
 
 
+@pytest.mark.parametrize("form", ["{}", "{} s", "P{}D", "PT{}S", "PT-{}H", "PT1M{}S"])
+def test_a_duration_of_thousands_of_digits_is_refused_as_others_are(form):
+    with pytest.raises(ValueError, match="is not a duration: write it like '10 s'"):
+        parse_nanos(form.format("9" * 5000))
+    assert parse_nanos(f"{10**39} ns") == 10**39
+
+
 @given(st.integers(0, 10**20))
 def test_a_printed_duration_parses_back(nanos):
     assert parse_nanos(duration_text(nanos)) == nanos
@@ -84,6 +91,13 @@ def test_a_size_may_be_written_in_all_forms_of_flink(text, size):
 def test_other_texts_are_no_sizes(text):
     with pytest.raises(ValueError, match="is not a memory size: write it like"):
         parse_bytes(text)
+
+
+@pytest.mark.parametrize("form", ["{}", "{} mb"])
+def test_a_size_of_thousands_of_digits_is_refused_as_others_are(form):
+    with pytest.raises(ValueError, match="is not a memory size: write it like"):
+        parse_bytes(form.format("9" * 5000))
+    assert parse_bytes(f"{10**39}") == 10**39
 
 
 @given(st.integers(0, 2**63 - 1))

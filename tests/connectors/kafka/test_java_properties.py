@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -287,6 +288,32 @@ def test_properties_for_the_other_client_are_left_out():
 def test_a_producer_is_idempotent_unless_other_properties_are_against_it(properties, idempotent):
     assert ("enable.idempotence" in librdkafka(properties, Role.PRODUCER)) == idempotent
     producer(properties, print)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "5 s", "1.5", "1_000", "\u0665"], ids=lambda text: text[:5])
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("buffer.memory", {}),
+        ("compression.zstd.level", {}),
+        ("max.in.flight.requests.per.connection", {}),
+        ("reconnect.backoff.ms", {"reconnect.backoff.max.ms": "9"}),
+        ("retry.backoff.max.ms", {}),
+    ],
+)
+def test_what_is_no_number_is_refused_by_name(name, others, number):
+    shown = "compression.*.level" if name.startswith("compression") else name
+    with pytest.raises(
+        PlanError, match=rf"^the Kafka property '{re.escape(shown)}' must be a whole number, got '"
+    ) as no:
+        librdkafka({name: number, **others}, Role.PRODUCER)
+    assert len(str(no.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["linger.ms", "max.request.size"])
+def test_a_number_of_thousands_of_digits_is_refused_by_name(name):
+    with pytest.raises(PlanError, match="must be a whole number, got '9999"):
+        librdkafka({name: "9" * 5000}, Role.PRODUCER)
 
 
 def test_properties_are_not_shown(capsys):
