@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import io
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -12,8 +14,10 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from pathlib import Path
 
 import pytest
+from pyspark import SparkFiles
 
 from flintstream.compat import pyflink
 from flintstream.datastream import MapFunction, StreamExecutionEnvironment
@@ -205,3 +209,78 @@ def test_a_file_that_is_no_archive_is_refused(make_spark_env, tmp_path):
     env = make_spark_env(1, {"python.archives": f"{tmp_path}/data.bin#data"})
     with pytest.raises(FlintstreamError, match=r"data\.bin is neither a zip nor a tar archive"):
         results(env.from_collection([1]))
+
+
+def tar_of(path, **members):
+    """Write a tar archive of texts, and of links ("-> target") and hard links ("=> target")."""
+    with tarfile.open(path, "w:gz" if path.name.endswith("gz") else "w") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name.format(root=path.parent))
+            kind, _, target = content.format(root=path.parent).partition(" ")
+            if kind in {"->", "=>"}:
+                member.type, member.linkname = (tarfile.SYMTYPE if kind == "->" else tarfile.LNKTYPE), target
+                archive.addfile(member)
+            else:
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content.encode()))
+    return str(path)
+
+
+HOSTILE = {
+    "parent.zip": {"../escaped": "x"},
+    "far.zip": {"a/../../../../../../../../../../{root}/escaped": "x"},
+    "parent.jar": {"../escaped": "x"},
+    "parent.tar": {"../escaped": "x"},
+    "parent.tar.gz": {"../escaped": "x"},
+    "link.tar": {"link": "-> {root}", "link/escaped": "x"},
+    "link.tar.gz": {"link": "-> {root}", "link/escaped": "x"},
+    "hard.tar": {"link": "=> {root}/precious", "inner": "x"},
+    "hard.tar.gz": {"link": "=> {root}/precious", "link2": "=> ../../../precious"},
+    "damaged.zip": {},
+    "damaged.tar.gz": {},
+}
+
+
+@pytest.mark.spark
+def test_an_archive_whose_members_lead_out_of_its_directory_is_refused_and_writes_nothing_there(
+    make_spark_env, tmp_path
+):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for name, members in HOSTILE.items():
+        path = tmp_path / name
+        if not members:
+            path.write_bytes(b"damaged" * 100)
+        elif path.suffix in {".zip", ".jar"}:
+            with zipfile.ZipFile(path, "w") as archive:
+                for member, content in members.items():
+                    archive.writestr(member.format(root=tmp_path), content)
+        else:
+            tar_of(path, **members)
+    before = sorted(tmp_path.rglob("*"))
+    for name in HOSTILE:
+        env = make_spark_env(1, {"python.archives": f"{tmp_path / name}#of-{name}"})
+        for _ in range(2):  # Spark itself takes the second attempt for done
+            with pytest.raises(FlintstreamError, match=rf"^Spark cannot unpack .*/{re.escape(name)}: .") as refused:
+                results(env.from_collection([1]))
+            assert "\n" not in str(refused.value)
+            assert "Exception" not in str(refused.value)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert precious.read_text() == "mine"
+    assert results(make_spark_env(1).from_collection([1])) == [1], "other jobs of the session run"
+    unpacked = Path(SparkFiles.getRootDirectory())
+    assert not [*unpacked.rglob("escaped"), *unpacked.parent.glob("escaped"), *unpacked.parent.parent.glob("escaped")]
+
+
+@pytest.mark.spark
+def test_absolute_names_in_an_archive_are_below_its_directory(make_spark_env, tmp_path):
+    tar_of(tmp_path / "abs.tar.gz", **{"{root}/escaped": "by tar"})
+    with zipfile.ZipFile(tmp_path / "abs.zip", "w") as archive:
+        archive.writestr(f"{tmp_path}/escaped", "by zip")
+    env = make_spark_env(1)
+    for name in ("abs.tar.gz", "abs.zip"):
+        env.add_python_archive(str(tmp_path / name), f"of-{name}")
+    numbers = env.from_collection([1])
+    read = [numbers.map(ReadAtOpen(f"of-{name}{tmp_path}/escaped")) for name in ("abs.tar.gz", "abs.zip")]
+    assert results(read[0].union(read[1])) == ["1 by tar", "1 by zip"]
+    assert not (tmp_path / "escaped").exists()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.executors import has_executors, prepared
+from flintstream.engine.spark.jvm import try_to_unpack
 from flintstream.engine.spark.packing import shipping_directory
 from flintstream.engine.spark.slots import variant
 from flintstream.errors import FlintstreamError
@@ -94,9 +95,17 @@ def _ship_file(context: Any, path: str) -> None:
 
 
 def _ship_archive(context: Any, path: str, target: str) -> None:
+    """Let Spark unpack an archive. It writes nothing outside of the target.
+
+    Raises:
+        FlintstreamError: It is no archive, or damaged, or has members or links that lead out of the target.
+    """
     if (context.applicationId, target) in _shipped:
         return
-    context.addArchive(f"{_unpackable(path)}#{target}")
+    archive = _unpackable(path)
+    if Path(archive).is_file():  # otherwise it is a URI
+        try_to_unpack(context, archive, path)
+    context.addArchive(f"{archive}#{target}")
     _shipped.add((context.applicationId, target))
 
 

@@ -11,7 +11,7 @@ from flintstream.errors import ExecutorError, FlintstreamError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["explain", "plainly"]
+__all__ = ["explain", "failing_files", "java_message", "plainly"]
 
 _CHOOSE = "set PYSPARK_PYTHON, spark.pyspark.python or 'python.executable'"
 
@@ -95,6 +95,23 @@ def failing_files(error: BaseException) -> str | None:
     """
     found = _FILES.search(str(error)) if "PythonException" in str(error) else None
     return None if found is None else found[1]
+
+
+_JAVA = re.compile(
+    r"^: (?:[a-z]\w*\.)*[\w$]+(?:Exception|Error)(?: exitCode=\d+)?: (.+?)\s*(?:^\tat |\Z)", re.MULTILINE | re.DOTALL
+)
+
+
+def java_message(error: BaseException) -> str | None:
+    r"""Return the message of an exception in the JVM, in one line; None for other errors.
+
+    >>> java_message(
+    ...     RuntimeError("An error occurred while calling o1.f.\n: java.io.IOException: no\n  disk\n\tat a.B.c()")
+    ... )
+    'no disk'
+    """
+    found = _JAVA.search(str(error))
+    return None if found is None else " ".join(found[1].split())
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 from flintstream.common._secrets import shown
 from flintstream.engine.spark.class_archive import ClassArchive
+from flintstream.engine.spark.failures import java_message
 from flintstream.engine.spark.homes import Executor
 from flintstream.engine.spark.sockets import is_private
 from flintstream.engine.spark.versions import scala, wrap_function
@@ -169,6 +170,25 @@ def is_alive(context: Any) -> bool:
 def executor_count(context: Any) -> int:
     """Return how many executors have registered with a context, without the driver."""
     return int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1  # noqa: SLF001
+
+
+def try_to_unpack(context: Any, archive: str, name: str) -> None:
+    """Unpack an archive as Spark does, and forget what was in it.
+
+    Spark registers an archive before it unpacks it. One that it cannot unpack fails all later tasks of the session.
+
+    Raises:
+        FlintstreamError: Spark cannot unpack it. The message calls it ``name``.
+    """
+    jvm = context._jvm  # noqa: SLF001
+    with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
+        try:
+            jvm.org.apache.spark.util.Utils.unpack(jvm.java.io.File(archive), jvm.java.io.File(directory, "here"))
+        except Exception as error:
+            reason = java_message(error)
+            if reason is None:
+                raise
+            raise FlintstreamError(f"Spark cannot unpack {name}: {reason}") from None
 
 
 def forget(context: Any) -> None:
