@@ -12,7 +12,7 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from multiprocessing.connection import Listener, answer_challenge
+from multiprocessing.connection import Client, Listener, answer_challenge
 from pathlib import Path
 
 import pytest
@@ -294,7 +294,7 @@ def test_a_request_that_makes_no_sense_is_refused(start, request_):
 def test_a_malformed_request_is_refused_in_words(start, request_):
     start("busy")
     entry = registry.find("busy")
-    with control.Client(entry.address, family="AF_UNIX", authkey=bytes.fromhex(entry.key)) as connection:
+    with Client(entry.address, family="AF_UNIX", authkey=bytes.fromhex(entry.key)) as connection:
         connection.send_bytes(request_)
         reply = json.loads(connection.recv_bytes())
     assert re.match(r"a request must be a JSON object|the request '\w+' has no argument '\w+': ", reply["error"])
@@ -320,7 +320,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("sent", MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_handshake_ends_the_connection_only(start, sent, monkeypatch):
-    errors = []
+    errors: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", errors.append)
     start("busy")
     entry = registry.find("busy")
@@ -337,11 +337,11 @@ def test_a_malformed_handshake_ends_the_connection_only(start, sent, monkeypatch
 
 
 def test_a_caller_with_the_key_that_does_not_keep_to_the_handshake_ends_its_connection_only(start, monkeypatch):
-    errors = []
+    errors: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", errors.append)
     start("busy")
     entry = registry.find("busy")
-    with control.Client(entry.address, family="AF_UNIX") as connection:
+    with Client(entry.address, family="AF_UNIX") as connection:
         answer_challenge(connection, bytes.fromhex(entry.key))
         connection.send_bytes(b"no challenge")
         with pytest.raises(EOFError):
