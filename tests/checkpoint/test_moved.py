@@ -12,6 +12,7 @@ from flintstream.checkpoint.values import ENUM, decode_one, encode_one, pack
 from flintstream.common import Row
 from flintstream.connectors.files.arrow import ArrowSplit
 from flintstream.connectors.files.compaction import HeldFile, HeldFiles
+from flintstream.connectors.files.input_formats import InputPart
 from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.files.recoverable import OpenFile, PreparedFile
 from flintstream.connectors.files.sink import LastOf, WriterState
@@ -38,6 +39,7 @@ from flintstream.storage.remote import FsspecFileStore
         ("flintstream.connectors.compaction", "HeldFiles", HeldFiles),
         ("flintstream.connectors.file_reader", "FileSplit", FileSplit),
         ("flintstream.connectors.arrow_files", "ArrowSplit", ArrowSplit),
+        ("flintstream.connectors.input_formats", "InputPart", InputPart),
         ("flintstream.checkpoint.fsspec_store", "FsspecFileStore", FsspecFileStore),
         ("flintstream.checkpoint.own_store", "_unpickled", custom._unpickled),
     ],

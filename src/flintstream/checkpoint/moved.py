@@ -16,6 +16,7 @@ MOVED = {
     "flintstream.connectors.compaction": "flintstream.connectors.files.compaction",
     "flintstream.connectors.file_reader": "flintstream.connectors.files.reader",
     "flintstream.connectors.files.places": "flintstream.connectors.files.recoverable",
+    "flintstream.connectors.input_formats": "flintstream.connectors.files.input_formats",
     "flintstream.connectors.part_files": "flintstream.connectors.files.sink",
     "flintstream.connectors.places": "flintstream.connectors.files.recoverable",
     "flintstream.datastream._functions.basic": "flintstream.datastream.functions",
