@@ -28,7 +28,7 @@ OTHERS = (
     "tests/engine/test_data_frames.py::test_a_frame_becomes_a_stream_and_the_same_frame_again[spark]",
     "tests/engine/test_data_frames.py::test_spark_reads_the_sink_as_a_stream[spark]",
     "tests/engine/test_session.py::test_settings_of_spark_submit_hold",
-    "tests/engine/test_sockets.py::test_no_socket_of_a_job_is_open_to_another_user_and_none_is_left",
+    "tests/engine/test_sockets.py::test_no_socket_or_file_of_a_job_is_open_to_another_user_and_no_socket_is_left",
 )
 """State that stays in its process and in RocksDB, checkpoints, DataFrames, spark-submit, sockets."""
 

@@ -31,6 +31,12 @@ def test_the_choice_has_forty_programs():
     assert len(JOBS) * PROGRAMS_PER_JOB >= 40
 
 
+@pytest.mark.parametrize("test", CHOICE)
+def test_the_tests_of_the_choice_exist(test):
+    path, name = test.partition("[")[0].split("::")
+    assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
 def test_the_package_names_the_releases_that_are_tested():
     major, minor = NEWEST.split(".")
     bounds = f"pyspark>={OLDEST_SPARK},<{major}.{int(minor) + 1}"
