@@ -1,4 +1,7 @@
-"""Print measures of the structure of the code: ``python -m tests.structure [CHECKOUT]``."""
+"""The layers of the code, and measures of its structure.
+
+``python -m tests.structure [CHECKOUT]`` prints them, with ``-v`` the imports as well.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,44 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).parents[1]
+
+# Lowest first: one layer for each package. A module imports from its own package and from those above it in this list.
+LAYERS = (
+    "errors",
+    "metrics",
+    "options",
+    "common",
+    "table",
+    "contracts",
+    "storage",
+    "checkpoint",
+    "state",
+    "connectors",
+    "runtime",
+    "graph",
+    "coordinator",
+    "engine",
+    "savepoint",
+    "datastream",
+    "testing",
+    "compat",
+    "cli",
+)
+RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}
+
+
+def within(module: str, prefix: str) -> bool:
+    return module == prefix or module.startswith(prefix + ".")
+
+
+def layer_of(module: str) -> str:
+    return max((prefix for prefix in RANKS if within(module, prefix)), key=len)
+
+
+def upward(module: str, target: str) -> bool:
+    """Whether importing ``target`` from ``module`` violates the layers."""
+    mine, other = layer_of(module), layer_of(target)
+    return RANKS[other] > RANKS[mine]
 
 
 class Import(NamedTuple):
@@ -82,6 +123,20 @@ class Code:
             if path.name != "__init__.py"
         )
 
+    def upward(self) -> list[Import]:
+        """Return the imports from higher layers, also within functions and for types."""
+        return [each for each in self.imports if upward(each.importer, each.imported)]
+
+    def upward_names(self) -> list[tuple[str, str]]:
+        """Return (module, name of a module of a higher layer) for the texts that are such names, or begin one."""
+        return [
+            (module, node.value)
+            for module, tree in self.trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("flintstream.")
+            if any(within(other, node.value.rstrip(".")) for other in self.trees) and upward(module, node.value)
+        ]
+
     def function_imports(self) -> list[Import]:
         """Return the imports within functions."""
         return [each for each in self.imports if each.in_function]
@@ -137,8 +192,13 @@ def _components(edges: dict[str, set[str]]) -> list[set[str]]:
 
 def main() -> None:
     """Print all measures of a checkout."""
-    code = Code(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
+    arguments = [argument for argument in sys.argv[1:] if argument != "-v"]
+    code = Code(Path(*arguments) if arguments else HERE)
     print(f"modules: {len(code.trees)}")
+    print(f"imports that run upward: {len(code.upward())}")
+    if "-v" in sys.argv:
+        for each in code.upward():
+            print(f"    {each.importer}:{each.line}: {each.imported}")
     print("files per folder:", ", ".join(f"{name} {count}" for name, count in code.files_per_folder().most_common(12)))
     for for_types, what in ((False, "at run time"), (True, "for types too")):
         circles = code.circles(for_types=for_types)

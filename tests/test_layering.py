@@ -6,36 +6,25 @@ import ast
 from pathlib import Path
 
 import pytest
-from tests.structure import Code
+from tests.structure import RANKS, Code, layer_of, upward, within
 
 SOURCE = Path(__file__).parents[1] / "src"
 
-# Lowest first: one layer for each package. A module imports from its own package and from those above it in this list.
-LAYERS = (
-    "errors",
-    "metrics",
-    "options",
-    "common",
-    "table",
-    "contracts",
-    "storage",
-    "checkpoint",
-    "state",
-    "connectors",
-    "runtime",
-    "graph",
-    "coordinator",
-    "engine",
-    "savepoint",
-    "datastream",
-    "testing",
-    "compat",
-    "cli",
-)
-RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}
-
 # The same within the runtime; modules of the package itself are below its subpackages. Types may point upward here.
 ROOMS = ("operators", "windows", "exchange", "state_log", "task")
+
+# These name modules of higher layers in texts: the public names of classes, an option that is called like a package,
+# and the row formats that common exports.
+NAMES_UPWARD = {
+    "flintstream.checkpoint.moved",
+    "flintstream.common",
+    "flintstream.contracts.functions",
+    "flintstream.contracts.output_tag",
+    "flintstream.contracts.state",
+    "flintstream.contracts.timers",
+    "flintstream.contracts.window",
+    "flintstream.options.execution",
+}
 
 PYSPARK_ONLY_IN = "flintstream.engine.spark"
 JVM_ONLY_IN = "flintstream.engine.spark.jvm"
@@ -45,14 +34,6 @@ JVM_ATTRIBUTES = {"_jvm", "_jsc", "_gateway", "_jsparkSession", "_jdf", "_jrdd",
 def module_name(path: Path) -> str:
     parts = path.relative_to(SOURCE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def within(module: str, prefix: str) -> bool:
-    return module == prefix or module.startswith(prefix + ".")
-
-
-def layer_of(module: str) -> str:
-    return max((prefix for prefix in RANKS if within(module, prefix)), key=len)
 
 
 class Imports(ast.NodeVisitor):
@@ -83,12 +64,6 @@ class Imports(ast.NodeVisitor):
                 SOURCE / Path(*target.split("."))
             ).is_dir()
             self.add(target if is_module else base, node.lineno)
-
-
-def upward(module: str, target: str) -> bool:
-    """Whether importing ``target`` from ``module`` violates the layers."""
-    mine, other = layer_of(module), layer_of(target)
-    return RANKS[other] > RANKS[mine]
 
 
 def violations(path: Path) -> list[str]:
@@ -122,6 +97,13 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 def test_every_import_points_to_the_same_or_a_lower_layer():
     assert [message for path in MODULES for message in violations(path)] == []
+    assert Code().upward() == []
+
+
+def test_imports_by_name_point_downward_too():
+    named = Code().upward_names()
+    assert {module for module, _ in named} == NAMES_UPWARD
+    assert [name for module, name in named if module == "flintstream.common"] == ["flintstream.datastream.formats."]
 
 
 def room_of(module: str) -> int:
