@@ -1,0 +1,32 @@
+"""The commands of the Makefile are listed, and workflows and pages name only those that exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+PAGES = [*ROOT.glob(".github/**/*.yml"), *ROOT.glob(".github/*.md"), *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+NIGHTLY = {"test-deep", "test-nightly", "test-versions", "simulate", "faults", "fuzz"}
+
+
+def test_help_lists_every_target():
+    listed = subprocess.run("make help", shell=True, cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S602, S607
+    assert {line.split()[0] for line in listed.splitlines()} == TARGETS
+    (phony,) = re.findall(r"^\.PHONY: (.+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(phony.split()) == TARGETS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_names_only_targets_that_exist(page):
+    commands = re.findall(r"(?:`|- |run: |^)make ((?:[a-z-]+ ?)+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {target for command in commands for target in command.split()} <= TARGETS
+
+
+def test_what_is_too_long_for_a_push_runs_at_night():
+    commands = re.findall(r"- make (\S+)", (ROOT / ".github/workflows/deep.yml").read_text())
+    assert set(commands) == NIGHTLY
