@@ -147,7 +147,7 @@ def test_functions_of_a_script_can_be_pickled():
 
 
 def test_all_names_exist():
-    for name in functions.__all__:
+    for name in vars(functions)["__all__"]:
         assert hasattr(functions, name)
 
 

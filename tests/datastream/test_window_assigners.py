@@ -395,5 +395,5 @@ def test_sliding_count_windows_hold_size_records_each(size, slide):
 
 
 def test_all_names_exist():
-    for name in window.__all__:
+    for name in vars(window)["__all__"]:
         assert hasattr(window, name)
