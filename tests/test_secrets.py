@@ -7,34 +7,51 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import pickle
 import re
 import subprocess
 import sys
+import threading
 import traceback
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
+from pyspark.sql import SparkSession
 from tests.waiting import wait_for
 
 from flintstream.checkpoint.codec import decode_one, encode_one
 from flintstream.checkpoint.metadata import from_bytes
-from flintstream.common import Configuration, SimpleStringSchema, Types, WatermarkStrategy
+from flintstream.common import Configuration, Encoder, SimpleStringSchema, Types, WatermarkStrategy
 from flintstream.connectors.kafka import client, offsets, transactions, writing
 from flintstream.connectors.kafka.dynamic import DynamicSplit
 from flintstream.connectors.kafka.reader import KafkaSplit
 from flintstream.coordinator import control
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors import DeliveryGuarantee
+from flintstream.datastream.connectors.data_frame import DataFrameSink
 from flintstream.datastream.connectors.dynamic_kafka import DynamicKafkaSource, SingleClusterTopicMetadataService
 from flintstream.datastream.connectors.elasticsearch import Elasticsearch7SinkBuilder, ElasticsearchEmitter
+from flintstream.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
 from flintstream.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from flintstream.datastream.connectors.kafka import KafkaRecordSerializationSchema, KafkaSink, KafkaSource
+from flintstream.datastream.connectors.number_seq import NumberSequenceSource
 from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
+from flintstream.datastream.formats.csv import CsvReaderFormat, CsvSchema
+from flintstream.datastream.formats.orc import OrcColumnarRowInputFormat
+from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
+from flintstream.engine.spark.connect import refuse_connect
+from flintstream.engine.spark.data_frames import check_spark
 from flintstream.engine.spark.session import warn_of_unused
-from flintstream.errors import PlanError
+from flintstream.errors import FlintstreamError, PlanError
+from flintstream.savepoint import Savepoint
+from flintstream.storage.file_store import file_store
 from flintstream.storage.location import Location
+from flintstream.storage.remote import FsspecFileStore
+from flintstream.table import DataTypes
 
 MARK = "m4rk3d-s3cr3t"
 NOWHERE = "127.0.0.1:1"
@@ -279,6 +296,182 @@ def test_a_refused_setting_does_not_show_the_password(refused):
     assert MARK not in "".join(traceback.format_exception(raised.value))
 
 
+# -- files of other file systems ---------------------------------------------------------------------------------------
+
+
+class _Answers(BaseHTTPRequestHandler):
+    """Answers of a web server that may refuse all requests, or those for parts of a file."""
+
+    protocol_version = "HTTP/1.1"  # for clients that ask before they send
+    server: Any
+
+    def log_message(self, *_: Any) -> None:
+        """Be quiet."""
+
+    def do_HEAD(self) -> None:
+        self._answer(self.server.code)
+
+    def do_GET(self) -> None:
+        self.wfile.write(self._answer(self.server.code_of_parts if "Range" in self.headers else self.server.code))
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.wfile.write(self._answer(self.server.code))
+
+    do_POST = do_PUT  # noqa: N815
+
+    def _answer(self, code: int) -> bytes:
+        data: bytes = self.server.data if code == 200 else self.server.refusal
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        return data
+
+
+@pytest.fixture
+def web():
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+    server.code, server.code_of_parts, server.data, server.refusal = 200, 200, b"", b""
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def all_of(error):
+    """Return everything that an error says, and everything that it came from."""
+    return "".join(traceback.format_exception(error)) + "".join(f"{each}{each!r}" for each in causes(error))
+
+
+def columns():
+    return DataTypes.ROW([DataTypes.FIELD("n", DataTypes.INT())])
+
+
+FORMATS: dict[str, Any] = {
+    "txt": lambda url: FileSource.for_record_stream_format(StreamFormat.text_line_format("UTF-8"), url),
+    "csv": lambda url: FileSource.for_record_stream_format(
+        CsvReaderFormat.for_schema(CsvSchema.builder().add_number_column("n").build()), url
+    ),
+    "parquet": lambda url: FileSource.for_bulk_file_format(ParquetColumnarRowInputFormat(columns()), url),
+    "orc": lambda url: FileSource.for_bulk_file_format(OrcColumnarRowInputFormat(columns()), url),
+}
+
+
+@pytest.mark.parametrize(("kind", "code"), [*((kind, 403) for kind in FORMATS), ("csv", 200), ("parquet", 200)])
+def test_a_file_that_cannot_be_read_is_named_without_the_token_of_its_signed_url(kind, code, web, caplog, tmp_path):
+    caplog.set_level(logging.INFO)
+    web.code_of_parts, web.data = code, b"damaged\n" * 100
+    env, _ = environment(tmp_path)
+    url = f"http://127.0.0.1:{web.server_port}/in.{kind}?version=1&sig={MARK}"
+    env.from_source(FORMATS[kind](url).build(), WatermarkStrategy.no_watermarks(), "file").print()
+    with pytest.raises(Exception, match=re.escape(f"127.0.0.1:{web.server_port}/in.{kind}?version=1&sig=***")) as no:
+        env.execute("job")
+    assert MARK not in all_of(no.value) + caplog.text
+
+
+def test_a_file_that_does_not_exist_is_named_without_the_token_of_its_signed_url(web):
+    web.code = 404
+    with pytest.raises(FileNotFoundError, match=r"the input path .*&sig=\*\*\* does not exist") as no:
+        FORMATS["txt"](f"http://127.0.0.1:{web.server_port}/in.txt?v=1&sig={MARK}").build()
+    assert MARK not in all_of(no.value)
+
+
+def test_a_signed_url_is_read(web, capfd, tmp_path):
+    web.data = b"one\ntwo\n"
+    env, _ = environment(tmp_path)
+    url = f"http://127.0.0.1:{web.server_port}/in.txt?sig={MARK}"
+    env.set_parallelism(1).read_text_file(url).print()
+    assert "Text file http://127.0.0.1" in env.get_execution_plan()
+    assert MARK not in env.get_execution_plan()
+    env.execute("job")
+    assert capfd.readouterr().out == "one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda url: Location.parse(url).local_path(),
+        lambda url: Location.parse(f"{url}\0"),
+        lambda url: Location.parse(f"{url}\ud800"),
+        lambda url: Location.parse(url.replace("//", "")),
+        lambda url: file_store(url.replace("https", "odd")),
+        lambda url: DataFrameSink(url, Types.ROW([Types.INT()])),
+    ],
+)
+def test_a_refused_path_is_shown_without_the_token_of_its_signed_url(refused):
+    with pytest.raises(PlanError, match=r"sig=\*\*\*") as no:
+        refused(f"https://host/in?sig={MARK}")
+    assert MARK not in all_of(no.value)
+
+
+@pytest.fixture(params=["no server", "a server that refuses the key", "a wrong address"])
+def refusing_s3(request, web, monkeypatch):
+    """S3 with marked secrets in the configuration of its client, and in the environment."""
+    web.code, web.refusal = 403, b"<Error><Code>SignatureDoesNotMatch</Code><Message>the key is wrong</Message></Error>"
+    endpoint = {"no server": f"http://{NOWHERE}", "a wrong address": "http://127.0.0.1:0"}
+    given = {"key": "me", "secret": MARK, "token": MARK, "endpoint_url": endpoint.get(request.param, "")}
+    if not given["endpoint_url"]:
+        given["endpoint_url"] = f"http://127.0.0.1:{web.server_port}"
+    once = {"config_kwargs": {"retries": {"max_attempts": 0}, "connect_timeout": 2, "read_timeout": 2}}
+    monkeypatch.setitem(fsspec.config.conf, "s3", {**given, **once, "anon": False})
+    monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
+    for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, MARK)
+    kind = fsspec.get_filesystem_class("s3")
+    kind.clear_instance_cache()
+    yield
+    kind.clear_instance_cache()
+
+
+def from_s3(env):
+    FORMATS["txt"]("s3://bucket/in").build()
+
+
+def to_s3(env):
+    words(env).sink_to(FileSink.for_row_format("s3://bucket/out", Encoder.simple_string_encoder()).build())
+
+
+def with_state_in_s3(env):
+    env._configuration.set_string("execution.checkpointing.dir", "s3://bucket/checkpoints")
+    env._configuration.set_string("execution.checkpointing.tolerable-failed-checkpoints", "0")
+    endless = env.from_source(
+        NumberSequenceSource(0, 1 << 60), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG()
+    )
+    endless.key_by(lambda n: n % 3).reduce(lambda a, b: a + b).filter(lambda _: False).print()
+
+
+def from_a_savepoint_in_s3(env):
+    Savepoint.load("s3://bucket/savepoint")
+
+
+@pytest.mark.parametrize("build", [from_s3, to_s3, with_state_in_s3, from_a_savepoint_in_s3], ids=lambda f: f.__name__)
+def test_failures_of_s3_do_not_show_its_keys(build, refusing_s3, caplog, capfd, tmp_path):
+    caplog.set_level(logging.INFO)
+    env, _ = environment(tmp_path)
+
+    def run():
+        build(env)
+        assert MARK not in env.get_execution_plan()
+        env.execute("job")
+
+    with pytest.raises(Exception) as raised:
+        run()
+    out, err = capfd.readouterr()
+    assert MARK not in all_of(raised.value) + caplog.text + out + err
+    assert not secrets_in(tmp_path)
+
+
+@pytest.mark.parametrize("scheme", ["ftp", "sftp", "smb", "webhdfs"])
+def test_a_store_with_a_password_in_its_configuration_is_pickled_without_it(scheme, monkeypatch):
+    monkeypatch.setitem(fsspec.config.conf, scheme, {"username": "me", "password": MARK})
+    store = FsspecFileStore.unchecked(f"{scheme}://host/x")
+    assert MARK not in repr(store)
+    assert MARK.encode() not in pickle.dumps(store) + encode_one(store)
+
+
 def test_the_text_of_a_configuration_hides_secrets():
     settings = {"flintstream.engine": "inline", "sasl.password": MARK}
     given = Configuration.from_dict(
@@ -294,6 +487,105 @@ def test_the_warning_about_a_setting_that_is_not_used_hides_secrets(caplog):
     warn_of_unused({"spark.odd.password": MARK}, {"spark.odd.password": f"other {MARK}"})
     assert "spark.odd.password=*** of the job is not used" in caplog.text
     assert MARK not in caplog.text
+
+
+OPTIONS_OF_A_FRAME = {
+    "password": MARK,
+    "sasl.jaas.config": f'{PLAIN} username="me" password="{MARK}";',
+    "url": f"jdbc:postgresql://{NOWHERE}/db?user=me&password={MARK}",
+    "uri": f"amqp://me:{MARK}@{NOWHERE}",
+}
+
+
+def spark_session(tmp_path):
+    check_spark({"flintstream.master": "local[2]", **environment(tmp_path)[1], "flintstream.engine": "spark"})
+    return SparkSession.builder.getOrCreate()
+
+
+@pytest.fixture
+def broken_frame(tmp_path):
+    """Return a function that makes DataFrames, of marked options, whose data cannot be read."""
+    datasource = pytest.importorskip("pyspark.sql.datasource", reason="needs Spark 4")
+    spark = spark_session(tmp_path)
+
+    def read(self, partition):
+        raise ConnectionError(f"no server at {NOWHERE}")
+        yield
+
+    batches = type("Batches", (datasource.DataSourceReader,), {"read": read})
+    stream: dict[str, Any] = {
+        "read": read,
+        "initialOffset": lambda self: {"at": 0},
+        "latestOffset": lambda self: {"at": 1},
+        "partitions": lambda self, start, end: [datasource.InputPartition(0)],
+    }
+    streams = type("Streams", (datasource.DataSourceStreamReader,), stream)
+    kind: dict[str, Any] = {
+        "name": classmethod(lambda cls: "broken"),
+        "schema": lambda self: "n int",
+        "reader": lambda self, schema: batches(),
+        "streamReader": lambda self, schema: streams(),
+    }
+    spark.dataSource.register(type("Broken", (datasource.DataSource,), kind))
+    for each in (batches, streams):
+        each.__module__ = "__main__"
+
+    def make(streaming):
+        reader = spark.readStream if streaming else spark.read
+        return reader.format("broken").options(**OPTIONS_OF_A_FRAME).load()
+
+    return make
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("streaming", [False, True], ids=["batch", "streaming"])
+def test_a_data_frame_that_cannot_be_read_does_not_show_its_options(streaming, broken_frame, caplog, capfd, tmp_path):
+    caplog.set_level(logging.INFO)
+    env, _ = environment(tmp_path)
+    env.from_dataframe(broken_frame(streaming), trigger="0 seconds").print()
+    assert MARK not in env.get_execution_plan()
+    with pytest.raises(Exception, match=f"no server at {NOWHERE}") as raised:
+        env.execute("job")
+    out, err = capfd.readouterr()
+    assert MARK not in all_of(raised.value) + caplog.text + out + err
+    assert not secrets_in(tmp_path)
+
+
+@pytest.mark.spark
+def test_a_directory_for_data_frames_is_shown_without_its_secrets(tmp_path):
+    frame = spark_session(tmp_path).createDataFrame([(1,)], "n int")
+    for directory in (f"ftp://me:{MARK}@host/x", f"https:x?sig={MARK}"):
+        env, _ = environment(tmp_path)
+        env.from_dataframe(frame, directory=directory).print()
+        with pytest.raises(PlanError, match=r"\*\*\*") as no:
+            env.execute("job")
+        assert MARK not in all_of(no.value)
+    for directory in (f"ftp://me:{MARK}@host/x", f"https://host/x?sig={MARK}"):
+        env, _ = environment(tmp_path)
+        with pytest.raises(PlanError, match=r"\*\*\*") as no:
+            env.from_collection([(1,)], Types.ROW_NAMED(["n"], [Types.INT()])).to_dataframe(directory=directory)
+        assert MARK not in all_of(no.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "settings"),
+    [
+        ({"SPARK_REMOTE": "URL"}, {}),
+        ({"PYSPARK_SUBMIT_ARGS": "--remote URL pyspark-shell"}, {}),
+        ({}, {"flintstream.master": "URL"}),
+        ({}, {"spark.remote": "URL"}),
+    ],
+)
+def test_an_address_of_spark_connect_is_shown_without_its_token(variable, settings, monkeypatch):
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
+    url = f"sc://host:15002/;user_id=me;token={MARK};x=y"
+    for name in ("SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variable.items():
+        monkeypatch.setenv(name, value.replace("URL", url))
+    with pytest.raises(FlintstreamError, match=r"sc://host:15002/;user_id=me;token=\*\*\*;x=y") as no:
+        refuse_connect({key: value.replace("URL", url) for key, value in settings.items()})
+    assert MARK not in all_of(no.value)
 
 
 SETTINGS_OF_SPARK = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["HIDDEN", "SECRET_KEYS", "is_secret", "shown", "without_secrets"]
+__all__ = ["HIDDEN", "SECRET_KEYS", "is_secret", "shown", "shown_path", "without_secrets"]
 
 HIDDEN = "***"
 
@@ -42,6 +42,15 @@ def shown(settings: Mapping[str, str]) -> dict[str, str]:
     {'sasl.password': '***', 'url': 'amqp://me:***@host', 'user': 'me'}
     """
     return {key: HIDDEN if is_secret(key) else without_secrets(value) for key, value in settings.items()}
+
+
+def shown_path(path: str) -> str:
+    """Return a path or URI as errors show it: without the access token of a signed URL.
+
+    >>> shown_path("https://host/in?v=1&sig=abc"), shown_path("/in/token=abc/file")
+    ('https://host/in?v=1&sig=***', '/in/token=abc/file')
+    """
+    return without_secrets(path) if "?" in path else path
 
 
 def without_secrets(url: str) -> str:

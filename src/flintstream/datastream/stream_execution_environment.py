@@ -11,6 +11,7 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common._collected import collected
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
+from flintstream.common._secrets import shown_path
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.io import InputFormat
@@ -413,7 +414,9 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         from flintstream.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415 - only programs that read files need it
 
         source = FileSource.for_record_stream_format(StreamFormat.text_line_format(charset_name), file_path).build()
-        return self.from_source(source, WatermarkStrategy.no_watermarks(), f"Text file {file_path}", Types.STRING())
+        return self.from_source(
+            source, WatermarkStrategy.no_watermarks(), f"Text file {shown_path(file_path)}", Types.STRING()
+        )
 
     def socket_text_stream(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream[str]:
         """Create a stream of the lines that a TCP server sends, such as ``nc -lk 9999``; one subtask reads them.

@@ -76,12 +76,11 @@ class Location:
             raise TypeError(f"{what} must be a str or a path object, not {given!r}")
         if not text.strip():
             raise PlanError(f"{what} is empty")
+        shown = without_secrets(text)
         if "\0" in text:
-            raise PlanError(f"{what} must not contain a null character, got {text!r}")
-        try:
-            os.fsencode(text)
-        except UnicodeEncodeError:
-            raise PlanError(f"{what} is not valid text, got {text!r}: it has half of a surrogate pair") from None
+            raise PlanError(f"{what} must not contain a null character, got {shown!r}")
+        if not _is_text(text):
+            raise PlanError(f"{what} is not valid text, got {shown!r}: it has half of a surrogate pair")
         if not names_scheme(text):
             # not stripped: a file name may end with a blank
             return cls("file", "", _normal(os.path.join(os.getcwd(), text)))  # noqa: PTH109, PTH118 - keeps blanks
@@ -90,7 +89,7 @@ class Location:
         scheme = scheme.lower()
         if _PASSWORD.search(text):  # paths are in errors, logs and checkpoints
             raise PlanError(
-                f"{what} must not contain a password, got '{without_secrets(text)}'; put it into the configuration of "
+                f"{what} must not contain a password, got '{shown}'; put it into the configuration of "
                 "the file system's client"
             )
         if "::" in text and scheme != "file":
@@ -101,7 +100,8 @@ class Location:
             authority, path = authority.strip(), slash + below
         is_top = rest.startswith("//") and not path and scheme != "file"
         if not path.startswith("/") and not is_top:
-            raise PlanError(f"{what} must be an absolute path, got {text!r}; write '{scheme}:///{path or authority}'")
+            correct = without_secrets(f"{scheme}:///{path or authority}")
+            raise PlanError(f"{what} must be an absolute path, got {shown!r}; write '{correct}'")
         if scheme == "file":
             if authority.lower() not in _THIS_MACHINE:
                 raise PlanError(
@@ -147,11 +147,19 @@ class Location:
         's3://bucket/state'
         """
         if not self.is_local:
-            raise PlanError(f"{what} must be on this machine or mounted there, got '{self}'")
+            raise PlanError(f"{what} must be on this machine or mounted there, got '{without_secrets(str(self))}'")
         return self.path
 
     def __str__(self) -> str:
         return self.path if self.is_local else self.uri
+
+
+def _is_text(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _normal(path: str) -> str:

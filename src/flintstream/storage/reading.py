@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from flintstream.common._secrets import shown_path, without_secrets
+from flintstream.errors import FlintstreamError
 from flintstream.storage.location import Location
 from flintstream.storage.remote import check_client, reach
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["exists", "find", "is_local", "open_file", "reachable"]
 
@@ -47,7 +51,7 @@ def exists(path: str) -> bool:
         return Path(path).exists()
     system, place = reach(path)
     system.invalidate_cache()  # other processes write as well
-    return bool(system.exists(place))
+    return bool(_discreetly(path, lambda: system.exists(place)))
 
 
 def open_file(path: str) -> BinaryIO:
@@ -59,7 +63,8 @@ def open_file(path: str) -> BinaryIO:
     if is_local(path):
         return cast("BinaryIO", open(path, "rb", buffering=0))  # noqa: PTH123 - the caller closes it
     system, place = reach(path)
-    return cast("BinaryIO", system.open(place, "rb"))
+    file = _discreetly(path, lambda: system.open(place, "rb"))
+    return cast("BinaryIO", file if shown_path(path) == path else _DiscreetFile(path, file))
 
 
 def find(uri: str) -> Iterator[tuple[str, int]]:
@@ -67,5 +72,52 @@ def find(uri: str) -> Iterator[tuple[str, int]]:
     system, place = reach(uri)
     system.invalidate_cache()  # other processes write as well
     top = place.rstrip("/")
-    for name, details in sorted(system.find(place, detail=True).items()):
-        yield name.removeprefix(top), int(details["size"])
+    found: dict[str, Any] = _discreetly(uri, lambda: system.find(place, detail=True))
+    for name, details in sorted(found.items()):
+        size = details.get("size")
+        if size is None:  # listings of web servers have no sizes
+            size = _discreetly(uri, partial(system.info, name)).get("size")
+        if size is None:
+            raise FlintstreamError(f"cannot read {shown_path(uri)}: the server does not tell the size of the file")
+        yield name.removeprefix(top), int(size)
+
+
+class _DiscreetFile(io.RawIOBase):
+    """A file whose errors do not show the access token in its path."""
+
+    def __init__(self, path: str, file: Any) -> None:
+        self._path = path
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._file.seekable())
+
+    def readinto(self, buffer: Any) -> int:
+        data = _discreetly(self._path, lambda: self._file.read(len(buffer)))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, position: int, whence: int = 0) -> int:
+        return int(_discreetly(self._path, lambda: self._file.seek(position, whence)))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _discreetly(path: str, act: Callable[[], Any]) -> Any:
+    """Return the result of an action. If the path has a password or token, errors of the client may contain it."""
+    try:
+        return act()
+    except Exception as error:
+        if shown_path(path) == path:
+            raise
+        kind = FileNotFoundError if isinstance(error, FileNotFoundError) else OSError
+        told = kind(without_secrets(f"{type(error).__name__}: {error}"))
+    raise told  # not within the handler: the cause of an error is shown as well

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from flintstream.common._secrets import without_secrets
 from flintstream.errors import MissingDependencyError, PlanError
 from flintstream.storage.location import Location
 from flintstream.storage.paths import check_path, is_partial, partial_name
@@ -43,7 +44,8 @@ def check_client(location: Location, what: str = "the directory") -> None:
     """
     scheme = location.scheme
     extra, package = _CLIENTS.get(scheme, (None, "fsspec"))
-    purpose = f"{what} {location.uri}"
+    uri = without_secrets(location.uri)
+    purpose = f"{what} {uri}"
     try:
         import fsspec  # noqa: PLC0415 - an optional package
     except ImportError:
@@ -54,9 +56,9 @@ def check_client(location: Location, what: str = "the directory") -> None:
         package = package if extra else getattr(error, "name", None) or package
         raise MissingDependencyError(package, extra=extra, purpose=purpose) from None
     except ValueError:
-        raise PlanError(f"{location.uri} is not a directory: no file system supports {scheme}:") from None
+        raise PlanError(f"{uri} is not a directory: no file system supports {scheme}:") from None
     if scheme in OBJECT_STORES and location.authority == "":
-        raise PlanError(f"{location.uri} names no bucket: write '{scheme}:/{location.path}' as a str")
+        raise PlanError(f"{uri} names no bucket: write '{scheme}:/{location.path}' as a str")
 
 
 def reach(uri: str) -> tuple[Any, str]:

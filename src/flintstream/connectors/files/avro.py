@@ -7,6 +7,7 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flintstream.common._secrets import shown_path
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.byte_streams import RAW_DEFLATE, decompressed_size
 from flintstream.connectors.files.reader import FileReader
@@ -66,7 +67,7 @@ class _AvroFile:
                 self._blocks = python_library().block_reader(_Bounded(stream, self._size), schema)
         except Exception as error:
             raise FlintstreamError(
-                f"cannot read {split.path} as an Avro file: {type(error).__name__}: {error}"
+                f"cannot read {shown_path(split.path)} as an Avro file: {type(error).__name__}: {error}"
             ) from error
         self._block: Iterator[Any] = iter(())
         self._skip = split.skip
@@ -145,7 +146,7 @@ class _AvroFile:
 
     def _damaged(self, position: int | None, error: Exception) -> FlintstreamError:
         return FlintstreamError(
-            f"cannot read {self._path}: in the block at byte {position}: {type(error).__name__}: {error}"
+            f"cannot read {shown_path(self._path)}: in the block at byte {position}: {type(error).__name__}: {error}"
         )
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._secrets import shown_path
 from flintstream.connectors.files.byte_streams import is_line_safe, open_bytes
 from flintstream.connectors.formats.errors import reason
 from flintstream.errors import FlintstreamError, shorten
@@ -37,7 +38,7 @@ class BadRecord:
 
     def __str__(self) -> str:
         """Return the record and its error on one line."""
-        return f"{self.path}, line {self.line}: {self.error}: {shorten(self.text)}"
+        return f"{shown_path(self.path)}, line {self.line}: {self.error}: {shorten(self.text)}"
 
 
 class BadRecordError(FlintstreamError, ValueError):

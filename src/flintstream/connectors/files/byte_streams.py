@@ -9,6 +9,7 @@ import lzma
 import zlib
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from flintstream.common._secrets import shown_path
 from flintstream.errors import optional_module
 from flintstream.storage.reading import open_file
 
@@ -198,9 +199,9 @@ class _Decompressed(_ForwardStream):
         try:
             chunk = self._current.decompress(data, LARGEST_CHUNK)
         except Exception as error:
-            raise OSError(f"cannot decompress {self._path}: {error}") from error
+            raise OSError(f"cannot decompress {shown_path(self._path)}: {error}") from error
         if wanted and not data and not chunk and not self._current.eof:
-            raise EOFError(f"{self._path} ends in the middle of its compressed data")
+            raise EOFError(f"{shown_path(self._path)} ends in the middle of its compressed data")
         if self._current.eof:
             self._left = self._current.unused_data
             self._current = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flintstream.common._secrets import shown_path
 from flintstream.connectors.files.reader import FileReader
 from flintstream.errors import FlintstreamError
 
@@ -97,7 +98,9 @@ class _OpenColumnar:
         try:
             return self._records_of(batch)
         except (ValueError, ArithmeticError) as error:  # malformed UTF-8, or times that Python does not have
-            raise FlintstreamError(f"cannot read {self._path}: in row group {self.position}: {error}") from error
+            raise FlintstreamError(
+                f"cannot read {shown_path(self._path)}: in row group {self.position}: {error}"
+            ) from error
 
     def close(self) -> None:
         self._file.close()

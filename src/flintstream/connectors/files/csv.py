@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flintstream.common._secrets import shown_path
 from flintstream.common.types import _make_row
 from flintstream.connectors.files.bad_records import BadRecordHandler, BadRecords
 from flintstream.connectors.files.byte_streams import open_bytes
@@ -185,7 +186,7 @@ class _CsvFile:
         if layout.use_header:
             header = self._next()
             if layout.strict_headers and header is not None and tuple(header) != layout.names:
-                wrong = Misfit(f"the header of {path} must be {','.join(layout.names)}")
+                wrong = Misfit(f"the header of {shown_path(path)} must be {','.join(layout.names)}")
                 BadRecordHandler(BadRecords.FAIL, path).handle(0, 0, layout.dialect.delimiter.join(header), wrong)
         if layout.skip_first_data_row:
             self._next()

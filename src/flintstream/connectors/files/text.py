@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.common._secrets import shown_path
 from flintstream.connectors.files.byte_streams import is_line_safe, open_bytes
 from flintstream.connectors.files.reader import FileReader, FileSplit
 from flintstream.errors import FlintstreamError
@@ -88,7 +89,8 @@ class LineBlocks:
     def _check_length(self) -> None:
         if len(self._buffer) > LONGEST_LINE:
             raise FlintstreamError(
-                f"{self._path}: the line at byte {self.position} has more than {LONGEST_LINE >> 20} MB: is it text?"
+                f"{shown_path(self._path)}: the line at byte {self.position} has more than {LONGEST_LINE >> 20} MB: "
+                "is it text?"
             )
 
     def next(self) -> bytes:

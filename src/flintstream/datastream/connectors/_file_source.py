@@ -7,6 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import Generic, T_co
+from flintstream.common._secrets import shown_path
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.common.time import Duration
 from flintstream.common.typeinfo import Types
@@ -282,10 +283,11 @@ class FileSourceBuilder(Generic[T_co]):
         """
         for path in self._paths:
             if not exists(path):
-                raise FileNotFoundError(f"the input path {path} does not exist")
+                raise FileNotFoundError(f"the input path {shown_path(path)} does not exist")
             if is_hidden(path):
                 warnings.warn(
-                    f"nothing is read from {path}: names that begin with '.' or '_' are skipped", stacklevel=2
+                    f"nothing is read from {shown_path(path)}: names that begin with '.' or '_' are skipped",
+                    stacklevel=2,
                 )
         splittable = self._format.splittable and self._enumerator.splittable
         return FileSource(self._format, self._paths, splittable=splittable, interval_ms=self._interval_ms)

@@ -6,6 +6,7 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._secrets import shown_path
 from flintstream.common.serialization import RowDataBulkWriterFactory
 from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
 from flintstream.connectors.files.columnar import RowGroupReader
@@ -127,7 +128,7 @@ class Opened:
             self.found = columns.find(names_of(self.file), path)
         except (arrow().ArrowException, OSError) as error:
             self._stream.close()
-            raise FlintstreamError(f"cannot read {path}: {error}") from error
+            raise FlintstreamError(f"cannot read {shown_path(path)}: {error}") from error
         except BaseException:
             self._stream.close()
             raise
@@ -147,7 +148,7 @@ class Opened:
             for batch in batches:
                 yield self._columns.batch(batch, self.found, self.path)
         except (arrow().ArrowException, OSError) as error:
-            raise FlintstreamError(f"cannot read {self.path}: {error}") from error
+            raise FlintstreamError(f"cannot read {shown_path(self.path)}: {error}") from error
 
     def close(self) -> None:
         """Close the file."""

@@ -7,6 +7,7 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._secrets import without_secrets
 from flintstream.engine.spark.submitted import flags
 from flintstream.errors import FlintstreamError
 from flintstream.options.execution import MASTER
@@ -53,15 +54,15 @@ def _found(configuration: Mapping[str, str]) -> str | None:
         return "only its client is installed"
     master = configuration.get(MASTER.key) or configuration.get("spark.master") or ""
     if master.startswith("sc:"):
-        return f"the master is {master}"
+        return f"the master is {without_secrets(master)}"
     if master:
         return None
     if "spark.remote" in configuration:
-        return f"spark.remote={configuration['spark.remote']}"
+        return f"spark.remote={without_secrets(configuration['spark.remote'])}"
     if _ADDRESS in os.environ:
-        return f"{_ADDRESS}={os.environ[_ADDRESS]}"
+        return f"{_ADDRESS}={without_secrets(os.environ[_ADDRESS])}"
     remote = flags().get("spark.remote")
-    return f"--remote {remote}" if remote else None
+    return f"--remote {without_secrets(remote)}" if remote else None
 
 
 def _is_remote(session: Any) -> bool:
