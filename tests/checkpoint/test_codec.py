@@ -3,6 +3,8 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import enum
+import pickle
+import sys
 from collections import Counter, OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,7 +19,7 @@ from tests.checkpoint.strategies import Colour, Level, Point, blocks, same, valu
 
 from flintstream.checkpoint.codec import Opaque, decode, decode_one, encode, encode_one, register
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE
-from flintstream.checkpoint.values import ENUM, MAX_DEPTH, TUPLE
+from flintstream.checkpoint.values import ENUM, MAX_DEPTH, TAGGED, TUPLE, pack
 from flintstream.common import Row
 from flintstream.datastream.window import TimeWindow
 from flintstream.errors import CheckpointError, CorruptDataError
@@ -83,6 +85,60 @@ def test_subclasses_and_foreign_objects_keep_their_type_alone_in_a_collection_an
     if not isinstance(value, type(len)):
         base = [1, 2, value]
         assert same(decode(encode(base)), base)
+
+
+with_attribute = OrderedDict(a=1)
+with_attribute.more = 1  # type: ignore[attr-defined]
+SCALARS = [
+    np.bool_(True), np.int8(-128), np.uint8(255), np.int32(-7), np.int64(-(2**63)), np.uint64(2**64 - 1),
+    np.float16(0.1), np.float32(0.1), np.float32(3e38), np.float64(0.1), np.float64("-inf"), np.float64(-0.0),
+    np.str_(""), np.str_("a\ud800\0"),
+]  # fmt: skip
+DICTS = [
+    OrderedDict([("b", 1), (2, [np.int64(3)])]), OrderedDict(), Counter("abca"), OrderedDict(a=Counter({(1, 2): -1.5})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [*SCALARS, *DICTS], ids=lambda value: f"{type(value).__name__} {value}")
+def test_scalars_of_numpy_and_well_known_dicts_need_no_pickle(value):
+    for whole in (value, [value], (value, value), {"k": value}, Row(a=value)):
+        assert same(decode_one(encode_one(whole), allow_pickle=False), whole)
+        assert same(decode(encode([whole, whole]), allow_pickle=False), [whole, whole])
+    assert list(value) == list(decode_one(encode_one(value))) if isinstance(value, dict) else True
+
+
+class Celsius64(np.float64):
+    pass
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.datetime64("2020-02-03T04:05:06"), np.complex64(1 + 2j), np.longdouble(1) / 3, Celsius64(1.5), np.bytes_(b"a"),
+     with_attribute, np.dtype("longlong").type(3)],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_what_a_plain_value_does_not_determine_is_pickled_and_comes_back(value):
+    back, expected = decode_one(encode_one(value)), pickle.loads(pickle.dumps(value))
+    assert isinstance(decode_one(encode_one(value), allow_pickle=False), Opaque)
+    assert (type(back), back) == (type(expected), expected)
+    assert getattr(back, "more", None) == getattr(value, "more", None)
+
+
+def test_a_scalar_of_numpy_is_plain_where_numpy_is_missing(monkeypatch):
+    data = encode_one([np.int64(5), np.str_("a")])
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert [(type(value), value) for value in decode_one(data)] == [(int, 5), (str, "a")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [["numpy", ["object", 1]], ["numpy", ["int8", 300]], ["numpy", ["int64", True]], ["numpy", ["int64", "5"]],
+     ["numpy", ["i4,i4", 1]], ["numpy", 5], ["OrderedDict", [["a"], []]], ["Counter", [[["a"]], [1]]]],
+    ids=str,
+)  # fmt: skip
+def test_forged_scalars_and_dicts_are_refused(content):
+    with pytest.raises(CorruptDataError):
+        decode_one(pack(msgpack.ExtType(TAGGED, pack(content))), allow_pickle=False)
 
 
 def test_an_array_comes_back():

@@ -10,7 +10,7 @@ import pytest
 
 from flintstream.checkpoint import codec, state_file, values
 from flintstream.checkpoint.metadata import KEYS_IN_FILE, Metadata, NativeFile, OperatorInfo, StatePiece
-from flintstream.checkpoint.registry import BY_TYPE
+from flintstream.checkpoint.registry import BY_TAG, BY_TYPE
 from flintstream.savepoint import records
 
 PAGE = (Path(__file__).parents[2] / "docs" / "state-format.md").read_text(encoding="utf-8")
@@ -23,6 +23,7 @@ def test_every_tag_of_a_type_that_is_always_there_is_described():
     }
     assert records.MODULES
     always = {e.tag for kind, e in BY_TYPE.items() if not kind.__module__.startswith(("tests.", "flintstream.runtime"))}
+    always |= BY_TAG.keys() - {e.tag for e in BY_TYPE.values()}
     assert described == always
 
 

@@ -6,15 +6,19 @@ import enum
 import json
 import pickle
 import sys
-from collections import deque
+import time
+from collections import OrderedDict, deque
 from dataclasses import dataclass
+from itertools import accumulate, chain
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from msgpack import ExtType
 from tests.engine.sources import PacedSource
 from tests.savepoints.everything import GatedSplit, build, sinks
 from tests.savepoints.test_matrix import configuration, final, joined, resume, savepoint
+from tests.waiting import wait_for_numbers
 
 from flintstream.checkpoint import values
 from flintstream.checkpoint.codec import Opaque, decode_one, encode_key, encode_one
@@ -41,7 +45,7 @@ from flintstream.connectors.source import SourceSplit, SourceWatermark, Timestam
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
 from flintstream.datastream.functions import KeyedProcessFunction
-from flintstream.datastream.state import ValueStateDescriptor
+from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from flintstream.errors import CheckpointError, PickleRefusedError
 from flintstream.savepoint import Savepoint, SavepointWriter
 from flintstream.storage.file_store import file_store
@@ -148,6 +152,57 @@ def test_a_savepoint_with_pickled_state_is_refused_before_it_is_unpickled(backen
     carts(backend, 2, **start).execute()
     ((entry),) = Savepoint.load(path).read("count", "cart")
     assert isinstance(entry.value, Opaque)
+
+
+class Numbers(KeyedProcessFunction):
+    """Keeps scalars of NumPy and an OrderedDict in state, whose types PyFlink also takes for these declared ones."""
+
+    def open(self, runtime_context):
+        self.total = runtime_context.get_state(ValueStateDescriptor("total", Types.LONG()))
+        self.seen = runtime_context.get_list_state(ListStateDescriptor("seen", Types.DOUBLE()))
+        self.names = runtime_context.get_map_state(MapStateDescriptor("names", Types.STRING(), Types.BOOLEAN()))
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.MAP(Types.STRING(), Types.INT())))
+
+    def process_element(self, value, ctx):
+        total = np.int64(value) + (self.total.value() or np.int64(0))
+        self.total.update(total)
+        self.seen.update([*list(self.seen.get())[-3:], np.float64(value) / 2])
+        time.sleep(0.002)
+        self.names.put(np.str_(f"n{value % 3}"), np.bool_(value % 2))
+        kinds = {type(total), *map(type, self.seen.get()), *map(type, self.names.values())}
+        last = self.last.value() or OrderedDict()
+        kinds.add(type(last))
+        last["value"] = value
+        self.last.update(last)
+        yield int(total), sorted(kind.__name__ for kind in kinds)
+
+
+def numbers(backend, **more):
+    settings = {"flintstream.engine": "inline", "restart-strategy.type": "none", "state.backend.type": backend, **more}
+    env = StreamExecutionEnvironment.get_execution_environment(settings).set_max_parallelism(8).set_parallelism(1)
+    source, sink = NumberSequenceSource(0, 10**12), CollectSink()
+    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    stream.key_by(lambda n: n % 2).process(Numbers()).uid("count").sink_to(sink)
+    return env.execute_async(), sink
+
+
+@pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
+@pytest.mark.usefixtures("unpickled")
+def test_scalars_of_numpy_and_ordered_dicts_in_typed_state_come_back_without_pickle(backend, tmp_path):
+    results: list[tuple[int, list[str]]] = []
+    start: dict[str, str] = {}
+    for _ in range(2):
+        client, sink = numbers(backend, **REFUSE, **start)
+        wait_for_numbers(client, numRecordsOut=6)
+        path = client.stop_with_savepoint(False, str(tmp_path)).result()
+        results += sink.get_results(True, False)
+        start = {"execution.state-recovery.path": path}
+    shown = CliRunner().invoke(main, ["state", "show", path, "--format", "json", "--values"])
+    assert shown.exit_code == 0, shown.output
+    assert "pickled" not in shown.output
+    assert {tuple(kinds) for _, kinds in results} == {("OrderedDict", "bool", "float64", "int64")}
+    totals = [accumulate(range(first, len(results), 2)) for first in (0, 1)]
+    assert sorted(total for total, _ in results) == sorted(chain(*totals))
 
 
 def test_a_source_whose_splits_need_pickle_is_named(tmp_path):

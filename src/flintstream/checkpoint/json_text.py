@@ -68,6 +68,8 @@ def _other(value: Any) -> Any:
         return base64.b64encode(value).decode()
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+        return _plain(value.item())
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "as_tuple"):  # Decimal

@@ -16,6 +16,7 @@ from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - reg
 from flintstream.checkpoint.moved import MOVED, loads
 from flintstream.checkpoint.pickles import class_in, refused
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
+from flintstream.checkpoint.subclasses import tagged
 from flintstream.common._pickling import dumps
 from flintstream.errors import CheckpointError, CorruptDataError, PickleRefusedError, shorten
 
@@ -144,7 +145,8 @@ def plain(value: Any, above: tuple[int, ...]) -> Any:
         return ExtType(ENUM, pack([cls.__module__, cls.__qualname__, value.name]))
     if cls is Opaque:
         return ExtType(value.code, value.data)
-    return _pickled(value)
+    found = tagged(value)
+    return _pickled(value) if found is None else ExtType(TAGGED, pack([found[0], plain(found[1], above)]))
 
 
 _COLLECTIONS: dict[type, int] = {tuple: TUPLE, set: SET, frozenset: FROZENSET}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter, OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from tests.fuzz.forging import (
     META,
     Files,
@@ -289,6 +291,7 @@ class Codec(Target):
         change = next(StateFile(base_piece(0)).changes("process"))
         blocks = [list(change.keys), [1, 2, 3], ["x"] * 9, [(1, "a"), (2, "b")], [[1], [2, 3]], [Row(a=1), Row(a=2)]]
         blocks += [[{"a": 1}, {1: (2, {3})}], [TimeWindow(1, 2)] * 3, [10**40, None, b"x", 1.5], [(), ()], []]
+        blocks.append([np.int64(5), np.str_("a"), np.float32(0.5), OrderedDict(a=1), Counter("ab")])
         return [b"B" + encode(block) for block in blocks] + [b"V" + encode_one(block) for block in blocks]
 
     def mutated(self, random: Random) -> bytes:
