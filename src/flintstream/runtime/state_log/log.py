@@ -29,9 +29,9 @@ NATIVE = "-native"
 class StateLog(Protocol):
     """Named blobs, written once."""
 
-    durable: bool
+    durable: bool = False
     """Whether blobs outlive the job, so that checkpoints can refer to them."""
-    copies_files: bool
+    copies_files: bool = False
     """Whether a backend's files are copied into the log, rather than written there."""
 
     def write(self, name: str, data: bytes) -> None:
@@ -47,17 +47,19 @@ class StateLog(Protocol):
         """Yield a directory with the files beside a blob, for reading only."""
 
     def piece(self, handle: StateHandle) -> StatePiece:
-        """Return a checkpoint's reference to a blob; only durable logs support this."""
+        """Return a checkpoint's reference to a blob.
+
+        Raises:
+            TypeError: The log is not durable.
+        """
+        raise TypeError(f"{handle.name} is not durable")
 
     def delete(self, name: str) -> None:
         """Delete a blob and its files, if they exist."""
 
 
-class MemoryStateLog:
+class MemoryStateLog(StateLog):
     """Keeps blobs in this process, for the inline engine."""
-
-    durable = False
-    copies_files = False
 
     def __init__(self) -> None:
         """Start empty."""
@@ -72,25 +74,19 @@ class MemoryStateLog:
         """Return a blob."""
         return self.blobs[name]
 
-    @contextlib.contextmanager
-    def storing(self, name: str) -> Iterator[str]:
+    def storing(self, name: str) -> AbstractContextManager[str]:
         """Yield a new directory for files, which :meth:`close` removes."""
         if self._directory is None:
             self._directory = tempfile.mkdtemp(prefix="flintstream-state-")
-        yield self._path(name)
+        return self.stored(name)
 
-    @contextlib.contextmanager
-    def stored(self, name: str) -> Iterator[str]:
+    def stored(self, name: str) -> AbstractContextManager[str]:
         """Yield the directory of the files."""
-        yield self._path(name)
+        return contextlib.nullcontext(self._path(name))
 
     def _path(self, name: str) -> str:
         assert self._directory is not None  # noqa: S101 - files were stored
         return os.path.join(self._directory, name)  # noqa: PTH118 - as below
-
-    def piece(self, handle: StateHandle) -> StatePiece:
-        """Raise TypeError, because the blobs do not outlive the job."""
-        raise TypeError(f"{handle.name} is not durable")
 
     def delete(self, name: str) -> None:
         """Delete a blob and its files."""
@@ -104,11 +100,8 @@ class MemoryStateLog:
             shutil.rmtree(self._directory, ignore_errors=True)
 
 
-class DirectoryStateLog:
+class DirectoryStateLog(StateLog):
     """Keeps blobs as files in a directory that all workers can reach."""
-
-    durable = False
-    copies_files = False
 
     def __init__(self, path: str) -> None:
         """Use the existing directory ``path``."""
@@ -144,22 +137,16 @@ class DirectoryStateLog:
         with open(os.path.join(self.path, name), "rb") as file:  # noqa: PTH118, PTH123
             return file.read()
 
-    @contextlib.contextmanager
-    def storing(self, name: str) -> Iterator[str]:
+    def storing(self, name: str) -> AbstractContextManager[str]:
         """Yield a new directory of the log."""
-        yield self._files(name)
+        return self.stored(name)
 
-    @contextlib.contextmanager
-    def stored(self, name: str) -> Iterator[str]:
+    def stored(self, name: str) -> AbstractContextManager[str]:
         """Yield the directory of the files."""
-        yield self._files(name)
+        return contextlib.nullcontext(self._files(name))
 
     def _files(self, name: str) -> str:
         return os.path.join(self.path, f"{name}.files")  # noqa: PTH118
-
-    def piece(self, handle: StateHandle) -> StatePiece:
-        """Raise TypeError, because the blobs do not outlive the job."""
-        raise TypeError(f"{handle.name} is not durable")
 
     def delete(self, name: str) -> None:
         """Delete a blob and its files."""
@@ -169,10 +156,9 @@ class DirectoryStateLog:
             shutil.rmtree(self._files(name), ignore_errors=True)
 
 
-class StoreStateLog:
+class StoreStateLog(StateLog):
     """Keeps blobs in a file store, for workers that share no directory."""
 
-    durable = False
     copies_files = True
 
     def __init__(self, store: FileStore) -> None:
@@ -214,10 +200,6 @@ class StoreStateLog:
         with ThreadPoolExecutor(TRANSFER_THREADS.default) as pool:
             list(pool.map(copy, files))
 
-    def piece(self, handle: StateHandle) -> StatePiece:
-        """Raise TypeError, because the blobs do not outlive the job."""
-        raise TypeError(f"{handle.name} is not durable")
-
     def delete(self, name: str) -> None:
         """Delete a blob and its files."""
         self.store.delete(name)
@@ -233,11 +215,10 @@ def log_in(store: FileStore) -> StateLog:
     return DirectoryStateLog(store.root)  # without flushes to disk: nothing reads the log after a crash
 
 
-class DurableStateLog:
+class DurableStateLog(StateLog):
     """The changelog, which keeps blobs in checkpoint storage. Each is durable once its epoch is acknowledged."""
 
     durable = True
-    copies_files = False
 
     def __init__(self, store: FileStore, directory: str) -> None:
         """Keep blobs in ``directory`` of the store."""
