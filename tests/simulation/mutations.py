@@ -110,9 +110,8 @@ def _stale_cache() -> list[Replacement]:
 def _catching_up(chosen: Callable[[Any], Any]) -> list[Replacement]:
     catch_up = SubtaskState.catch_up
 
-    def mutated(self: Any, instruction: Any) -> None:
-        self.subtask.version = None
-        catch_up(self, replace(instruction, handles=tuple(chosen(instruction.handles))))
+    def mutated(self: Any, instruction: Any, _version: Any) -> Any:
+        return catch_up(self, replace(instruction, handles=tuple(chosen(instruction.handles))), None)
 
     return [(SubtaskState, "catch_up", mutated)]
 
@@ -215,12 +214,14 @@ def _merged_backwards() -> list[Replacement]:
 
 
 def _last_changes_unlogged() -> list[Replacement]:
-    log = SubtaskState.log
+    report = Subtask._report
 
-    def mutated(self: Any, instruction: Any, version: str) -> Any:
-        return instruction.handles if self.subtask.finished else log(self, instruction, version)
+    def mutated(self: Any, *rest: Any) -> Any:
+        if self.finished:
+            self.state.log = lambda instruction, _version: instruction.handles
+        return report(self, *rest)
 
-    return [(SubtaskState, "log", mutated)]
+    return [(Subtask, "_report", mutated)]
 
 
 def _ended_for_good() -> list[Replacement]:

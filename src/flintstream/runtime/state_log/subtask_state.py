@@ -40,13 +40,13 @@ from flintstream.runtime.state_log.native_files import (
 from flintstream.runtime.state_log.restored import RestoredOperator, channel_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.operators.watermarks import Valve
-    from flintstream.runtime.plan import NodePlan
+    from flintstream.runtime.plan import ChainPlan, JobPlan, NodePlan
     from flintstream.runtime.protocol import Instruction, Restore, SnapshotRequest
-    from flintstream.runtime.task.subtask import Subtask
+    from flintstream.runtime.state_log.log import StateLog
     from flintstream.state.backend import Change
     from flintstream.storage.file_store import FileStore
 
@@ -54,12 +54,33 @@ if TYPE_CHECKING:
 class SubtaskState:
     """Logs, snapshots and restores the state of one subtask."""
 
-    def __init__(self, subtask: Subtask) -> None:
-        """Handle the state of ``subtask``."""
-        self.subtask = subtask
-        self.nodes: dict[int, NodePlan] = {node.id: node for node in subtask.chain.nodes}
-        self.operators: dict[int, Operator] = subtask.operators
-        self.labels = channel_labels(subtask.job, subtask.chain, subtask.index)
+    def __init__(
+        self,
+        job: JobPlan,
+        chain: ChainPlan,
+        index: int,
+        operators: Mapping[int, Operator],
+        valves: Mapping[tuple[int, int], Valve],
+        state_log: StateLog,
+    ) -> None:
+        """Handle the state of a subtask.
+
+        Args:
+            job: the plan of the job.
+            chain: the chain of the subtask.
+            index: the number of the subtask.
+            operators: its operators by node.
+            valves: the valves of its inputs by node and number of the input; all inputs of a node share one.
+            state_log: the log of the job.
+        """
+        self.settings = job.settings.state
+        self.chain = chain
+        self.index = index
+        self.nodes: dict[int, NodePlan] = {node.id: node for node in chain.nodes}
+        self.operators = operators
+        self.valves = valves
+        self.state_log = state_log
+        self.labels = channel_labels(job, chain, index)
 
     def keyed(self) -> Iterator[tuple[str, Any, Any]]:
         """Yield uid, state and timers of every keyed operator."""
@@ -74,11 +95,11 @@ class SubtaskState:
         keyed = list(self.keyed())
         if not keyed:
             return ()
-        log = self.subtask.log
+        log = self.state_log
         handles = instruction.handles
         full = self.writes_all(instruction) or (not log.durable and self._piled_up(handles))
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
-        name = f"{self.subtask.chain.id}-{self.subtask.index}-{version}{NATIVE if native else ''}"
+        name = f"{self.chain.id}-{self.index}-{version}{NATIVE if native else ''}"
         merged = () if full else log_pieces.to_merge(handles[instruction.folding :])
         others = () if full else handles[: len(handles) - len(merged)]
         buffer = io.BytesIO()
@@ -108,7 +129,7 @@ class SubtaskState:
         """
         handles = instruction.handles
         small = not any(handle.native or handle.size > log_pieces.MERGED_BYTES for handle in handles)
-        return not handles or (instruction.epoch == 1 and small and not self.subtask.log.durable)
+        return not handles or (instruction.epoch == 1 and small and not self.state_log.durable)
 
     @staticmethod
     def _piled_up(handles: Sequence[StateHandle]) -> bool:
@@ -116,19 +137,21 @@ class SubtaskState:
         base = sum(handle.size + handle.copied for handle in handles if handle.full)
         return deltas > 2 * max(base, 1 << 20)
 
-    def catch_up(self, instruction: Instruction) -> None:
-        """Bring the state in memory to the version that the epoch starts from."""
-        subtask = self.subtask
+    def catch_up(self, instruction: Instruction, version: str | None) -> bool:
+        """Bring the state in memory, which has ``version``, to the one that the epoch starts from.
+
+        Return whether all input of the subtask had ended then.
+        """
         assert instruction.memo is not None  # noqa: S101 - a version comes with its memo
         memo = pickle.loads(instruction.memo)
         versions = [handle.version for handle in instruction.handles]
         missing = list(instruction.handles)
-        if subtask.version is not None and subtask.version in versions:
-            missing = missing[versions.index(subtask.version) + 1 :]
+        if version in versions:
+            missing = missing[versions.index(version) + 1 :]
         for handle in missing:
-            file = StateFile(log_pieces.read(subtask.log, handle), handle.name)
+            file = StateFile(log_pieces.read(self.state_log, handle), handle.name)
             if handle.native:
-                restore_from_log(subtask.log, handle.name, self.keyed())
+                restore_from_log(self.state_log, handle.name, self.keyed())
             for uid, state, timers in self.keyed():
                 if handle.full:
                     timers.clear_all()
@@ -142,21 +165,21 @@ class SubtaskState:
             if number in memo["operators"]:
                 operator.restore(memo["operators"][number])
         for key, marks in memo["valves"].items():
-            subtask.wiring.inputs[key].valve.restore(marks)
-        subtask.finished = memo["finished"]
+            self.valves[key].restore(marks)
+        return bool(memo["finished"])
 
-    def memo(self) -> bytes:
-        """Return the pickled state other than keyed state, for the next epoch."""
+    def memo(self, *, finished: bool) -> bytes:
+        """Return the pickled state other than keyed state, for the next epoch, and whether all input has ended."""
         return dumps(
             {
                 "operators": {n: state for n, o in self.operators.items() if (state := o.snapshot()) is not None},
-                "valves": {key: i.valve.snapshot() for key, i in self.subtask.wiring.inputs.items()},
+                "valves": {key: valve.snapshot() for key, valve in self.valves.items()},
                 "event_time": {
                     n: o.context.timers.current_watermark
                     for n, o in self.operators.items()
                     if o.context.timers is not None
                 },
-                "finished": self.subtask.finished,
+                "finished": finished,
             }
         )
 
@@ -186,7 +209,7 @@ class SubtaskState:
                 if _write(writer, uid, timers.take_snapshot(), deadline):
                     kept.add(uid)
             if request.form == "log":
-                yield from (log_pieces.checkpointed(self.subtask.log, handle) for handle in handles)
+                yield from (log_pieces.checkpointed(self.state_log, handle) for handle in handles)
             for number, operator in self.operators.items():
                 uid, values = self.nodes[number].uid, self._values(number)
                 for title, value in values.items():
@@ -201,7 +224,7 @@ class SubtaskState:
                 return
             if request.store is None or request.in_metadata:
                 raise CheckpointError(
-                    f"the state of subtask {self.subtask.index} of '{self.subtask.chain.name}' has {summary.size} "
+                    f"the state of subtask {self.index} of '{self.chain.name}' has {summary.size} "
                     f"bytes, but checkpoints in the driver's memory hold {request.inline_below} at most: use a "
                     "FileSystemCheckpointStorage (execution.checkpointing.dir) or raise max_state_size"
                 )
@@ -228,14 +251,13 @@ class SubtaskState:
         return values
 
     def _valves(self, number: int) -> list[Valve]:
-        inputs = self.subtask.wiring.inputs  # all inputs of an operator share one valve
-        return [each.valve for (node, _), each in inputs.items() if node == number][:1]
+        return [valve for (node, _), valve in self.valves.items() if node == number][:1]
 
     # -- restoring ---------------------------------------------------------------------------------------------------
 
     def restore(self, restore: Restore) -> None:
         """Restore this subtask's part of a checkpoint."""
-        chain, index = self.subtask.chain, self.subtask.index
+        chain, index = self.chain, self.index
         checked: set[str] = set()
         for number, operator in self.operators.items():
             found = restore.operators.get(number)
@@ -278,7 +300,7 @@ class SubtaskState:
                     if keep is None and is_native(state) and not refused():
                         state.restore_native(directory)  # type: ignore[attr-defined]
                     else:
-                        native = open_native(self.subtask.job.settings.state, directory, uid)
+                        native = open_native(self.settings, directory, uid)
                         with usable(store.uri(own[0].path)), native as changes:
                             _apply(changes, state, timers, keep)
             if not piece.path and piece.inline is None:

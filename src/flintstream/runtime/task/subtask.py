@@ -45,7 +45,6 @@ class Subtask:
         self.job = job
         self.chain = chain
         self.index = index
-        self.log = log
         self.version: str | None = None
         """Version of the state in memory; None while an epoch runs, and after an epoch has failed."""
         self.opened = False
@@ -56,7 +55,8 @@ class Subtask:
         self.wiring = Wiring(job, chain, index)
         self.operators = self.wiring.operators
         self.input = BatchInput(self.wiring) if job.batch else StreamingInput(self.wiring, job.settings.max_epoch_ms)
-        self.state = SubtaskState(self)
+        valves = {place: each.valve for place, each in self.wiring.inputs.items()}
+        self.state = SubtaskState(job, chain, index, self.operators, valves, log)
 
     def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:
         """Run one epoch: yield the items for later supersteps, then the report."""
@@ -117,7 +117,7 @@ class Subtask:
                 except CorruptCheckpointError as error:  # a retry would not help
                     raise OperatorFailure(self.chain.name, self.index, error, None) from error
         elif self.caught_up:
-            self.state.catch_up(instruction)
+            self.finished = self.state.catch_up(instruction, self.version)
 
     def _begin(self, epoch: Epoch, instruction: Instruction) -> None:
         self.wiring.begin_epoch()
@@ -151,7 +151,7 @@ class Subtask:
         started = time.monotonic()
         if instruction.keep_state and not self.finished:
             handles = self.state.log(instruction, version)
-            memo = self.state.memo()
+            memo = self.state.memo(finished=self.finished)
         elif instruction.snapshot is not None and instruction.snapshot.form == "log":
             handles = self.state.log(instruction, version)  # a final time, because the checkpoint refers to the log
         pieces, snapshot_error = self._snapshot(instruction, handles, version)
