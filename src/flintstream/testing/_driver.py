@@ -23,7 +23,6 @@ from flintstream.errors import CheckpointError
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.runtime.failure import FailureReport, OperatorFailure
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
-from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.protocol import Instruction, SnapshotRequest
 from flintstream.testing._ends import Input, Mailbox, Recorder
 
@@ -244,8 +243,7 @@ class Driver:
                 stack.enter_context(self.clock())
                 for subtask in self.engine.runtime.subtasks.values():
                     for operator in subtask.operators.values():
-                        if not isinstance(operator, SinkOperator):  # the engine closes sinks when it stops
-                            stack.callback(operator.close)
+                        stack.callback(operator.close)
         except OperatorFailure as failure:
             raise_failure(FailureReport.of(failure))
 
