@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flintstream.engine.spark.jvm import _OPENED_PACKAGES, find_java
+from flintstream.engine.spark.jvm.start import OPENED_PACKAGES, find_java
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -109,7 +109,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
         # Without Spark's launcher, which is another JVM, and with quick starts rather than quick code.
         self._launcher = [find_java(), "-cp", f"{home / 'jars'}{os.sep}*", "-Xmx512m", "-XX:+UseSerialGC"]
         self._launcher += ["-XX:TieredStopAtLevel=1", "-XX:+IgnoreUnrecognizedVMOptions"]
-        self._launcher += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED_PACKAGES]
+        self._launcher += [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED_PACKAGES]
         self._size = ["--cores", str(cores), "--memory", memory]
         self.master: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes] | None] = [None] * workers

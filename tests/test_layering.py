@@ -123,7 +123,7 @@ def test_rooms_of_the_runtime_import_downward():
     ] == []
 
 
-def test_only_one_module_reaches_the_jvm():
+def test_only_one_package_reaches_the_jvm():
     assert [message for path in MODULES for message in jvm_uses(path)] == []
 
 

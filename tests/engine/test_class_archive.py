@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from flintstream.engine.spark import class_archive, jvm
-from flintstream.engine.spark.class_archive import SETTLED_SECONDS, UNUSED_SECONDS, ClassArchive
+from flintstream.engine.spark.jvm import class_archive
+from flintstream.engine.spark.jvm.class_archive import SETTLED_SECONDS, UNUSED_SECONDS, ClassArchive
+from flintstream.engine.spark.jvm.start import _start_jvm, find_java
 from flintstream.errors import FlintstreamError
 
 
@@ -173,7 +174,7 @@ def start(cache, tmp_path):
             write(archive.path)
         log.write_text("")
         try:
-            port, secret, process = jvm._start_jvm(str(java), {})
+            port, secret, process = _start_jvm(str(java), {})
             process.communicate()
             assert (port, secret) == (7, "secret")
         finally:
@@ -226,7 +227,7 @@ def test_spark_starts_with_a_damaged_archive(cache, tmp_path):
         assert done.stdout.splitlines()[-1] == "3"
         return done.stderr
 
-    archive = of(jvm.find_java())
+    archive = of(find_java())
     new = target(archive.to_write(), "ArchiveClassesAtExit")
     run()
     end = time.monotonic() + 300

