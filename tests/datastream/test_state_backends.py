@@ -88,7 +88,7 @@ def test_rocksdb_refuses_values_out_of_range(call, message):
     ("call", "message"),
     [
         (lambda: EmbeddedRocksDBStateBackend("yes"), "must be True or False, got 'yes'"),  # type: ignore[arg-type]
-        (lambda: EmbeddedRocksDBStateBackend().set_db_storage_paths(5), "must be a text, got 5"),  # type: ignore[arg-type]
+        (lambda: EmbeddedRocksDBStateBackend().set_db_storage_paths(5), "must be a str, got 5"),  # type: ignore[arg-type]
         (lambda: EmbeddedRocksDBStateBackend().set_predefined_options("DEFAULT"), "one of PredefinedOptions.DEFAULT,"),  # type: ignore[arg-type]
     ],
 )

@@ -266,7 +266,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 def _local_directory(path: str) -> str:
     what = "a storage path of RocksDB"
     if not isinstance(path, str):
-        raise TypeError(f"{what} must be a text, got {path!r}")
+        raise TypeError(f"{what} must be a str, got {path!r}")
     if not path.startswith("/") and not names_scheme(path):
         raise ValueError(f"{what} must be absolute, got {path!r}; write for example '/{path}'")
     location = Location.parse(path, what)

@@ -43,7 +43,7 @@ class Option(Generic[T]):
         return (self.key, *self.deprecated_keys)
 
     def parse(self, value: object, key: str | None = None) -> T:
-        """Parse a text, or an object that a program has set.
+        """Parse a string, or an object that a program has set.
 
         Args:
             value: such as ``"5 s"``, ``5000`` or ``Duration.of_seconds(5)``.

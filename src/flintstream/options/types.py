@@ -42,9 +42,9 @@ class OptionType(Generic[T_co]):
     accepted: str
     """A description of valid values, to follow ``must be`` in errors."""
     read: Callable[[str], T_co]
-    """Parses a text without surrounding spaces, and raises ``ValueError`` if it is invalid."""
+    """Parses a string without surrounding spaces, and raises ``ValueError`` if it is invalid."""
     write: Callable[[Any], str] = str
-    """Returns a value as a text that :attr:`read` can parse."""
+    """Returns a value as a string that :attr:`read` can parse."""
     minimum: int = -MAX_LONG
     """The smallest value of a count, a duration (ms) or a size (bytes)."""
     maximum: int = MAX_LONG
@@ -56,7 +56,7 @@ def _flag(text: str) -> bool:
     return text.lower() == "true"
 
 
-TEXT = OptionType("text", "a text", str)
+TEXT = OptionType("text", "a string", str)
 """Names, paths, and values that are checked where they are used."""
 
 FLAG = OptionType("flag", "'true' or 'false'", _flag, lambda value: str(value).lower())

@@ -18,7 +18,7 @@ class CsvDialect:
     escape: str | None = None
     """Makes the next character literal; None for no escape character."""
     null_literal: str | None = None
-    """The text that represents None. If None, None is written as an empty text, and no text is read as None."""
+    """The text that represents None. If None, None is written as an empty string, and no string is read as None."""
     array_delimiter: str = ";"
     """Between the elements of an array, unless the column has its own delimiter."""
     line_delimiter: str = "\n"

@@ -176,7 +176,7 @@ def _instant(node: Any) -> Any:
 def _of_text(parse: Callable[[str], Any]) -> Reader:
     def read(node: Any) -> Any:
         if not isinstance(node, str):
-            raise fails(node, "a text")
+            raise fails(node, "a string")
         return parse(node)
 
     return read

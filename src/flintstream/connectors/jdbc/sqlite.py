@@ -69,8 +69,9 @@ ADAPTERS: dict[type, Adapter] = {
 
 
 class SqliteDatabase(Database):
-    """A file: ``jdbc:sqlite:path``, with pragmas as parameters. Dates and times are texts that SQLite functions parse.
+    """A file: ``jdbc:sqlite:path``, with pragmas as parameters.
 
+    Dates and times are strings that SQLite's functions parse.
     The path is made absolute when the program is built, because tasks have different working directories.
     """
 
@@ -109,5 +110,5 @@ class SqliteDatabase(Database):
         connection.execute(f"BEGIN {self.transaction}").close()
 
     def adapters(self) -> Mapping[type, Adapter]:
-        """Return the adapters that convert values to numbers and texts."""
+        """Return the adapters that convert values to numbers and strings."""
         return ADAPTERS

@@ -133,7 +133,7 @@ class DivertBadRecords(ProcessFunction):
     >>> divert = DivertBadRecords(OutputTag("bad", Types.STRING()))
 
     After ``stream = env.from_source(...).process(divert, output_type=Types.ROW([...]))``, the side output
-    ``stream.get_side_output(tag)`` has the bad records as texts with file, line and reason.
+    ``stream.get_side_output(tag)`` has the bad records as strings with file, line and reason.
     """
 
     def __init__(self, tag: OutputTag) -> None:

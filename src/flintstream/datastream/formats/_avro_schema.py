@@ -31,7 +31,7 @@ class AvroSchema:
 
     @staticmethod
     def parse_string(json_schema: str) -> AvroSchema:
-        """Parse a schema from a text."""
+        """Parse a schema from a string."""
         return AvroSchema(json_schema)
 
     @staticmethod

@@ -91,7 +91,7 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
             return self._spell(escape=one_character(c, "the escape character"))
 
         def set_null_literal(self, null_literal: str) -> Self:
-            """Set the text that represents None. By default, there is none, and an empty column is an empty text."""
+            """Set the string that represents None. By default there is none: an empty column is an empty string."""
             return self._spell(null_literal=_text(null_literal, "the null literal"))
 
         def set_ignore_parse_errors(self, ignore_parse_errors: bool) -> Self:

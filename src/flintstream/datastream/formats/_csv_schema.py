@@ -227,7 +227,7 @@ class CsvSchemaBuilder:
         return self._spell(line_delimiter=_text(separator, "the line separator"))
 
     def set_null_value(self, null_value: str) -> Self:
-        """Set the text that represents None. By default, none does on reading, and None is written as an empty text."""
+        """Set the string that represents None. By default, None is written as an empty string, and never read."""
         return self._spell(null_literal=_text(null_value, "the null literal"))
 
     def disable_quote_char(self) -> Self:

@@ -72,7 +72,7 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
         def json_schema(self, json_schema: str) -> Self:
             """Set the type of the rows from a JSON schema.
 
-            Numbers become ``BIG_DEC``; texts with the format ``date``, ``time`` or ``date-time`` become SQL types.
+            Numbers become ``BIG_DEC``; strings with the format ``date``, ``time`` or ``date-time`` become SQL types.
 
             Raises:
                 PlanError: The text is not a JSON schema, or uses features that Flink does not support.
