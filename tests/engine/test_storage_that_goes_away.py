@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.waiting import numbers_of, wait_for_numbers
 from flintstream.common import Duration, WatermarkStrategy
 from flintstream.datastream.functions import MapFunction
 from flintstream.errors import CheckpointError
+from flintstream.runtime.state_log import pieces
 from flintstream.testing import CollectSink
 
 
@@ -64,10 +66,30 @@ MANY = {
 @pytest.mark.on_spark("rocksdb")
 @pytest.mark.parametrize("state", STATES)
 def test_a_job_whose_checkpoints_are_deleted_takes_whole_ones_again(make_env, tmp_path, state):
-    rarely = {"state.changelog.periodic-materialize.interval": "10 min"}  # it fails the job if the log is gone
-    job, sink = started(make_env(2, settings(tmp_path, state) | MANY | rarely), tmp_path)
+    job, sink = started(make_env(2, settings(tmp_path, state) | MANY), tmp_path)
     (tmp_path / "checkpoints").rename(tmp_path / "deleted")  # at once, unlike rmtree, during which the job writes
     wait_for_numbers(job, numCheckpoints=numbers_of(job)["numCheckpoints"] + 3)
+    check_after_failure(job, sink, tmp_path)
+
+
+LOGGED = [state for state in STATES if "changelog" in state]
+
+
+@pytest.mark.parametrize("state", LOGGED)
+@pytest.mark.parametrize("use", ["folding", "merging"])
+def test_a_log_that_is_deleted_between_checkpoints_is_written_again(
+    make_inline_env, tmp_path, monkeypatch, caplog, state, use
+):
+    monkeypatch.setattr(pieces, "INLINE_BYTES", -1)  # all pieces are files
+    own = settings(tmp_path, state) | MANY | {"execution.checkpointing.interval": "700 ms"}
+    own["state.changelog.periodic-materialize.interval"] = "20 ms" if use == "folding" else "10 min"
+    job, sink = started(make_inline_env(2, own), tmp_path)
+    before = numbers_of(job)
+    (tmp_path / "checkpoints").rename(tmp_path / "deleted")
+    wait_for_numbers(job, numCheckpoints=before["numCheckpoints"] + 2)
+    assert numbers_of(job)["numRestarts"] == before["numRestarts"]
+    if use == "folding":
+        assert re.search(r"files of the changelog have been deleted, such as .*checkpoints.*: the next", caplog.text)
     check_after_failure(job, sink, tmp_path)
 
 

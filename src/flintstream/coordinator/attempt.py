@@ -227,8 +227,11 @@ class Attempt:
             slowest=self.subtasks.slowest(),
             no_more_splits=self.sources.finished(),
             keep_state=not self.plan.batch,
+            new_log=self.checkpoints.log_is_lost,
         )
-        return self.subtasks.run_epoch(instruct, self.sources.deal(splits))
+        reports = self.subtasks.run_epoch(instruct, self.sources.deal(splits))
+        self.checkpoints.log_is_lost = False
+        return reports
 
     def _take_over(self, reports: list[Report]) -> None:
         """Accept the result of an epoch. Later epochs start from it."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.runtime.plan import ChainPlan, JobPlan
-    from flintstream.runtime.protocol import Report
+    from flintstream.runtime.protocol import Report, StateHandle
     from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class Checkpoints:
         self.lost = 0
         """The number of the newest checkpoint whose files are known to be gone."""
         self.log_is_lost = False
-        """Whether the changelogs of this attempt are incomplete because of that."""
+        """Whether files of the changelogs are gone, so that the next epoch starts new ones."""
         self.failures = 0
         self.failed = 0
         """Total number of failed checkpoints."""
@@ -127,7 +127,7 @@ class Checkpoints:
         form = "full"
         if self.max_state_size is None:
             self._look_for_latest()
-        if self.max_state_size is None and not self.log_is_lost:
+        if self.max_state_size is None:
             form = "log" if self.logged else "native" if self.native else "full"
         directory = f"chk-{self.number}"
         return SnapshotRequest(
@@ -156,6 +156,26 @@ class Checkpoints:
             return
         _log.warning("files of %s have been deleted: the next checkpoint contains all state again", latest.where)
         self.lost, self.log_is_lost = latest.metadata.number, self.logged
+
+    def notice_loss_of(self, handles: Iterable[StateHandle]) -> bool:
+        """Return whether files of a changelog have been deleted. If so, the next epoch writes all state again."""
+        paths = [f"{SHARED}/{handle.name}" for handle in handles if handle.inline is None]
+        if self.store is None:
+            return False
+        try:
+            gone = [path for path in paths if not self.store.exists(path)]
+        except Exception:  # noqa: BLE001 - whatever a storage raises; it cannot be reached
+            return False
+        if not gone:
+            return False
+        if not self.log_is_lost:
+            _log.warning(
+                "files of the changelog have been deleted, such as %s: the next epoch writes all state again",
+                self.store.uri(gone[0]),
+            )
+            self.log_is_lost = True
+            self.lost = max([self.lost, *(each.metadata.number for each in self.completed if each.own)])
+        return True
 
     def _present(self) -> Iterator[Completed]:
         """Return the checkpoints of this job whose files can be referred to."""

@@ -56,7 +56,11 @@ class Coordinator:
         self.materializer: Materializer | None = None
         if job.plan.settings.changelog is not None:
             self.materializer = Materializer(
-                engine, settings.materialize_interval_ms, settings.materialize_failures, now_ms
+                engine,
+                settings.materialize_interval_ms,
+                settings.materialize_failures,
+                now_ms,
+                self.checkpoints.notice_loss_of,
             )
         self.lasting = Lasting(
             job,

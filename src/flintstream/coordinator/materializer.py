@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flintstream.errors import CheckpointError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
     from flintstream.coordinator.engine import Engine
@@ -31,9 +31,20 @@ class Folding:
 class Materializer:
     """Folds one log after the other while epochs run."""
 
-    def __init__(self, engine: Engine, interval_ms: int | None, tolerated: int, now_ms: int) -> None:
-        """Start a round every ``interval_ms``, or never if that is None. Tolerate ``tolerated`` failures in a row."""
+    def __init__(
+        self,
+        engine: Engine,
+        interval_ms: int | None,
+        tolerated: int,
+        now_ms: int,
+        is_lost: Callable[[Sequence[StateHandle]], bool],
+    ) -> None:
+        """Start a round every ``interval_ms``, or never if that is None. Tolerate ``tolerated`` failures in a row.
+
+        ``is_lost`` tells whether files of a log are gone. A failure because of that does not count, as new logs start.
+        """
         self.engine = engine
+        self._is_lost = is_lost
         self.interval_ms = interval_ms
         self.tolerated = tolerated
         self.started_ms = now_ms
@@ -71,8 +82,14 @@ class Materializer:
         assert self.running is not None  # noqa: S101
         folding, future = self.running
         self.running = None
+        progress = subtasks[folding.chain, folding.subtask]
+        report, folded = progress.report, len(folding.handles)
+        stale = report is None or report.finished or report.handles[:folded] != folding.handles
         error = future.exception()
         if error is not None:
+            if stale or self._is_lost(folding.handles):
+                self.queue.clear()
+                return
             self.failures += 1
             what = f"the changelog of subtask {folding.subtask} of chain {folding.chain} could not be materialized"
             if self.failures > self.tolerated:
@@ -82,9 +99,7 @@ class Materializer:
         self.failures = 0
         self.completed += 1
         base = future.result()
-        progress = subtasks[folding.chain, folding.subtask]
-        report, folded = progress.report, len(folding.handles)
-        if report is None or report.finished or report.handles[:folded] != folding.handles:
+        if report is None or stale:
             yield base.name  # a new log has started in the meantime
             return
         progress.report = replace(report, handles=(base, *report.handles[folded:]))

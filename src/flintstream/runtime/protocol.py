@@ -108,6 +108,8 @@ class Instruction:
     handles: tuple[StateHandle, ...] = ()
     folding: int = 0
     """How many of the handles are being folded and must not change."""
+    new_log: bool = False
+    """Whether to write all keyed state at the end of this epoch, because files of the log are gone."""
     restore: Restore | None = None
     """The checkpoint to start from if there is no version."""
     snapshot: SnapshotRequest | None = None

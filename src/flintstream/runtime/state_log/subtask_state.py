@@ -98,15 +98,17 @@ class SubtaskState:
         log = self.state_log
         handles = instruction.handles
         full = self.writes_all(instruction) or (not log.durable and self._piled_up(handles))
+        merged = () if full else log_pieces.to_merge(handles[instruction.folding :])
+        old_data = _data_of(log, merged)
+        full = full or old_data is None
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
         name = f"{self.chain.id}-{self.index}-{version}{NATIVE if native else ''}"
-        merged = () if full else log_pieces.to_merge(handles[instruction.folding :])
         others = () if full else handles[: len(handles) - len(merged)]
         buffer = io.BytesIO()
         writer = StateFileWriter(buffer, log=not full)
         kept: set[str] = set()
-        for old in merged:
-            with checked_file(io.BytesIO(log_pieces.read(log, old)), old.name, old.size, old.checksum) as file:
+        for old, data in zip(merged, old_data or (), strict=False):
+            with checked_file(io.BytesIO(data), old.name, old.size, old.checksum) as file:
                 writer.copy(file)
             kept.update(old.operators)
         copied = write_to_log(log, name, keyed) if native else 0
@@ -116,7 +118,7 @@ class SubtaskState:
             if _write(writer, uid, timers.take_snapshot() if full else timers.take_delta()):
                 kept.add(uid)
         summary = writer.finish()
-        epochs = log_pieces.epochs_of(merged)
+        epochs = log_pieces.epochs_of(() if full else merged)
         handle = StateHandle(
             name, version, full, summary.size, summary.checksum, tuple(sorted(kept)), epochs, native, copied
         )
@@ -127,6 +129,8 @@ class SubtaskState:
 
         The second epoch may be the first one of full length, and may then change nearly all of the state.
         """
+        if instruction.new_log:
+            return True
         handles = instruction.handles
         small = not any(handle.native or handle.size > log_pieces.MERGED_BYTES for handle in handles)
         return not handles or (instruction.epoch == 1 and small and not self.state_log.durable)
@@ -309,6 +313,14 @@ class SubtaskState:
                 if state is not None and keep is not _nothing:
                     _apply(file.changes(uid), state, timers, keep)
                 restored.add(file)
+
+
+def _data_of(log: StateLog, handles: Sequence[StateHandle]) -> list[bytes] | None:
+    """Return the data of pieces, or None if someone has deleted one of them."""
+    try:
+        return [log_pieces.read(log, handle) for handle in handles]
+    except FileNotFoundError:
+        return None
 
 
 def _nothing(key: Any) -> bool:  # noqa: ARG001 - has the signature of a key filter
