@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,6 +56,7 @@ def parsed(monkeypatch):
     monkeypatch.setattr(run, "_run", execute)
     monkeypatch.setattr(run, "set_defaults", set_defaults)
     monkeypatch.setattr(run, "install", lambda: None)
+    monkeypatch.setattr(run, "end_in_order", lambda: None)
 
     def parse(*arguments):
         result = CliRunner().invoke(main, ["run", *arguments])
@@ -277,3 +279,39 @@ def test_a_bad_value_of_an_option_is_refused_before_the_program_starts(script, s
     result = CliRunner().invoke(main, ["run", "-D", setting, script("")])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+SLEEPING = """
+import time
+print("ready", flush=True)
+try:
+    time.sleep(300)
+finally:
+    print("ends", flush=True)
+"""
+
+
+def first_of_a_container(command):
+    """Return the command in a new namespace, in which its process is the first."""
+    found = shutil.which("unshare")
+    own = [found, "--pid", "--fork", "--kill-child"] if found else []
+    if not own or subprocess.run([*own, "true"], capture_output=True, check=False).returncode:  # noqa: S603
+        pytest.skip("needs unshare, and the right to make a namespace of processes")
+    return [*own, *command]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("contained", [False, True], ids=["", "in a container"])
+def test_a_signal_before_the_first_job_ends_the_program(contained, number, script):
+    command = [sys.executable, "-m", "flintstream.cli", "run", script(SLEEPING)]
+    command = first_of_a_container(command) if contained else command
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:  # noqa: S603
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            os.kill(int(children.read_text()) if contained else process.pid, number)
+            assert process.stdout.read() == "ends\n"
+            assert process.wait(60) == 128 + number
+        finally:
+            process.kill()

@@ -13,6 +13,7 @@ from flintstream.cli.progress import progress_line
 from flintstream.cli.python_program import run_module, run_script
 from flintstream.cli.tracebacks import show_without_machinery
 from flintstream.compat.pyflink import install
+from flintstream.coordinator.signals import end_in_order
 from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
 from flintstream.options.command_line import set_defaults
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
@@ -184,6 +185,7 @@ def run_command(
         imports = [
             path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
         ]
+        end_in_order()
         install()
         with progress_line() as progress:
             set_defaults(settings, master, parallelism, py_files, progress=progress)

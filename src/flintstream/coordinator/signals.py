@@ -29,8 +29,10 @@ class TerminatedError(SystemExit):
         self.number = number
 
 
-def end_in_order(end: Callable[[], None]) -> None:
+def end_in_order(end: Callable[[], None] | None = None) -> None:
     """On SIGTERM or SIGHUP, raise :class:`TerminatedError` in the main thread, and call ``end`` at exit.
+
+    The first process of a container ignores these signals unless it handles them.
 
     Without effect for signals that the program handles or ignores itself, as under ``nohup``, and outside of the main
     thread, where Python has no handlers.
@@ -42,7 +44,7 @@ def end_in_order(end: Callable[[], None]) -> None:
     for number in NUMBERS:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _terminate)
-    if not _ends:
+    if end is not None and not _ends:
         _ends.append(end)
 
 
