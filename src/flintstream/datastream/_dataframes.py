@@ -87,7 +87,7 @@ class DataFrames:
             TypeError: ``df`` is not a DataFrame.
             MissingDependencyError: pyarrow is not installed.
         """
-        from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark
 
         env: StreamExecutionEnvironment = self
         source = data_frames.source_of(df, lambda: _data_directory(env, directory), trigger, retention_ms)
@@ -133,7 +133,7 @@ class AsDataFrame:
             Exception: The cause, if the job fails.
         """
         from flintstream.datastream.connectors.data_frame import DataFrameSink  # noqa: PLC0415
-        from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark
 
         stream: DataStream = self
         transformation, env = stream._transformation, stream._env  # noqa: SLF001 - ours

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.connectors.files.reading import read_split
 
 from flintstream.common import Encoder, Types, WatermarkStrategy
-from flintstream.connectors.files import recoverable_remote
 from flintstream.connectors.files import sink as files_sink
+from flintstream.connectors.files.recoverable import remote as recoverable_remote
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, RollingPolicy

@@ -19,7 +19,7 @@ from tests.faults.rounds import Round, run_round
 from tests.waiting import wait_for_numbers
 
 from flintstream.common import Types, WatermarkStrategy
-from flintstream.connectors.files import recoverable_remote
+from flintstream.connectors.files.recoverable import remote as recoverable_remote
 from flintstream.datastream.connectors.file_system import FileSource, RollingPolicy
 
 RECORDS = 240

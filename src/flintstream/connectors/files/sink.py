@@ -23,8 +23,8 @@ from flintstream.connectors.files.buckets import BucketContext
 from flintstream.connectors.files.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.files.part_writers import OpenFile, PreparedFile
 from flintstream.connectors.files.recoverable import check_within
-from flintstream.connectors.files.recoverable_local import LocalRecoverableWriter
-from flintstream.connectors.files.recoverable_remote import RemoteRecoverableWriter
+from flintstream.connectors.files.recoverable.local import LocalRecoverableWriter
+from flintstream.connectors.files.recoverable.remote import RemoteRecoverableWriter
 from flintstream.connectors.sink import Committer, SinkWriter
 from flintstream.storage.reading import is_local
 

@@ -33,7 +33,7 @@ class DataFrameSink(FileSink):
             PlanError: Spark has no counterpart for the type of a field.
             MissingDependencyError: pyarrow is not installed.
         """
-        from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs PySpark
+        from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs PySpark
 
         typed = schema if isinstance(schema, TypeInformation) else None
         what = "the directory of a DataFrameSink"
@@ -53,7 +53,7 @@ class DataFrameSink(FileSink):
         Args:
             spark: The session. By default the active session, or a new one if there is none.
         """
-        from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark
 
         return data_frames.read(self._directory, self._schema, spark)
 
@@ -63,6 +63,6 @@ class DataFrameSink(FileSink):
         Args:
             spark: As for :meth:`read`.
         """
-        from flintstream.engine.spark import data_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark
 
         return data_frames.read_stream(self._directory, self._schema, spark)

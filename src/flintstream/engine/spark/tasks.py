@@ -12,9 +12,9 @@ from flintstream.engine.spark import dependencies
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.executors import prepared
 from flintstream.engine.spark.failures import plainly
+from flintstream.engine.spark.frames.types import mapped
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import variant
-from flintstream.engine.spark.types import mapped
 from flintstream.engine.spark.worker import own_partition
 from flintstream.errors import CheckpointError, ExecutorError
 from flintstream.runtime.process_setup import ProcessSetup
