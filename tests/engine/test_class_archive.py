@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from flintstream.engine.spark.jvm import class_archive
+from flintstream.engine.spark.jvm import start as jvm_start
 from flintstream.engine.spark.jvm.class_archive import SETTLED_SECONDS, UNUSED_SECONDS, ClassArchive
 from flintstream.engine.spark.jvm.start import _start_jvm, find_java
 from flintstream.errors import FlintstreamError
@@ -196,6 +197,17 @@ def test_a_damaged_archive_is_deleted_and_the_jvm_starts_without_it(start, caplo
     (told,) = [record.getMessage() for record in caplog.records]
     assert str(archive.path) in told
     assert "exit code -6" in told
+
+
+def test_a_jvm_that_hangs_on_a_damaged_archive_is_started_without_it(start, caplog, capfd, monkeypatch):
+    monkeypatch.setattr(jvm_start, "SECONDS_WITH_ARCHIVE", 2.0)
+    run, kinds = start
+    archive = run(f"{ON_READING} and __import__('time').sleep(300)")
+    assert kinds == ["read", "write"]
+    assert not archive.ready
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert str(archive.path) in told
+    assert "not ready after 2.0 s" in told
 
 
 def test_a_jvm_that_fails_without_the_archive_as_well_keeps_it(start, caplog, capfd):

@@ -29,6 +29,8 @@ __all__ = ["OPENED_PACKAGES", "find_java", "start_gateway"]
 _log = logging.getLogger(__name__)
 
 START_SECONDS = 60
+SECONDS_WITH_ARCHIVE = 30
+"""How long a JVM with an archive of classes, which needs one or two, may take: a damaged archive can make it hang."""
 
 OPENED_PACKAGES = (
     "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
@@ -124,8 +126,8 @@ def _quiet() -> Iterator[None]:
             os.environ["SPARK_SUBMIT_OPTS"] = given
 
 
-class _EndedError(FlintstreamError):
-    """The JVM ended before it was ready."""
+class _NotStartedError(FlintstreamError):
+    """The JVM ended before it was ready, or was not ready in time."""
 
 
 def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess.Popen[bytes]]:
@@ -135,18 +137,20 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
     if not archive.ready:
         return _run_jvm(java, conf, archive.to_write())
     try:
-        return _run_jvm(java, conf, archive.to_read())
-    except _EndedError as ended:
+        return _run_jvm(java, conf, archive.to_read(), SECONDS_WITH_ARCHIVE)
+    except _NotStartedError as failed:
         started = _run_jvm(java, conf, archive.to_write())
         archive.discard()
         _log.warning(
             "the archive of Spark's classes was damaged and is deleted: with %s, %s. Without it, Spark has started",
-            archive.path, ended,
+            archive.path, failed,
         )  # fmt: skip
         return started
 
 
-def _run_jvm(java: str, conf: Mapping[str, str], options: Sequence[str]) -> tuple[int, str, subprocess.Popen[bytes]]:
+def _run_jvm(
+    java: str, conf: Mapping[str, str], options: Sequence[str], seconds: float = START_SECONDS
+) -> tuple[int, str, subprocess.Popen[bytes]]:
     import pyspark  # noqa: PLC0415
 
     home = Path(pyspark.__file__).parent
@@ -194,15 +198,15 @@ def _run_jvm(java: str, conf: Mapping[str, str], options: Sequence[str]) -> tupl
             # Ctrl-C is for the driver, which stops the job gracefully. A JVM in its own session does not receive it.
             start_new_session=True,
         )
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + seconds
         while not info.exists():
             code = process.poll()
             if code is not None or time.monotonic() > deadline:
                 with contextlib.suppress(ProcessLookupError):
                     process.send_signal(signal.SIGKILL)
                 process.communicate()  # closes the pipe as well
-                kind = FlintstreamError if code is None else _EndedError
-                raise kind(f"Spark's JVM did not start (exit code {code}); see above. Command: {java} ...")
+                why = f"not ready after {seconds} s" if code is None else f"exit code {code}"
+                raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. Command: {java} ...")
             time.sleep(0.01)
         data = info.read_bytes()
     (port,) = struct.unpack(">i", data[:4])
