@@ -1,4 +1,4 @@
-"""The commands of the Makefile are listed, and workflows and pages name only those that exist."""
+"""The commands of the Makefile are listed; workflows and pages name only commands, files and classes that exist."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ def test_help_lists_every_target():
 def test_a_page_names_only_targets_that_exist(page):
     commands = re.findall(r"(?:`|- |run: |^)make ((?:[a-z-]+ ?)+)", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert {target for command in commands for target in command.split()} <= TARGETS
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_a_page_about_the_code_names_only_files_and_methods_that_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    paths = {f"/{path.relative_to(ROOT).as_posix()}" for path in ROOT.rglob("*.py") if ".venv" not in path.parts}
+    files = set(re.findall(r"`([\w/]+\.py)`", text))
+    assert len(files) > 5
+    assert {file for file in files if not any(path.endswith(f"/{file}") for path in paths)} == set()
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    methods = re.findall(r"`([A-Z]\w+)\.(\w+)(?:\(.*?\))?`", text)
+    assert [(cls, name) for cls, name in methods if f"class {cls}" not in code or f"def {name}(" not in code] == []
 
 
 def test_what_is_too_long_for_a_push_runs_at_night():

@@ -14,7 +14,7 @@ from flintstream.datastream import (
     ExternalizedCheckpointRetention,
     StreamExecutionEnvironment,
 )
-from flintstream.datastream._job_settings import checkpoint_settings, state_settings
+from flintstream.datastream._environment.job_settings import checkpoint_settings, state_settings
 from flintstream.errors import MissingDependencyError, PlanError
 from flintstream.options.table import THEMES
 from flintstream.state.settings import StateSettings
@@ -261,6 +261,6 @@ def test_an_unknown_backend_is_refused_with_the_known_ones():
 
 
 def test_rocksdb_that_is_not_installed_is_missed_before_the_job_starts(monkeypatch):
-    monkeypatch.setattr("flintstream.datastream._job_settings.find_spec", lambda name: None)
+    monkeypatch.setattr("flintstream.datastream._environment.job_settings.find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"flintstream\[rocksdb\]"):
         state({"state.backend.type": "rocksdb"})

@@ -22,7 +22,7 @@ from flintstream.datastream import (
     EmbeddedRocksDBStateBackend,
     StreamExecutionEnvironment,
 )
-from flintstream.datastream._job_settings import checkpoint_settings, state_settings
+from flintstream.datastream._environment.job_settings import checkpoint_settings, state_settings
 from flintstream.datastream.checkpoint_config import CheckpointConfig
 from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ValueStateDescriptor

@@ -21,10 +21,10 @@ from flintstream.connectors.collection import CollectionSource
 from flintstream.connectors.function_source import FunctionInput
 from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._dataframes import DataFrames
-from flintstream.datastream._fault_tolerance import FaultTolerance
-from flintstream.datastream._job import client_of, result_of
-from flintstream.datastream._older_releases import OlderReleases
-from flintstream.datastream._python_dependencies import PythonDependencies
+from flintstream.datastream._environment.fault_tolerance import FaultTolerance
+from flintstream.datastream._environment.job import client_of, result_of
+from flintstream.datastream._environment.older_releases import OlderReleases
+from flintstream.datastream._environment.python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.cached import check_batch, prepare_caches
 from flintstream.datastream._streams.functions import StaysInProgram, as_assigner, as_type
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
-    from flintstream.datastream._program import Program
+    from flintstream.datastream._environment.program import Program
     from flintstream.datastream._streams.cached import StreamCache
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.graph.stream_graph import StreamGraph
@@ -467,7 +467,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         self._transformations.append(transformation)
 
     def _program(self, more: Iterable[Transformation] = (), *, runs: bool = False) -> Program:
-        from flintstream.datastream._program import Program  # noqa: PLC0415 - only programs that run need it
+        from flintstream.datastream._environment.program import Program  # noqa: PLC0415 - only programs that run need it
 
         settings = GraphSettings(
             parallelism=self._parallelism(runs=runs),

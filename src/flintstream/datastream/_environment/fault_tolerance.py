@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from flintstream.datastream._job_settings import checkpoint_settings, state_settings, warn_of_idle_changelog
+from flintstream.datastream._environment.job_settings import checkpoint_settings, state_settings, warn_of_idle_changelog
 from flintstream.datastream._settings import check_bool, warn_removed
 from flintstream.datastream.checkpoint_storage import check_savepoint_directory, savepoint_directory
 from flintstream.datastream.state_backend import StateBackend

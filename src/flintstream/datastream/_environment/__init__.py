@@ -1,0 +1,1 @@
+"""The parts of the environment, and the way from a program to its job."""
