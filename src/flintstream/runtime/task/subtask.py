@@ -7,7 +7,6 @@ import time
 import uuid
 from typing import TYPE_CHECKING
 
-from flintstream.checkpoint.pickles import refusing_in
 from flintstream.common._forks import leave_if_forked
 from flintstream.errors import CorruptCheckpointError, PickleRefusedError
 from flintstream.runtime.block_size import is_slow
@@ -18,6 +17,7 @@ from flintstream.runtime.protocol import Report
 from flintstream.runtime.state_log.pieces import without_known
 from flintstream.runtime.state_log.subtask_state import SubtaskState
 from flintstream.runtime.task.batch_input import BatchInput
+from flintstream.runtime.task.refused_pickles import with_name_of_operator, without_pickle
 from flintstream.runtime.task.streaming_input import StreamingInput
 from flintstream.runtime.task.wiring import Wiring
 
@@ -61,22 +61,7 @@ class Subtask:
     def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:
         """Run one epoch: yield the items for later supersteps, then the report."""
         steps = self._run(instruction, gate)
-        return self._without_pickle(steps) if self.job.settings.state.refuse_pickle else steps
-
-    def _without_pickle(self, steps: Generator[Item | Report]) -> Iterator[Item | Report]:
-        try:
-            yield from refusing_in(steps)
-        except PickleRefusedError as error:
-            raise OperatorFailure(self.chain.name, self.index, self._named(error), None) from error
-        except OperatorFailure as failure:
-            if isinstance(failure.error, PickleRefusedError):
-                failure.error = failure.error.within(failure.error.state, f"the operator '{failure.operator_name}'")
-            raise
-
-    def _named(self, error: PickleRefusedError) -> PickleRefusedError:
-        """Return the error with the name of the operator instead of its uid."""
-        names = {node.uid: node.name for node in self.chain.nodes}
-        return error.within(error.state, f"the operator '{names.get(error.operator, self.chain.name)}'")
+        return without_pickle(steps, self.chain, self.index) if self.job.settings.state.refuse_pickle else steps
 
     def _run(self, instruction: Instruction, gate: InputGate) -> Generator[Item | Report]:
         owner = os.getpid()
@@ -188,7 +173,7 @@ class Subtask:
             pieces.extend(self.state.snapshot(instruction.snapshot, handles, name))
         except Exception as error:  # noqa: BLE001 - storages raise arbitrary errors
             if isinstance(error, PickleRefusedError):
-                error = self._named(error)
+                error = with_name_of_operator(error, self.chain)
             # The pieces already written are still returned, so that the driver can delete them.
             return tuple(pieces), f"subtask {self.index} of '{self.chain.name}': {type(error).__name__}: {error}"
         return tuple(pieces), ""
