@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.faults.processes import below, kill
 
 from flintstream.engine.spark.jvm.start import OPENED_PACKAGES, find_java
 
@@ -149,11 +150,16 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
             self.master.wait()
 
     def kill_worker(self, number: int) -> None:
-        """Kill a worker. Its executors notice and end."""
-        process = self.workers[number]
-        if process is not None:
-            process.kill()
-            process.wait()
+        """Kill a worker with its executors, as if its machine were gone.
+
+        Executors that only lose their worker may go on for minutes. Spark takes another one at the same address for
+        one of the same machine that can read their files.
+        """
+        worker = self.workers[number]
+        if worker is not None:
+            for process in below(worker.pid):
+                kill(process)
+            worker.wait()
 
     def __exit__(self, *_: object) -> None:
         """Stop all processes."""

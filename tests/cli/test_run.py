@@ -283,8 +283,8 @@ def test_a_bad_value_of_an_option_is_refused_before_the_program_starts(script, s
 
 SLEEPING = """
 import time
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     time.sleep(300)
 finally:
     print("ends", flush=True)
@@ -301,16 +301,14 @@ def first_of_a_container(command):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("contained", [False, True], ids=["", "in a container"])
-def test_a_signal_before_the_first_job_ends_the_program(contained, number, script):
-    command = [sys.executable, "-m", "flintstream.cli", "run", script(SLEEPING)]
-    command = first_of_a_container(command) if contained else command
+def test_a_signal_before_the_first_job_ends_a_program_in_a_container(number, script):
+    command = first_of_a_container([sys.executable, "-m", "flintstream.cli", "run", script(SLEEPING)])
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:  # noqa: S603
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
             children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            os.kill(int(children.read_text()) if contained else process.pid, number)
+            os.kill(int(children.read_text()), number)
             assert process.stdout.read() == "ends\n"
             assert process.wait(60) == 128 + number
         finally:

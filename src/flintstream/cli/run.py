@@ -185,7 +185,8 @@ def run_command(
         imports = [
             path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
         ]
-        end_in_order()
+        if os.getpid() == 1:  # elsewhere a program ends by these signals as under python, with no handler of ours
+            end_in_order()
         install()
         with progress_line() as progress:
             set_defaults(settings, master, parallelism, py_files, progress=progress)
