@@ -27,6 +27,7 @@ MOVED = {
     "flintstream.datastream._window.sessions": "flintstream.datastream.window",
     "flintstream.datastream._window.triggers": "flintstream.datastream.window",
     "flintstream.datastream._window.windows": "flintstream.datastream.window",
+    "flintstream.table._classes": "flintstream.common._columntypes",
 }
 """Former module -> current module of moved classes."""
 

@@ -522,11 +522,10 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table": {
         "nothing": """
-            AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView EnvironmentSettings
-            ExplainDetail Expression FormatDescriptor FunctionContext GroupWindowedTable GroupedTable ListView
-            MapView Module ModuleEntry OverWindowedTable PlanReference ResultKind ScalarFunction Schema SqlDialect
-            StatementSet StreamTableEnvironment Table TableAggregateFunction TableConfig TableDescriptor
-            TableEnvironment TableFunction TablePipeline TableResult TableSchema UserDefinedType WindowGroupedTable
+            AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView ExplainDetail FormatDescriptor
+            GroupWindowedTable GroupedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference
+            Schema SqlDialect TableAggregateFunction TableDescriptor TablePipeline UserDefinedType
+            WindowGroupedTable
         """,
     },
     "pyflink.table.catalog": {
@@ -549,27 +548,23 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table.descriptors": {
         "nothing": "Descriptor Rowtime Schema",
     },
-    "pyflink.table.environment_settings": {
-        "nothing": "EnvironmentSettings",
-    },
     "pyflink.table.explain_detail": {
         "nothing": "ExplainDetail",
     },
     "pyflink.table.expression": {
         "nothing": """
-            Expression JsonExistsOnError JsonOnNull JsonQueryOnEmptyOrError JsonQueryWrapper JsonType
-            JsonValueOnEmptyOrError T TimeIntervalUnit TimePointUnit
+            JsonExistsOnError JsonOnNull JsonQueryOnEmptyOrError JsonQueryWrapper JsonType JsonValueOnEmptyOrError T
+            TimeIntervalUnit TimePointUnit
         """,
     },
     "pyflink.table.expressions": {
         "nothing": """
-            CURRENT_RANGE CURRENT_ROW UNBOUNDED_RANGE UNBOUNDED_ROW and_ array atan2 call call_sql coalesce col
-            concat concat_ws convert_tz current_database current_date current_time current_timestamp
-            current_watermark date_format descriptor e from_unixtime if_then_else json json_array json_array_agg
-            json_object json_object_agg json_string lag lead lit local_time local_timestamp log map_ map_from_arrays
-            negative not_ null_of object_of or_ pi rand rand_integer range_ row row_interval source_watermark
-            temporal_overlaps timestamp_diff to_date to_timestamp to_timestamp_ltz unix_timestamp uuid
-            with_all_columns with_columns without_columns
+            CURRENT_RANGE CURRENT_ROW UNBOUNDED_RANGE UNBOUNDED_ROW array atan2 call_sql concat_ws convert_tz
+            current_database current_date current_time current_timestamp current_watermark date_format descriptor e
+            from_unixtime json json_array json_array_agg json_object json_object_agg json_string lag lead local_time
+            local_timestamp log map_ map_from_arrays negative object_of pi rand rand_integer range_ row row_interval
+            source_watermark temporal_overlaps timestamp_diff to_date to_timestamp to_timestamp_ltz unix_timestamp
+            uuid with_all_columns with_columns without_columns
         """,
     },
     "pyflink.table.functions": {
@@ -593,9 +588,6 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table.resolved_expression": {
         "nothing": "ResolvedExpression",
     },
-    "pyflink.table.result_kind": {
-        "nothing": "ResultKind",
-    },
     "pyflink.table.schema": {
         "nothing": "Schema",
     },
@@ -605,32 +597,16 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table.sql_dialect": {
         "nothing": "SqlDialect",
     },
-    "pyflink.table.statement_set": {
-        "nothing": "StatementSet",
-    },
     "pyflink.table.table": {
         "nothing": """
-            AggregatedTable FlatAggregateTable GroupWindowedTable GroupedTable OverWindowedTable Table
-            WindowGroupedTable
+            AggregatedTable FlatAggregateTable GroupWindowedTable GroupedTable OverWindowedTable WindowGroupedTable
         """,
-    },
-    "pyflink.table.table_config": {
-        "nothing": "TableConfig",
     },
     "pyflink.table.table_descriptor": {
         "nothing": "FormatDescriptor TableDescriptor",
     },
-    "pyflink.table.table_environment": {
-        "nothing": "StreamTableEnvironment TableEnvironment",
-    },
     "pyflink.table.table_pipeline": {
         "nothing": "TablePipeline",
-    },
-    "pyflink.table.table_result": {
-        "nothing": "CloseableIterator TableResult",
-    },
-    "pyflink.table.table_schema": {
-        "nothing": "TableSchema",
     },
     "pyflink.table.types": {
         "nothing": """
@@ -641,11 +617,10 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table.udf": {
         "nothing": """
             ACC AggregateFunction AsyncScalarFunction DelegatingAsyncScalarFunction
-            DelegatingPandasAggregateFunction DelegatingScalarFunction DelegationTableFunction FunctionContext
-            ImperativeAggregateFunction PandasAggregateFunctionWrapper ScalarFunction T TableAggregateFunction
-            TableFunction UserDefinedAggregateFunctionWrapper UserDefinedAsyncScalarFunctionWrapper
-            UserDefinedFunction UserDefinedFunctionWrapper UserDefinedScalarFunctionWrapper
-            UserDefinedTableFunctionWrapper udaf udf udtaf udtf
+            DelegatingPandasAggregateFunction DelegatingScalarFunction DelegationTableFunction
+            ImperativeAggregateFunction PandasAggregateFunctionWrapper T TableAggregateFunction
+            UserDefinedAggregateFunctionWrapper UserDefinedAsyncScalarFunctionWrapper UserDefinedFunctionWrapper
+            UserDefinedScalarFunctionWrapper UserDefinedTableFunctionWrapper udaf udtaf
         """,
     },
     "pyflink.table.utils": {

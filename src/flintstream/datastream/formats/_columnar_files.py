@@ -6,6 +6,7 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._datatypes import to_type_info
 from flintstream.common._secrets import shown_path
 from flintstream.common.serialization import RowDataBulkWriterFactory
 from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
@@ -15,17 +16,16 @@ from flintstream.datastream.connectors._file_source import BulkFormat
 from flintstream.datastream.formats._columns import is_local_time_utc, local_to_utc, time_shift, utc_to_local
 from flintstream.errors import FlintstreamError
 from flintstream.storage.reading import open_file
-from flintstream.table.types import to_type_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
+    from flintstream.common._datatypes import RowType
     from flintstream.common.serialization import BulkWriter
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.files.columnar import ColumnarFile
     from flintstream.connectors.source import SourceReader
-    from flintstream.table.types import RowType
 
 
 class Columns:

@@ -7,10 +7,10 @@ import time
 from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common import _datatypes as t
 from flintstream.common.types import Row
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.errors import PlanError, optional_module
-from flintstream.table import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common import _datatypes as t
 from flintstream.common.serialization import BulkWriter, RowDataBulkWriterFactory
 from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.connectors.files.csv import CsvLayout, CsvReader
@@ -16,7 +17,6 @@ from flintstream.connectors.formats.csv_writing import CsvWriter, quoter
 from flintstream.datastream.connectors._file_source import RecordFormat
 from flintstream.datastream.formats._csv_schema import CsvSchema
 from flintstream.errors import PlanError
-from flintstream.table import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,21 +6,21 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._datatypes import TimeType
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, Opened
 from flintstream.datastream.formats._columns import arrow_schema, choice, positive, properties, pyarrow
 from flintstream.errors import PlanError
-from flintstream.table.types import TimeType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
+    from flintstream.common._datatypes import RowType
     from flintstream.common.configuration import Configuration
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.connectors.files.columnar import ColumnarFile
     from flintstream.datastream.formats._columnar_files import Columns
-    from flintstream.table.types import RowType
 
 __all__ = ["OrcBulkWriters", "OrcColumnarRowInputFormat"]
 

@@ -13,11 +13,11 @@ from flintstream.datastream.formats._parquet_input import ParquetInput
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
+    from flintstream.common._datatypes import RowType
     from flintstream.common.configuration import Configuration
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.connectors.files.columnar import ColumnarFile
     from flintstream.datastream.formats._columnar_files import Columns
-    from flintstream.table.types import RowType
 
 __all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
 

@@ -1,4 +1,4 @@
-"""Classes of the types that :class:`flintstream.table.types.DataTypes` creates."""
+"""Classes of the types that :class:`~flintstream.common._datatypes.DataTypes` creates."""
 
 from __future__ import annotations
 

@@ -1,0 +1,130 @@
+"""Builds plans from resolved parts, for SQL and the Table API alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._casts import cast
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expr import Column, Ref
+from flintstream.table._plan import Calc, Correlate, Union, Values
+from flintstream.table._types import common_type, implicit, sql_name
+from flintstream.table._udfs import arguments_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._expr import Expr
+    from flintstream.table._plan import Node
+    from flintstream.table._resolver import Item
+    from flintstream.table._syntax import Place
+
+
+def calc(node: Node, items: Sequence[Item], condition: Expr | None = None) -> Node:
+    """Return a projection, with a filter before it."""
+    columns = tuple(Column(each.name, each.expression.type, each.time) for each in items)
+    return Calc(columns, node, tuple(each.expression for each in items), condition)
+
+
+def filtered(node: Node, condition: Expr) -> Node:
+    """Return the rows for which a condition holds."""
+    return Calc(node.columns, node, None, condition)
+
+
+def values(rows: Sequence[tuple[Expr, ...]], names: Sequence[str], zone: str, place: Place | None = None) -> Node:
+    """Return a table of rows, each column in the type that all its values have in common.
+
+    Raises:
+        SqlError: Rows differ in length, or values of a column in type.
+    """
+    if any(len(row) != len(names) for row in rows):
+        raise SqlError(f"the rows of VALUES{at(place)} have different numbers of columns")
+    types = []
+    for i, name in enumerate(names):
+        common = common_type([row[i].type for row in rows])
+        if common is None:
+            given = ", ".join(sql_name(row[i].type) for row in rows)
+            raise SqlError(f"column {name} of VALUES{at(place)} has values of different types: {given}")
+        types.append(common)
+    cells = [tuple(cast(cell, kind, zone) or cell for cell, kind in zip(row, types, strict=True)) for row in rows]
+    return Values(tuple(Column(name, kind) for name, kind in zip(names, types, strict=True)), tuple(cells))
+
+
+def union_all(parts: Sequence[Node], zone: str, place: Place | None = None) -> Node:
+    """Return all rows of several tables, whose columns get common types.
+
+    Raises:
+        SqlError: They have different numbers or types of columns.
+    """
+    widths = {len(each.columns) for each in parts}
+    if len(widths) > 1:
+        raise SqlError(f"the tables of UNION ALL{at(place)} have different numbers of columns: {sorted(widths)}")
+    columns = []
+    for i, column in enumerate(parts[0].columns):
+        common = common_type([each.columns[i].type for each in parts])
+        if common is None:
+            given = " and ".join(sql_name(each.columns[i].type) for each in parts)
+            raise SqlError(f"column '{column.name}' of UNION ALL{at(place)} has different types: {given}")
+        same_time = all(each.columns[i].time == column.time for each in parts)
+        columns.append(Column(column.name, common, column.time if same_time else ""))
+    return Union(tuple(columns), tuple(converted(each, columns, zone) for each in parts))
+
+
+def converted(node: Node, columns: Sequence[Column], zone: str) -> Node:
+    """Return a table with its columns in other types."""
+    if all(a.type.nullable() == b.type.nullable() for a, b in zip(node.columns, columns, strict=True)):
+        return node
+    parts = [cast(Ref(a.type, i), b.type, zone) for i, (a, b) in enumerate(zip(node.columns, columns, strict=True))]
+    return Calc(tuple(columns), node, tuple(each for each in parts if each is not None))
+
+
+def for_sink(node: Node, name: str, columns: Sequence[Column], zone: str) -> Node:
+    """Return a query's result in the types of a sink.
+
+    Raises:
+        SqlError: The columns do not fit.
+    """
+    fits = len(node.columns) == len(columns) and all(
+        implicit(a.type, b.type) for a, b in zip(node.columns, columns, strict=True)
+    )
+    if not fits:
+        query = ", ".join(f"{each.name}: {sql_name(each.type)}" for each in node.columns)
+        sink = ", ".join(f"{each.name}: {sql_name(each.type)}" for each in columns)
+        cause = "Different number of columns." if len(node.columns) != len(columns) else "Incompatible types."
+        raise SqlError(
+            f"Column types of query result and sink for '{name}' do not match.\nCause: {cause}\n\n"
+            f"Query schema: [{query}]\nSink schema:  [{sink}]"
+        )
+    return converted(node, columns, zone)
+
+
+def correlated(
+    node: Node,
+    function: Any,
+    arguments: Sequence[Expr],
+    names: Sequence[str],
+    *,
+    outer: bool,
+    zone: str,
+    place: Place | None,
+) -> Node:
+    """Return each row joined with the rows of a table function.
+
+    Raises:
+        SqlError: The function is no table function, or has another number of columns.
+    """
+    if function.kind != "table":
+        raise SqlError(f"{function.name}{at(place)} is a {function.kind} function, not a table function")
+    given = arguments_of(function, arguments, zone, place)
+    types = function.result_types
+    if names and len(names) != len(types):
+        raise SqlError(f"{function.name}{at(place)} returns {len(types)} columns, but has {len(names)} names")
+    chosen = names or [f"f{i}" for i in range(len(types))]
+    produced = [Column(name, kind.nullable()) for name, kind in zip(chosen, types, strict=True)]
+    return Correlate((*node.columns, *produced), node, function, given, outer)
+
+
+def row_type(columns: Sequence[Column]) -> t.RowType:
+    """Return the columns as a type."""
+    return t.RowType([t.RowField(each.name, each.type) for each in columns])

@@ -1,0 +1,188 @@
+"""Casts: the code that converts a value of one type to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.common import _datatypes as t
+from flintstream.table._expr import Call, Const
+from flintstream.table._types import BYTES, INTEGERS, TEXTS, TIMESTAMPS, IntervalType, is_nullable, with_null
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._codegen import Generator
+    from flintstream.table._expr import Emit, Expr
+
+
+def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) -> Expr | None:
+    """Return the expression that converts to a type; None if there is no such cast.
+
+    Args:
+        argument: The expression to convert.
+        target: The type; it becomes nullable if the argument is.
+        zone: The time zone of the session, for ``TIMESTAMP_LTZ``.
+        lenient: Whether a value that cannot be converted becomes None (``TRY_CAST``).
+    """
+    source = argument.type
+    nullable = is_nullable(source) or lenient
+    result = with_null(target, nullable)
+    if source.nullable() == target.nullable() or isinstance(source, t.NullType):
+        if isinstance(argument, Const):
+            return Const(result, argument.value)
+        return argument
+    code = _code(source, target, zone)
+    if code is None:
+        return None
+    may_lose = "fit(" in code or _narrows(source, target)
+    if lenient:
+        return Call(with_null(target, nullable=True), "TRY_CAST", (argument,), _guarded(code), strict=False)
+    return Call(with_null(target, nullable or (may_lose and "fit(" in code)), "CAST", (argument,), _inline(code))
+
+
+def _narrows(source: DataType, target: DataType) -> bool:
+    return isinstance(source, t.NumericType) and isinstance(target, t.DecimalType)
+
+
+def _inline(code: str) -> Emit:
+    def emit(_: Generator, __: Call, names: Sequence[str]) -> str:
+        return code.format(names[0])
+
+    return emit
+
+
+def _guarded(code: str) -> Emit:
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        name = generator.value(call.arguments[0])
+        result = generator.new()
+        generator.line("try:")
+        generator.line(f"    {result} = None if {name} is None else {code.format(name)}")
+        generator.line("except (ValueError, ArithmeticError):")
+        generator.line(f"    {result} = None")
+        return result
+
+    return emit
+
+
+def _code(source: DataType, target: DataType, zone: str) -> str | None:
+    if isinstance(target, TEXTS):
+        text = _to_text(source, zone)
+        if text is None:
+            return None
+        if isinstance(target, t.CharType):
+            return f"{text}.ljust({target.length})[:{target.length}]"
+        return text if target.length == t.MAX_LENGTH else f"{text}[:{target.length}]"
+    if isinstance(target, t.NumericType):
+        return _to_number(source, target)
+    if isinstance(target, t.BooleanType):
+        if isinstance(source, TEXTS):
+            return "parse_boolean({0})"
+        return "{0} != 0" if isinstance(source, t.NumericType) else None
+    if isinstance(target, BYTES):
+        text = "{0}.encode()" if isinstance(source, TEXTS) else "{0}" if isinstance(source, BYTES) else None
+        return text if text is None or target.length == t.MAX_LENGTH else f"{text}[:{target.length}]"
+    if isinstance(target, (*TIMESTAMPS, t.DateType, t.TimeType)):
+        return _to_time(source, target, zone)
+    if isinstance(target, IntervalType):
+        return "{0}" if isinstance(source, IntervalType) and source.months == target.months else None
+    return _to_structure(source, target, zone)
+
+
+def _to_structure(source: DataType, target: DataType, zone: str) -> str | None:
+    if isinstance(source, t.ArrayType) and isinstance(target, t.ArrayType):
+        inner = _element(source.element_type, target.element_type, zone, "e")
+        return None if inner is None else f"[{inner} for e in {{0}}]"
+    if isinstance(source, t.MapType) and isinstance(target, t.MapType):
+        key = _element(source.key_type, target.key_type, zone, "k")
+        value = _element(source.value_type, target.value_type, zone, "v")
+        return None if key is None or value is None else f"{{{{{key}: {value} for k, v in {{0}}.items()}}}}"
+    if isinstance(source, t.RowType) and isinstance(target, t.RowType) and len(source) == len(target):
+        pairs = zip(source.field_types(), target.field_types(), strict=True)
+        parts = [_element(x, y, zone, f"{{0}}[{i}]") for i, (x, y) in enumerate(pairs)]
+        if None not in parts:
+            return f"named_row({tuple(target.names)!r}, [{', '.join(map(str, parts))}])"
+    return None
+
+
+def _element(source: DataType, target: DataType, zone: str, name: str) -> str | None:
+    code = "{0}" if source.nullable() == target.nullable() else _code(source, target, zone)
+    if code is None:
+        return None
+    return name if code == "{0}" else f"(None if {name} is None else {code.replace('{0}', name)})"
+
+
+def _to_text(source: DataType, zone: str) -> str | None:
+    simple: dict[type[DataType], str] = {
+        t.BooleanType: "('TRUE' if {0} else 'FALSE')",
+        t.FloatType: "float_to_text({0})",
+        t.DoubleType: "double_to_text({0})",
+        t.DecimalType: "format({0}, 'f')",
+        t.DateType: "{0}.isoformat()",
+        t.TimeType: "format({0}, '%H:%M:%S')",
+    }
+    if type(source) in simple:
+        return simple[type(source)]
+    if isinstance(source, TEXTS):
+        return "{0}"
+    if isinstance(source, BYTES):
+        return "{0}.decode('utf-8', 'replace')"
+    if type(source) in INTEGERS:
+        return "str({0})"
+    if isinstance(source, t.LocalZonedTimestampType):
+        return f"timestamp_to_text(zoned({{0}}, {zone!r}), {source.precision})"
+    if isinstance(source, t.TimestampType):
+        return f"timestamp_to_text({{0}}, {source.precision})"
+    return "cast_text({0})" if isinstance(source, (t.ArrayType, t.MapType, t.RowType)) else None
+
+
+def _to_number(source: DataType, target: DataType) -> str | None:
+    if isinstance(target, t.DecimalType):
+        limits = f"{target.precision}, {target.scale}"
+        if isinstance(source, TEXTS):
+            return f"fit(parse_decimal({{0}}), {limits})"
+        if isinstance(source, t.DecimalType):
+            return f"fit({{0}}, {limits})"
+        if isinstance(source, t.NumericType):
+            return f"fit(Decimal(repr({{0}})), {limits})"
+        return f"fit(Decimal(int({{0}})), {limits})" if isinstance(source, t.BooleanType) else None
+    if type(target) in INTEGERS:
+        bits = INTEGERS[type(target)]
+        if isinstance(source, TEXTS):
+            return f"parse_integer({{0}}, {bits})"
+        if isinstance(source, t.BooleanType):
+            return "int({0})"
+        if type(source) in INTEGERS:
+            return "{0}" if INTEGERS[type(source)] <= bits else f"wrap({{0}}, {bits})"
+        if isinstance(source, t.DecimalType):
+            return f"wrap(int({{0}}), {bits})"
+        return f"whole({{0}}, {bits})" if isinstance(source, t.NumericType) else None
+    number = "float({0})" if not isinstance(source, TEXTS) else "parse_double({0})"
+    if not isinstance(source, (*TEXTS, t.NumericType, t.BooleanType)):
+        return None
+    return f"narrow({number})" if isinstance(target, t.FloatType) else number
+
+
+def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
+    precision = getattr(target, "precision", 0)
+    if isinstance(target, t.DateType):
+        if isinstance(source, TEXTS):
+            return "parse_date({0})"
+        if isinstance(source, t.TimestampType):
+            return "{0}.date()"
+        return f"zoned({{0}}, {zone!r}).date()" if isinstance(source, t.LocalZonedTimestampType) else None
+    if isinstance(target, t.TimeType):
+        if isinstance(source, TEXTS):
+            return "parse_time({0})"
+        if isinstance(source, t.TimestampType):
+            return "{0}.time()"
+        return f"zoned({{0}}, {zone!r}).time()" if isinstance(source, t.LocalZonedTimestampType) else None
+    local = isinstance(target, t.LocalZonedTimestampType)
+    if isinstance(source, TIMESTAMPS):
+        was_local = isinstance(source, t.LocalZonedTimestampType)
+        moved = "{0}" if was_local == local else f"{'unzoned' if local else 'zoned'}({{0}}, {zone!r})"
+        return moved if source.precision <= precision else f"cut({moved}, {precision})"
+    read = f"parse_timestamp({{0}}, {precision})" if isinstance(source, TEXTS) else None
+    if isinstance(source, t.DateType):
+        read = "as_timestamp({0})"
+    return None if read is None else f"unzoned({read}, {zone!r})" if local else read

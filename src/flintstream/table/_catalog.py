@@ -1,0 +1,118 @@
+"""Tables, views and functions that a program has declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError, at, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._plan import Node
+    from flintstream.table._syntax import Place, Syntax
+
+CATALOG, DATABASE = "default_catalog", "default_database"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A column as a program declares it."""
+
+    name: str
+    type: DataType | None
+    """None for a computed column: its expression tells."""
+    expression: Syntax | None = None
+    metadata: str | None = None
+    """The key of a metadata column."""
+    virtual: bool = False
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class DeclaredTable:
+    """A table with a connector."""
+
+    columns: tuple[Declared, ...]
+    options: Mapping[str, str]
+    watermark: tuple[str, Syntax] | None = None
+    primary_key: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """A query with a name."""
+
+    node: Node
+    text: str = ""
+
+
+@dataclass
+class Catalog:
+    """Declarations by name; names without catalog and database are in the current ones."""
+
+    entries: dict[tuple[str, ...], DeclaredTable | View] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)
+    catalog: str = CATALOG
+    database: str = DATABASE
+
+    def path(self, name: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the full name."""
+        return (self.catalog, self.database)[: 3 - len(name)] + name
+
+    def find(self, name: tuple[str, ...], place: Place | None = None) -> DeclaredTable | View:
+        """Return what a name means.
+
+        Raises:
+            SqlError: There is nothing of this name.
+        """
+        found = self.entries.get(self.path(name))
+        if found is None:
+            known = [path[-1] for path in self.entries]
+            raise SqlError(f"Table '{'.'.join(name)}' not found{at(place)}{nearest(name[-1], known)}")
+        return found
+
+    def add(
+        self, name: tuple[str, ...], entry: DeclaredTable | View, *, replace: bool = False, lenient: bool = False
+    ) -> None:
+        """Add a declaration.
+
+        Raises:
+            SqlError: There is one of this name already, unless it may be replaced or, if ``lenient``, kept.
+        """
+        path = self.path(name)
+        if path in self.entries and not replace:
+            if lenient:
+                return
+            kind = "view" if isinstance(self.entries[path], View) else "table"
+            raise SqlError(f"A {kind} '{'.'.join(path)}' already exists: drop it first, or use another name")
+        self.entries[path] = entry
+
+    def drop(self, name: tuple[str, ...], kind: type[DeclaredTable | View], *, lenient: bool = False) -> bool:
+        """Remove a declaration, and return whether there was one.
+
+        Raises:
+            SqlError: There is none of this name, unless ``lenient``.
+        """
+        path = self.path(name)
+        if not isinstance(self.entries.get(path), kind):
+            if lenient:
+                return False
+            what = "View" if kind is View else "Table"
+            names = [each[-1] for each, entry in self.entries.items() if isinstance(entry, kind)]
+            raise SqlError(f"{what} '{'.'.join(path)}' does not exist{nearest(name[-1], names)}")
+        del self.entries[path]
+        return True
+
+    def names(self, kind: type | None = None) -> list[str]:
+        """Return the names in the current database."""
+        here = (self.catalog, self.database)
+        return sorted(
+            path[-1]
+            for path, entry in self.entries.items()
+            if path[:2] == here and (kind is None or isinstance(entry, kind))
+        )

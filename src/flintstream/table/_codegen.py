@@ -1,0 +1,146 @@
+"""Code for a whole projection and filter: one Python function for each operator, compiled in the task.
+
+>>> from flintstream.table._expr import Ref
+>>> from flintstream.common._datatypes import DataTypes
+>>> print(source([Ref(DataTypes.INT(), 1)], None, stamped=False).text)
+def run(records, append):
+    for r in records:
+        append((r[1],))
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._expr import Call, Const, Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flintstream.table._expr import Expr
+
+_PLAIN = (bool, type(None))
+"""Values that code may contain: comparing others with ``is`` would be a SyntaxWarning."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a function, and the values and Python functions that it names."""
+
+    text: str
+    names: dict[str, Any]
+    functions: tuple[Any, ...]
+    """The objects behind Python functions, to be opened and closed."""
+
+
+class Generator:
+    """Writes the statements of a loop over records."""
+
+    def __init__(self, depth: int = 2) -> None:
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = {}
+        self.functions: list[Any] = []
+        self._depth = depth
+        self._count = 0
+        self._columns: dict[int, str] = {}
+
+    def line(self, text: str) -> None:
+        """Write a statement."""
+        self.lines.append("    " * self._depth + text)
+
+    def indent(self, by: int = 1) -> None:
+        """Begin or, with -1, end a block."""
+        self._depth += by
+
+    def new(self) -> str:
+        """Return a new variable."""
+        self._count += 1
+        return f"v{self._count}"
+
+    def known(self, prefix: str, value: Any) -> str:
+        """Return a global name for a value."""
+        for name, other in self.names.items():
+            if other is value:
+                return name
+        name = f"{prefix}{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def load(self, expressions: Sequence[Expr]) -> None:
+        """Put columns that are read more than once, or by functions, into variables."""
+        inner = Counter(ref.index for each in expressions if not isinstance(each, Ref) for ref in refs(each))
+        for index in sorted(inner):
+            self._columns[index] = f"c{index}"
+            self.line(f"c{index} = r[{index}]")
+
+    def value(self, expression: Expr) -> str:
+        """Write the code of an expression, and return a variable or literal with its value."""
+        if isinstance(expression, Ref):
+            return self._columns.get(expression.index, f"r[{expression.index}]")
+        if isinstance(expression, Const):
+            value = expression.value
+            return repr(value) if type(value) in _PLAIN else self.known("k", value)
+        if not isinstance(expression, Call):
+            raise TypeError(f"no code for {expression!r}")
+        if not expression.strict:
+            code = expression.emit(self, expression, ())
+            return code if code.isidentifier() else self.put(code)
+        names = [self.value(argument) for argument in expression.arguments]
+        risky = [
+            name
+            for name, argument in zip(names, expression.arguments, strict=True)
+            if argument.nullable and not (isinstance(argument, Const) and argument.value is not None)
+        ]
+        if "None" in names:
+            return "None"
+        code = expression.emit(self, expression, names)
+        if risky:
+            code = f"None if {' or '.join(f'{name} is None' for name in dict.fromkeys(risky))} else {code}"
+        return self.put(code)
+
+    def put(self, code: str) -> str:
+        """Assign code to a new variable, and return it."""
+        name = self.new()
+        self.line(f"{name} = {code}")
+        return name
+
+
+def refs(expression: Expr) -> Iterator[Ref]:
+    """Yield the columns that an expression reads."""
+    if isinstance(expression, Ref):
+        yield expression
+    elif isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from refs(argument)
+
+
+def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped: bool) -> Source:
+    """Return the function that filters and projects records; None for a projection keeps records as they are."""
+    generator = Generator()
+    head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
+    loop = "    for r, t in records:" if stamped else "    for r in records:"
+    generator.load([*(projection or ()), *(() if condition is None else (condition,))])
+    if condition is not None:
+        generator.line(f"if {generator.value(condition)} is not True: continue")
+    if projection is None:
+        generator.line("append(r)")
+    else:
+        values = [generator.value(each) for each in projection]
+        generator.line(
+            f"append(({''.join(f'{value}, ' for value in values).rstrip(' ') if len(values) == 1 else ', '.join(values)}))"  # noqa: E501
+        )
+    if stamped:
+        generator.line("stamp(t)")
+    text = "\n".join([head, loop, *generator.lines])
+    return Source(text, generator.names, tuple(generator.functions))
+
+
+def compiled(code: Source) -> Any:
+    """Return the function."""
+    from flintstream.table import _helpers, _time_helpers  # noqa: PLC0415 - only tasks need them
+
+    scope = {**vars(_helpers), **vars(_time_helpers), **code.names}
+    exec(compile(code.text, "<generated for a table>", "exec"), scope)  # noqa: S102 - our own code
+    return scope["run"]

@@ -1,0 +1,1 @@
+"""The connectors of ``CREATE TABLE ... WITH ('connector' = ...)``."""

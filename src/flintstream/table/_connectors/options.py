@@ -1,0 +1,77 @@
+"""The options of a declared table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.options.units import parse_nanos
+from flintstream.table._errors import SqlError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Options:
+    """Options by key; :meth:`check` finds those that nothing has read."""
+
+    def __init__(self, table: str, values: Mapping[str, str]) -> None:
+        self.table = table
+        self._values = values
+        self._known: set[str] = {"connector"}
+
+    def text(self, key: str, default: str | None = None) -> str | None:
+        """Return a text."""
+        self._known.add(key)
+        return self._values.get(key, default)
+
+    def required(self, key: str) -> str:
+        """Return a text.
+
+        Raises:
+            SqlError: It is missing.
+        """
+        found = self.text(key)
+        if found is None:
+            raise SqlError(f"table '{self.table}': the option '{key}' is missing")
+        return found
+
+    def integer(self, key: str, default: int | None = None) -> int | None:
+        """Return a number."""
+        found = self.text(key)
+        if found is None:
+            return default
+        try:
+            return int(found)
+        except ValueError:
+            raise SqlError(f"table '{self.table}': the option '{key}' must be a number, but got '{found}'") from None
+
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Return true or false."""
+        found = self.text(key)
+        if found is None:
+            return default
+        if found.lower() not in {"true", "false"}:
+            raise SqlError(f"table '{self.table}': the option '{key}' must be true or false, but got '{found}'")
+        return found.lower() == "true"
+
+    def millis(self, key: str) -> int | None:
+        """Return a duration in ms."""
+        found = self.text(key)
+        return None if found is None else parse_nanos(found) // 1_000_000
+
+    def known(self, key: str) -> None:
+        """Accept an option that has no effect."""
+        self._known.add(key)
+
+    def check(self) -> None:
+        """Refuse unknown options.
+
+        Raises:
+            SqlError: There is one; the message names the nearest known one.
+        """
+        for key in self._values:
+            if key not in self._known:
+                raise SqlError(
+                    f"table '{self.table}': the connector '{self._values['connector']}' has no option '{key}'"
+                    f"{nearest(key, sorted(self._known))}"
+                )

@@ -1,0 +1,128 @@
+"""From declared tables to plans that read them, and to sinks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.watermark_strategy import WatermarkGenerator, WatermarkStrategy
+from flintstream.connectors.sink import Sink, SinkWriter
+from flintstream.runtime.operators.print_sink import PrintSink
+from flintstream.table import _edges
+from flintstream.table._connectors.datagen import datagen
+from flintstream.table._connectors.filesystem import file_sink, file_source
+from flintstream.table._connectors.options import Options
+from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._translate import GeneratedOperator, then
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.connectors.sink import WriterContext
+    from flintstream.connectors.source import Source
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._expr import Column
+    from flintstream.table._plan import Opener
+
+SOURCES = {"datagen": datagen, "filesystem": file_source}
+SINKS = ("blackhole", "filesystem", "print")
+PLANNED = ("faker", "jdbc", "kafka", "kinesis", "upsert-kafka")
+"""Connectors of a later release."""
+
+
+class BlackHole(Sink):
+    """Drops all records."""
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+        """Return a writer that drops records."""
+        return _Nothing()
+
+
+class _Nothing(SinkWriter):
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Drop a block."""
+
+
+def _connector(name: str, table: DeclaredTable, known: Sequence[str], what: str) -> str:
+    connector = table.options.get("connector")
+    if connector is None:
+        raise SqlError(f"table '{name}' has no option 'connector': it can neither be read nor written")
+    if connector not in known:
+        if connector in PLANNED:
+            raise unsupported(f"the connector '{connector}' of table '{name}'", None, "use its DataStream connector")
+        raise SqlError(f"table '{name}': the connector '{connector}' is no {what}{nearest(connector, known)}")
+    return connector
+
+
+def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opener:
+    """Return what adds the source of a table to a program.
+
+    Raises:
+        SqlError: Its connector or an option is unknown.
+    """
+    connector = _connector(name, table, tuple(SOURCES), "source")
+    options = Options(name, table.options)
+    if table.partitions:
+        raise unsupported(f"PARTITIONED BY of table '{name}'", None, "read the directory without it")
+    names, types = [each.name for each in physical], [each.type for each in physical]
+    source: Source = SOURCES[connector](names, types, options)
+    options.check()
+
+    def open_source(env: StreamExecutionEnvironment) -> DataStream:
+        stream = env.from_source(source, WatermarkStrategy.no_watermarks(), f"Source: {name}")
+        if connector == "datagen":
+            return stream
+        return then(stream, "Rows", GeneratedOperator(*_edges.both(_edges.tuples_of(physical))))
+
+    return open_source
+
+
+def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence[Column], *, changelog: bool) -> None:
+    """Add the sink of a table to a program; ``stream`` has tuples.
+
+    Raises:
+        SqlError: Its connector or an option is unknown, or it does not take changes.
+    """
+    connector = _connector(name, table, SINKS, "sink")
+    options = Options(name, table.options)
+    if table.partitions:
+        raise unsupported(f"PARTITIONED BY of table '{name}'", None, "write without partitions")
+    if connector == "print":
+        identifier = options.text("print-identifier")
+        sink: Sink = PrintSink(identifier, to_stderr=options.flag("standard-error"))
+        code = _edges.texts_of(columns, changelog=changelog)
+        parallelism = options.integer("sink.parallelism")
+    elif connector == "blackhole":
+        sink, code, parallelism = BlackHole(), "None", None
+    else:
+        if changelog:
+            raise SqlError(
+                f"Table sink '{name}' doesn't support consuming update and delete changes: the connector 'filesystem' "
+                "only takes insertions"
+            )
+        sink = file_sink([each.name for each in columns], [each.type for each in columns], options)
+        code, parallelism = _edges.rows_of(columns, changelog=False), options.integer("sink.parallelism")
+    options.check()
+    records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*_edges.both(code)))
+    end = records.sink_to(sink).name(f"Sink: {name}")
+    if parallelism is not None:
+        end.set_parallelism(parallelism)
+
+
+class TimeColumn(WatermarkGenerator[Any]):
+    """Watermarks of a column: its largest value less a delay."""
+
+    def __init__(self, delay_ms: int) -> None:
+        """Take the delay."""
+        self.delay_ms = delay_ms
+        self.highest: int | None = None
+
+    def on_event(self, value: Any, timestamp: int, output: Any) -> None:  # noqa: ARG002 - the contract
+        """Keep the largest timestamp."""
+        if self.highest is None or timestamp > self.highest:
+            self.highest = timestamp
+
+    def on_periodic_emit(self, output: Any) -> None:
+        """Emit the watermark."""
+        if self.highest is not None:
+            output.emit_watermark(self.highest - self.delay_ms)

@@ -1,0 +1,102 @@
+"""Between tuples of tables and the records of streams: rows, texts, instants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.common import _datatypes as t
+from flintstream.table._codegen import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._expr import Column
+
+
+def _loop(body: str, *, stamped: bool) -> str:
+    head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
+    loop = "    for r, t in records:" if stamped else "    for r in records:"
+    return "\n".join([head, loop, f"        append({body})", *(["        stamp(t)"] if stamped else [])])
+
+
+def both(body: str) -> tuple[Source, Source]:
+    """Return the code that converts each record ``r``, for records without timestamps and with them."""
+    return Source(_loop(body, stamped=False), {}, ()), Source(_loop(body, stamped=True), {}, ())
+
+
+def outward(data_type: DataType, name: str) -> str:
+    """Return the code for a value of a stream; only points in time differ from those within a plan."""
+    return _converted(data_type, name, "to_instant")
+
+
+def inward(data_type: DataType, name: str) -> str:
+    """Return the code for a value within a plan."""
+    return _converted(data_type, name, "from_instant")
+
+
+def _converted(data_type: DataType, name: str, function: str) -> str:
+    if not has_instants(data_type):
+        return name
+    if isinstance(data_type, t.LocalZonedTimestampType):
+        return f"{function}({name})"
+    if isinstance(data_type, t.ArrayType):
+        return f"(None if {name} is None else [{_converted(data_type.element_type, 'e', function)} for e in {name}])"
+    if isinstance(data_type, t.MapType):
+        value = _converted(data_type.value_type, "v", function)
+        return f"(None if {name} is None else {{k: {value} for k, v in {name}.items()}})"
+    if isinstance(data_type, t.RowType):
+        parts = [_converted(each, f"{name}[{i}]", function) for i, each in enumerate(data_type.field_types())]
+        return f"(None if {name} is None else named_row({tuple(data_type.names)!r}, [{', '.join(parts)}]))"
+    return name
+
+
+def has_instants(data_type: DataType) -> bool:
+    """Return whether a type contains ``TIMESTAMP_LTZ``."""
+    if isinstance(data_type, t.RowType):
+        return any(map(has_instants, data_type.field_types()))
+    if isinstance(data_type, t.MapType):
+        return has_instants(data_type.value_type)
+    if isinstance(data_type, t.ArrayType):
+        return has_instants(data_type.element_type)
+    return isinstance(data_type, t.LocalZonedTimestampType)
+
+
+def rows_of(columns: Sequence[Column], *, changelog: bool) -> str:
+    """Return the code that makes a row of a tuple."""
+    values = ", ".join(outward(each.type, f"r[{i}]") for i, each in enumerate(columns))
+    plain = not any(has_instants(each.type) for each in columns)
+    listed = ("list(r[:-1])" if changelog else "list(r)") if plain else f"[{values}]"
+    return (
+        f"changed_row({names(columns)!r}, {listed}, r[-1])" if changelog else f"named_row({names(columns)!r}, {listed})"
+    )
+
+
+def tuples_of(columns: Sequence[Column], kind: str = "") -> str:
+    """Return the code that makes a tuple of a row or tuple; ``kind`` is the code of a last element."""
+    if not kind and not any(has_instants(each.type) for each in columns):
+        return "tuple(r)"
+    parts = [inward(each.type, f"r[{i}]") for i, each in enumerate(columns)]
+    return f"({', '.join([*parts, *([kind] if kind else [])])},)"
+
+
+def texts_of(columns: Sequence[Column], *, changelog: bool) -> str:
+    """Return the code that formats a tuple as Java's ``Row.toString`` does."""
+    parts = [text_of(each.type, f"r[{i}]") for i, each in enumerate(columns)]
+    kind = "KINDS[r[-1]]" if changelog else "'+I'"
+    listed = " + ', ' + ".join(parts)
+    return f"{kind} + '[' + {listed} + ']'" if parts else f"{kind} + '[]'"
+
+
+def text_of(data_type: DataType, name: str) -> str:
+    """Return the code that formats a value within a row."""
+    if isinstance(data_type, t.FloatType):
+        return f"('null' if {name} is None else float_to_text({name}))"
+    if isinstance(data_type, t.LocalZonedTimestampType):
+        return f"('null' if {name} is None else instant_to_text({name}))"
+    return f"row_text({outward(data_type, name)})"
+
+
+def names(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the names of columns."""
+    return tuple(each.name for each in columns)

@@ -1,0 +1,52 @@
+"""Errors of statements and tables, with places and suggestions."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from flintstream.errors import PlanError, UnsupportedByDesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flintstream.table._syntax import Place
+
+__all__ = ["SqlError", "UnsupportedClauseError", "at", "nearest", "unsupported"]
+
+
+class SqlError(PlanError):
+    """A statement or expression cannot be planned; the message names the place."""
+
+
+class UnsupportedClauseError(PlanError, UnsupportedByDesignError):
+    """A clause that flintstream does not have yet; the message says what to do instead."""
+
+
+def at(place: Place | None) -> str:
+    """Return `` at line 1, column 8``; nothing if the place is unknown."""
+    return "" if place is None else f" at {place}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a suggestion for a misspelt name, or the known names if there are few.
+
+    >>> nearest("pricce", ["id", "price"])
+    "; did you mean 'price'?"
+    >>> nearest("x", ["id", "price"])
+    '; there are: id, price'
+    """
+    known = list(known)
+    lower = {each.lower(): each for each in known}
+    close = get_close_matches(name.lower(), lower, n=1)
+    if close:
+        return f"; did you mean '{lower[close[0]]}'?"
+    return f"; there are: {', '.join(known)}" if 0 < len(known) <= 20 else ""
+
+
+def unsupported(clause: str, place: Place | None, instead: str) -> UnsupportedClauseError:
+    """Return the error for a clause that is not there."""
+    return UnsupportedClauseError(
+        f"{clause}{at(place)} is not supported yet: {instead}. For bounded data, Spark SQL can run the query: "
+        "env.to_dataframe() and env.from_dataframe() are the bridge"
+    )

@@ -1,0 +1,74 @@
+"""Resolved expressions: what the code generator reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._types import is_nullable
+
+if TYPE_CHECKING:
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._codegen import Generator
+
+
+@dataclass(frozen=True)
+class Expr:
+    """An expression with a type."""
+
+    type: DataType
+
+    @property
+    def nullable(self) -> bool:
+        """Whether it may be None."""
+        return is_nullable(self.type)
+
+
+@dataclass(frozen=True)
+class Ref(Expr):
+    """A column of the input."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Const(Expr):
+    """A value."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Call(Expr):
+    """A function applied to arguments.
+
+    ``emit`` writes the code. If ``strict``, it gets variables that are not None: any None makes the result None.
+    """
+
+    name: str
+    arguments: tuple[Expr, ...]
+    emit: Emit
+    strict: bool = True
+
+
+Emit = Callable[["Generator", Call, Sequence[str]], str]
+"""Writes statements if necessary, and returns a Python expression for the result; lazy functions get no variables."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table. ``time`` is ROWTIME or PROCTIME for a time attribute, else empty."""
+
+    name: str
+    type: DataType
+    time: str = ""
+
+
+def template(text: str) -> Emit:
+    """Return an emitter that fills ``{0}``, ``{1}``, ... or ``{all}`` with the variables of the arguments."""
+
+    def emit(_: Generator, __: Call, names: Sequence[str]) -> str:
+        return text.format(*names, all=", ".join(names))
+
+    return emit

@@ -1,0 +1,376 @@
+"""Functions that generated code calls: Flink's semantics where Python's differ. No argument is None."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import random
+import re
+import uuid
+from datetime import date, datetime, time, timedelta
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from functools import cache
+from typing import Any
+
+from flintstream.common._javatext import clock_text, double_text, float_text, narrow
+from flintstream.common.types import RowKind, _make_row
+
+WIDE = Context(prec=76)
+_WHOLE = re.compile(r"[+-]?\d+")
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
+_DATE = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
+_TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?")
+
+__all__ = [
+    "Decimal",
+    "base64",
+    "date",
+    "datetime",
+    "hashlib",
+    "math",
+    "narrow",
+    "random",
+    "timedelta",
+    "uuid",
+]
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def divide(a: int, b: int) -> int:
+    """Divide towards zero."""
+    if b == 0:
+        raise ArithmeticError("/ by zero")
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def remainder(a: int, b: int) -> int:
+    """Return the remainder with the sign of the dividend."""
+    if b == 0:
+        raise ArithmeticError("/ by zero")
+    return a - b * divide(a, b)
+
+
+def divide_doubles(a: float, b: float) -> float:
+    """Divide like Java: by zero gives infinity or NaN."""
+    if b:
+        return a / b
+    return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)  # noqa: PLR0124 - NaN
+
+
+def fit(value: Decimal, precision: int, scale: int) -> Decimal | None:
+    """Round to a decimal type; None if there are too many digits."""
+    try:
+        rounded = value.quantize(Decimal((0, (1,), -scale)), ROUND_HALF_UP, WIDE)
+    except InvalidOperation:
+        return None
+    return rounded if abs(rounded) < 10 ** (precision - scale) else None
+
+
+def divide_decimals(a: Decimal, b: Decimal, precision: int, scale: int) -> Decimal | None:
+    """Divide, rounded to the type of the result."""
+    if not b:
+        raise ArithmeticError("Division by zero")
+    return fit(WIDE.divide(a, b), precision, scale)
+
+
+def whole(value: float, bits: int) -> int:
+    """Convert to an integer like Java: towards zero, to the nearest value that fits."""
+    if value != value:  # noqa: PLR0124 - NaN
+        return 0
+    most = (1 << (max(bits, 32) - 1)) - 1
+    limited = most if value >= most else -most - 1 if value <= -most - 1 else int(value)
+    return wrap(limited, bits)
+
+
+def wrap(value: int, bits: int) -> int:
+    """Keep the lowest bits, as Java's integers do."""
+    half = 1 << (bits - 1)
+    return ((value + half) & ((1 << bits) - 1)) - half
+
+
+def round_number(value: Any, digits: int = 0) -> Any:
+    """Round half up to a number of digits after the point."""
+    if isinstance(value, float):
+        if value - value != 0:
+            return value
+        return float(round_number(Decimal(repr(value)), digits))
+    exact = Decimal(value).quantize(Decimal((0, (1,), -digits)), ROUND_HALF_UP, WIDE)
+    return exact if isinstance(value, Decimal) else int(exact)
+
+
+def truncate_number(value: Any, digits: int = 0) -> Any:
+    """Cut to a number of digits after the point."""
+    if isinstance(value, float):
+        return float(truncate_number(Decimal(repr(value)), digits))
+    exact = Decimal(value).quantize(Decimal((0, (1,), -digits)), ROUND_DOWN, WIDE)
+    return exact if isinstance(value, Decimal) else int(exact)
+
+
+# -- casts from and to text --------------------------------------------------------------------------------------------
+
+
+def parse_integer(text: str, bits: int) -> int:
+    """Read an integer; a fraction is cut off."""
+    stripped = text.strip()
+    number = int(stripped) if _WHOLE.fullmatch(stripped) else None
+    if number is None:
+        number = int(parse_decimal(stripped).to_integral_value(ROUND_DOWN))
+    if not -(1 << (bits - 1)) <= number < 1 << (bits - 1):
+        raise ValueError(f"For input string: '{text}'. Value out of range.")
+    return number
+
+
+def parse_decimal(text: str) -> Decimal:
+    """Read a decimal number."""
+    try:
+        value = Decimal(text.strip().replace("_", "?"))
+    except InvalidOperation:
+        raise ValueError(f"For input string: '{text}'. Invalid character found.") from None
+    if not value.is_finite():
+        raise ValueError(f"For input string: '{text}'. Invalid character found.")
+    return value
+
+
+def parse_double(text: str) -> float:
+    """Read a floating point number."""
+    try:
+        return float(text.strip().replace("_", "?"))
+    except ValueError:
+        raise ValueError(f'For input string: "{text}"') from None
+
+
+def parse_boolean(text: str) -> bool:
+    """Read t, true, y, yes, 1 and their opposites."""
+    lower = text.strip().lower()
+    if lower in {"t", "true", "y", "yes", "1"}:
+        return True
+    if lower in {"f", "false", "n", "no", "0"}:
+        return False
+    raise ValueError(f"Cannot parse '{text}' as BOOLEAN.")
+
+
+def parse_date(text: str) -> date:
+    """Read the date of ``2020-01-31``, perhaps followed by a time."""
+    found = _DATE.match(text.strip())
+    if found is None:
+        raise ValueError(f"For input string: '{text}'. It is no date such as 2020-01-31")
+    return date(*map(int, found.groups()))
+
+
+def parse_time(text: str) -> time:
+    """Read ``12:34:56``."""
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"For input string: '{text}'. It is no time such as 12:34:56")
+    hour, minute, second, fraction = found.groups()
+    return time(int(hour), int(minute), int(second or 0), int((fraction or "0").ljust(6, "0")[:6]))
+
+
+def parse_timestamp(text: str, precision: int) -> datetime:
+    """Read ``2020-01-31 12:34:56.789``; the time may be missing."""
+    stripped = text.strip()
+    separator = max(stripped.find(" "), stripped.find("T"))
+    if separator < 0:
+        return datetime.combine(parse_date(stripped), time())
+    clock = parse_time(stripped[separator + 1 :].removesuffix("Z"))
+    return cut(datetime.combine(parse_date(stripped[:separator]), clock), precision)
+
+
+def cut(value: datetime, precision: int) -> datetime:
+    """Drop the digits of a second that a type does not have."""
+    if precision >= 6:
+        return value
+    unit: int = 10 ** (6 - precision)
+    return value.replace(microsecond=value.microsecond // unit * unit)
+
+
+def timestamp_to_text(value: datetime, precision: int) -> str:
+    """Format a timestamp with the digits of its type."""
+    text = f"{value.year:04d}-{value:%m-%d %H:%M:%S}"
+    return f"{text}.{f'{value.microsecond:06d}'.ljust(9, '0')[:precision]}" if precision else text
+
+
+def zoned(value: datetime, zone: str) -> datetime:
+    """Return the local time of a point in time."""
+    return (
+        value
+        if zone in {"UTC", "GMT"}
+        else (value.replace(tzinfo=_zone("UTC")).astimezone(_zone(zone))).replace(tzinfo=None)
+    )
+
+
+def unzoned(value: datetime, zone: str) -> datetime:
+    """Return the point in time (UTC) of a local time."""
+    return (
+        value
+        if zone in {"UTC", "GMT"}
+        else value.replace(tzinfo=_zone(zone)).astimezone(_zone("UTC")).replace(tzinfo=None)
+    )
+
+
+@cache
+def _zone(name: str) -> Any:
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - UTC needs none
+
+    return ZoneInfo(name)
+
+
+def cast_text(value: Any) -> str:
+    """Return the text that ``CAST(... AS STRING)`` gives for values whose type says nothing about their form."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return double_text(value)
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, list):
+        return f"[{', '.join(map(cast_text, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{cast_text(k)}={cast_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, datetime):
+        return timestamp_to_text(value, 6)
+    if hasattr(value, "get_row_kind"):
+        return f"({', '.join(map(cast_text, value))})"
+    return str(value)
+
+
+def row_text(value: Any) -> str:
+    """Return the text of a value within a row, as Java's ``Row.toString`` gives it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return double_text(value)
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d}T{clock_text(value)}"
+    if isinstance(value, time):
+        return clock_text(value)
+    if isinstance(value, bytes):
+        return f"[{', '.join(str(b - 256 if b > 127 else b) for b in value)}]"
+    if isinstance(value, list):
+        return f"[{', '.join(map(row_text, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{row_text(k)}={row_text(v)}" for k, v in value.items()) + "}"
+    if hasattr(value, "get_row_kind"):
+        return f"{value.get_row_kind()}[{', '.join(map(row_text, value))}]"
+    return str(value)
+
+
+def float_to_text(value: float) -> str:
+    """Return the text of a 32-bit float."""
+    return float_text(value)
+
+
+def double_to_text(value: float) -> str:
+    """Return the text of a 64-bit float."""
+    return double_text(value)
+
+
+# -- text functions ----------------------------------------------------------------------------------------------------
+
+
+def substring(text: str, start: int, length: int | None = None) -> str | None:
+    """Return a part; positions count from 1, or from the end if negative."""
+    if length is not None and length < 0:
+        return None
+    begin = start - 1 if start > 0 else max(len(text) + start, 0) if start < 0 else 0
+    end = None if length is None else begin + length
+    return text[begin:end]
+
+
+def pad(text: str, length: int, filling: str, *, left: bool) -> str | None:
+    """Fill up, or cut, to a length."""
+    if length < 0 or (not filling and length > len(text)):
+        return None
+    if length <= len(text):
+        return text[:length]
+    more = (filling * (length // len(filling) + 1))[: length - len(text)]
+    return more + text if left else text + more
+
+
+def like(pattern: str, escape: str | None = None) -> Any:
+    """Return the matcher of a LIKE pattern."""
+    return _like(pattern, escape)
+
+
+@cache
+def _like(pattern: str, escape: str | None) -> Any:
+    parts, i = [], 0
+    while i < len(pattern):
+        char = pattern[i]
+        if escape is not None and char == escape and i + 1 < len(pattern):
+            i += 1
+            parts.append(re.escape(pattern[i]))
+        else:
+            parts.append({"%": ".*", "_": "."}.get(char) or re.escape(char))
+        i += 1
+    return re.compile("".join(parts), re.DOTALL).fullmatch
+
+
+@cache
+def regex(pattern: str) -> re.Pattern[str]:
+    """Return a compiled pattern of Java's, as far as Python has the same."""
+    return re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", pattern))
+
+
+def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
+    """Return a group of the first match."""
+    try:
+        found = regex(pattern).search(text)
+        return None if found is None else found.group(group)
+    except (re.error, IndexError):
+        return None
+
+
+def regexp_replace(text: str, pattern: str, replacement: str) -> str | None:
+    """Replace all matches; ``$1`` is a group."""
+    try:
+        return regex(pattern).sub(re.sub(r"\$(\d+)", r"\\g<\1>", replacement.replace("\\", "\\\\")), text)
+    except (re.error, IndexError):
+        return None
+
+
+def split_index(text: str, separator: str, index: int) -> str | None:
+    """Return a part between separators, counted from 0."""
+    if index < 0 or not separator:
+        return None
+    parts = text.split(separator)
+    return parts[index] if index < len(parts) else None
+
+
+def initcap(text: str) -> str:
+    """Write words with a capital letter."""
+    return re.sub(r"[A-Za-z0-9]+", lambda word: word.group()[0].upper() + word.group()[1:].lower(), text)
+
+
+def concat_ws(separator: str | None, *parts: str | None) -> str | None:
+    """Join all parts that are not None."""
+    return None if separator is None else separator.join([part for part in parts if part is not None])
+
+
+def position(part: str, text: str, start: int = 1) -> int:
+    """Return where a text has a part, from 1 on; 0 if nowhere."""
+    return text.find(part, start - 1) + 1
+
+
+def named_row(names: tuple[str, ...], values: list[Any]) -> Any:
+    """Return a row."""
+    return _make_row(names, values)
+
+
+KINDS = ("+I", "-U", "+U", "-D")
+_KINDS = (RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE)
+
+
+def changed_row(names: tuple[str, ...], values: list[Any], kind: int) -> Any:
+    """Return a row with its kind of change."""
+    return _make_row(names, values, _KINDS[kind])

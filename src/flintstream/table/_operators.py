@@ -1,0 +1,278 @@
+"""Operators of expressions: arithmetic, comparisons, logic, and what evaluates arguments only if needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from flintstream.common import _datatypes as t
+from flintstream.table._casts import cast
+from flintstream.table._expr import Call, Const, Expr, template
+from flintstream.table._types import (
+    INTEGERS,
+    TEXTS,
+    TIMESTAMPS,
+    IntervalType,
+    as_decimal,
+    common_type,
+    decimal_of,
+    implicit,
+    is_nullable,
+    with_null,
+)
+
+if TYPE_CHECKING:
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._codegen import Generator
+
+Build = Callable[[str, Sequence[Expr], str], "Expr | None"]
+"""Returns the expression for a name, resolved arguments and the time zone; None if the types do not fit."""
+
+
+def _to(argument: Expr, target: DataType, zone: str) -> Expr:
+    made = cast(argument, target, zone)
+    if made is None:
+        raise TypeError(f"no cast to {target!r}")
+    return made
+
+
+def _any_null(arguments: Sequence[Expr]) -> bool:
+    return any(is_nullable(each.type) for each in arguments)
+
+
+def arithmetic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``a + b``, and the same for - * / %."""
+    if len(arguments) == 1:
+        return negative(name, arguments, zone) if name == "-" else arguments[0]
+    a, b = arguments
+    timed = _with_interval(name, a, b)
+    if timed is not None:
+        return timed
+    if isinstance(a.type, t.NullType) or isinstance(b.type, t.NullType):
+        other = b.type if isinstance(a.type, t.NullType) else a.type
+        return Const(other.nullable(), None) if isinstance(other, (t.NumericType, t.NullType)) else None
+    if not isinstance(a.type, t.NumericType) or not isinstance(b.type, t.NumericType):
+        return None
+    nullable = _any_null(arguments)
+    exact = isinstance(a.type, t.DecimalType) or isinstance(b.type, t.DecimalType)
+    common = common_type([a.type, b.type])
+    if exact and not isinstance(common, t.DoubleType):
+        return _decimals(name, a, b, nullable=nullable, zone=zone)
+    if common is None:
+        return None
+    a, b = _to(a, common, zone), _to(b, common, zone)
+    if type(common) in INTEGERS:
+        bits = INTEGERS[type(common)]
+        code = {"/": f"wrap(divide({{0}}, {{1}}), {bits})", "%": "remainder({0}, {1})"}.get(name)
+        code = code or f"((({{0}} {name} {{1}}) + {1 << (bits - 1)}) & {(1 << bits) - 1}) - {1 << (bits - 1)}"
+    else:
+        code = {"/": "divide_doubles({0}, {1})", "%": "math.fmod({0}, {1})"}.get(name, f"{{0}} {name} {{1}}")
+        if isinstance(common, t.FloatType):
+            code = f"narrow({code})"
+    return Call(with_null(common, nullable), name, (a, b), template(code))
+
+
+def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr:
+    x, y = as_decimal(a.type), as_decimal(b.type)
+    a, b = (_to(each, with_null(kind, is_nullable(each.type)), zone) for each, kind in ((a, x), (b, y)))
+    if name == "*":
+        kind = decimal_of(x.precision + y.precision, x.scale + y.scale)
+    elif name == "/":
+        scale = max(6, x.scale + y.precision + 1)
+        kind = decimal_of(x.precision - x.scale + y.scale + scale, scale)
+    elif name == "%":
+        scale = max(x.scale, y.scale)
+        kind = decimal_of(min(x.precision - x.scale, y.precision - y.scale) + scale, scale)
+    else:
+        scale = max(x.scale, y.scale)
+        kind = decimal_of(max(x.precision - x.scale, y.precision - y.scale) + scale + 1, scale)
+    limits = f"{kind.precision}, {kind.scale}"
+    method = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}.get(name)
+    code = f"fit(WIDE.{method}({{0}}, {{1}}), {limits})" if method else f"divide_decimals({{0}}, {{1}}, {limits})"
+    return Call(with_null(kind, nullable), name, (a, b), template(code))
+
+
+def _with_interval(name: str, a: Expr, b: Expr) -> Expr | None:
+    moments = (*TIMESTAMPS, t.DateType, t.TimeType)
+    if name == "+" and isinstance(a.type, IntervalType) and isinstance(b.type, moments):
+        a, b = b, a
+    if name not in "+-" or not isinstance(b.type, IntervalType):
+        return None
+    nullable = _any_null((a, b))
+    sign = "-" if name == "-" else ""
+    if isinstance(a.type, moments):
+        code = f"plus_months({{0}}, {sign}({{1}}))" if b.type.months else f"plus({{0}}, {sign}({{1}}))"
+        return Call(with_null(a.type, nullable), name, (a, b), template(code))
+    if isinstance(a.type, IntervalType) and a.type.months == b.type.months:
+        return Call(with_null(a.type, nullable), name, (a, b), template(f"{{0}} {name} {{1}}"))
+    return None
+
+
+def negative(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return ``-a``."""
+    (a,) = arguments
+    if isinstance(a, Const) and isinstance(a.type, t.NumericType) and a.value is not None:
+        return Const(a.type, -a.value)
+    if not isinstance(a.type, (t.NumericType, IntervalType)):
+        return None
+    bits = INTEGERS.get(type(a.type))
+    return Call(a.type, "-", (a,), template("-({0})" if bits is None else f"wrap(-({{0}}), {bits})"))
+
+
+def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
+    """Return both sides in one type; None if they cannot be compared."""
+    common = common_type([a.type, b.type])
+    if common is None:
+        for text, other in ((a.type, b.type), (b.type, a.type)):
+            if isinstance(text, TEXTS) and isinstance(other, (*TIMESTAMPS, t.DateType, t.TimeType, t.NumericType)):
+                common = t.DoubleType() if isinstance(other, t.NumericType) else other
+    if common is None:
+        return None
+    if isinstance(common, t.CharType):
+        common = t.VarCharType(t.MAX_LENGTH)
+    return _to(a, common, zone), _to(b, common, zone)
+
+
+def comparison(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``a = b``, and the same for <> < <= > >=."""
+    pair = compared(arguments[0], arguments[1], zone)
+    if pair is None:
+        return None
+    code = f"{{0}} { ({'=': '==', '<>': '!='}.get(name, name)) } {{1}}"
+    return Call(t.BooleanType(_any_null(arguments)), name, pair, template(code))
+
+
+def distinct_from(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``a IS [NOT] DISTINCT FROM b``: None equals None."""
+    pair = compared(arguments[0], arguments[1], zone)
+    if pair is None:
+        return None
+    sign = "==" if "NOT" in name else "!="
+
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        a, b = map(generator.value, call.arguments)
+        return f"({a} {sign} {b})"
+
+    return Call(t.BooleanType(False), name, pair, emit, strict=False)
+
+
+def logic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001
+    """Return ``a AND b`` or ``a OR b``, of three values."""
+    if not all(isinstance(each.type, (t.BooleanType, t.NullType)) for each in arguments):
+        return None
+    found = arguments[0]
+    for other in arguments[1:]:
+        kind = t.BooleanType(_any_null((found, other)))
+        found = Call(kind, name, (found, other), _and if name == "AND" else _or, strict=False)
+    return found
+
+
+def _and(generator: Generator, call: Call, _: Sequence[str]) -> str:
+    return _short(generator, call, "False", "True")
+
+
+def _or(generator: Generator, call: Call, _: Sequence[str]) -> str:
+    return _short(generator, call, "True", "False")
+
+
+def _short(generator: Generator, call: Call, decided: str, other: str) -> str:
+    result = generator.put(generator.value(call.arguments[0]))
+    generator.line(f"if {result} is not {decided}:")
+    generator.indent()
+    second = generator.value(call.arguments[1])
+    generator.line(
+        f"{result} = {decided} if {second} is {decided} else None if {result} is None or {second} is None else {other}"
+    )
+    generator.indent(-1)
+    return result
+
+
+def negation(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001  # noqa: ARG001 - one signature
+    """Return ``NOT a``."""
+    (a,) = arguments
+    if not isinstance(a.type, (t.BooleanType, t.NullType)):
+        return None
+    return Call(t.BooleanType(is_nullable(a.type)), "NOT", (a,), template("not {0}"))
+
+
+def is_test(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return ``a IS [NOT] NULL``, TRUE, FALSE or UNKNOWN."""
+    (a,) = arguments
+    what = {"NULL": "None", "UNKNOWN": "None", "TRUE": "True", "FALSE": "False"}[name.rsplit(maxsplit=1)[-1]]
+    sign = "is not" if "NOT" in name else "is"
+
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        return f"({generator.value(call.arguments[0])} {sign} {what})"
+
+    return Call(t.BooleanType(False), name, (a,), emit, strict=False)
+
+
+def case(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return CASE: conditions and results in turn, and the result otherwise."""
+    *pairs, otherwise = arguments
+    results = [*pairs[1::2], otherwise]
+    common = common_type([each.type for each in results])
+    if common is None or not all(isinstance(each.type, (t.BooleanType, t.NullType)) for each in pairs[::2]):
+        return None
+    cast_results = [_to(each, common, zone) for each in results]
+    flat = [part for pair in zip(pairs[::2], cast_results, strict=False) for part in pair]
+    return Call(common, name, (*flat, cast_results[-1]), _case, strict=False)
+
+
+def _case(generator: Generator, call: Call, _: Sequence[str]) -> str:
+    result = generator.new()
+    *pairs, otherwise = call.arguments
+    for condition, then in zip(pairs[::2], pairs[1::2], strict=True):
+        generator.line(f"if {generator.value(condition)} is True:")
+        generator.indent()
+        generator.line(f"{result} = {generator.value(then)}")
+        generator.indent(-1)
+        generator.line("else:")
+        generator.indent()
+    generator.line(f"{result} = {generator.value(otherwise)}")
+    generator.indent(-(len(pairs) // 2))
+    return result
+
+
+def coalesce(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return the first argument that is not None."""
+    common = common_type([each.type for each in arguments])
+    if common is None:
+        return None
+    kind = with_null(common, nullable=all(is_nullable(each.type) for each in arguments))
+    return Call(kind, name, tuple(_to(each, common, zone) for each in arguments), _coalesce, strict=False)
+
+
+def _coalesce(generator: Generator, call: Call, _: Sequence[str]) -> str:
+    result = generator.put(generator.value(call.arguments[0]))
+    for depth, other in enumerate(call.arguments[1:]):
+        generator.line(f"if {result} is None:")
+        generator.indent()
+        generator.line(f"{result} = {generator.value(other)}")
+        if depth == len(call.arguments) - 2:
+            generator.indent(-depth - 1)
+    return result
+
+
+def within(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``a IN (b, ...)``."""
+    first, *others = arguments
+    tests = [comparison("=", (first, each), zone) for each in others]
+    known = [each for each in tests if each is not None]
+    if len(known) < len(tests):
+        return None
+    found = known[0] if len(known) == 1 else logic("OR", known, zone)
+    return negation("NOT", [found], zone) if found is not None and "NOT" in name else found
+
+
+def between(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``a BETWEEN b AND c``."""
+    value, low, high = arguments
+    both = [comparison(">=", (value, low), zone), comparison("<=", (value, high), zone)]
+    known = [each for each in both if each is not None]
+    return logic("AND", known, zone) if len(known) == 2 else None
+
+
+def argument_to(argument: Expr, target: DataType, zone: str) -> Expr | None:
+    """Return an argument of a function in the type that the function takes; None if it does not fit."""
+    return cast(argument, target, zone) if implicit(argument.type, target) else None

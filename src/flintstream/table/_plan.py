@@ -1,0 +1,157 @@
+"""Logical plans of tables: immutable nodes with resolved columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._expr import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._expr import Column, Expr
+
+    Opener = Callable[[StreamExecutionEnvironment], DataStream]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A table: its columns, and how its rows come about.
+
+    A record of its stream is a tuple of the columns. If ``changelog``, the kind of change follows as a last element.
+    """
+
+    columns: tuple[Column, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The tables that it reads."""
+        return ()
+
+    @property
+    def changelog(self) -> bool:
+        """Whether rows are changes, not only insertions."""
+        return any(each.changelog for each in self.inputs)
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        return type(self).__name__
+
+
+@dataclass(frozen=True)
+class Scan(Node):
+    """Reads a stream of tuples that ``open`` adds to the program."""
+
+    name: str
+    open: Opener
+    updates: bool = False
+
+    @property
+    def changelog(self) -> bool:
+        """Whether rows are changes."""
+        return self.updates
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        return f"TableSourceScan(table=[{self.name}], fields=[{_names(self.columns)}])"
+
+
+@dataclass(frozen=True)
+class Calc(Node):
+    """Filters and projects; ``projection`` None keeps the columns."""
+
+    input: Node
+    projection: tuple[Expr, ...] | None
+    condition: Expr | None = None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        where = "" if self.condition is None else f", where=[{shown(self.condition, self.input.columns)}]"
+        parts = self.projection or tuple(Ref(each.type, i) for i, each in enumerate(self.columns))
+        pairs = zip(parts, self.columns, strict=True)
+        select = ", ".join(_as(shown(each, self.input.columns), column.name) for each, column in pairs)
+        return f"Calc(select=[{select}]{where})"
+
+
+@dataclass(frozen=True)
+class Union(Node):
+    """All rows of several tables."""
+
+    parts: tuple[Node, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The tables that it reads."""
+        return self.parts
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        return f"Union(all=[true], union=[{_names(self.columns)}])"
+
+
+@dataclass(frozen=True)
+class Values(Node):
+    """Rows of expressions without columns."""
+
+    rows: tuple[tuple[Expr, ...], ...]
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        return f"Values(tuples=[{len(self.rows)}], fields=[{_names(self.columns)}])"
+
+
+@dataclass(frozen=True)
+class Correlate(Node):
+    """Joins each row with the rows that a table function returns for it."""
+
+    input: Node
+    function: Any
+    arguments: tuple[Expr, ...]
+    outer: bool
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        given = ", ".join(shown(each, self.input.columns) for each in self.arguments)
+        kind = "LeftOuterJoin" if self.outer else "InnerJoin"
+        return f"Correlate(invocation=[{self.function.name}({given})], joinType=[{kind}])"
+
+
+def explained(node: Node, depth: int = 0) -> list[str]:
+    """Return the lines of ``explain()``."""
+    prefix = "   " * (depth - 1) + "+- " if depth else ""
+    return [prefix + node.title(), *(line for each in node.inputs for line in explained(each, depth + 1))]
+
+
+def shown(expression: Expr, columns: Sequence[Column]) -> str:
+    """Return an expression as ``explain()`` shows it."""
+    if isinstance(expression, Ref):
+        return columns[expression.index].name
+    arguments = getattr(expression, "arguments", None)
+    if arguments is None:
+        value = getattr(expression, "value", None)
+        return f"'{value}'" if isinstance(value, str) else str(value)
+    name = getattr(expression, "name", "")
+    parts = [shown(each, columns) for each in arguments]
+    return (
+        f"({f' {name} '.join(parts)})" if not name[:1].isalpha() and len(parts) == 2 else f"{name}({', '.join(parts)})"
+    )
+
+
+def _names(columns: Sequence[Column]) -> str:
+    return ", ".join(each.name for each in columns)
+
+
+def _as(text: str, name: str) -> str:
+    return text if text == name else f"{text} AS {name}"

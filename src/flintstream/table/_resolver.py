@@ -1,0 +1,207 @@
+"""Resolves names, functions and types of expressions against the columns of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table import _syntax as s
+from flintstream.table._casts import cast
+from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._expr import Call, Const, Ref, template
+from flintstream.table._functions import FUNCTIONS
+from flintstream.table._types import is_nullable, sql_name, with_null
+from flintstream.table._udfs import invocation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flintstream.table._expr import Column, Expr
+
+AGGREGATES = {
+    "COUNT",
+    "SUM",
+    "AVG",
+    "MIN",
+    "MAX",
+    "LISTAGG",
+    "COLLECT",
+    "FIRST_VALUE",
+    "LAST_VALUE",
+    "STDDEV_POP",
+    "VAR_POP",
+}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The columns that an expression can name."""
+
+    columns: tuple[Column, ...]
+    tables: tuple[str, ...] = ()
+    """The table (or alias) of each column; empty if columns have no table names."""
+    functions: Mapping[str, Any] = field(default_factory=dict)
+    """The functions of the program, by name in lower case."""
+    zone: str = "UTC"
+
+    def find(self, name: s.Name) -> tuple[int, tuple[str, ...]]:
+        """Return the position of a column, and the names of fields within it.
+
+        Raises:
+            SqlError: There is no such column, or there are several.
+        """
+        parts = name.parts
+        if len(parts) > 1 and parts[0] in self.tables:
+            found = [i for i, each in enumerate(self.columns) if self.tables[i] == parts[0] and each.name == parts[1]]
+            rest = parts[2:]
+        else:
+            found = [i for i, each in enumerate(self.columns) if each.name == parts[0]]
+            rest = parts[1:]
+        if len(found) == 1:
+            return found[0], rest
+        text = ".".join(parts)
+        if found:
+            raise SqlError(f"Column '{text}'{at(name.place)} is ambiguous: name its table as well")
+        known = dict.fromkeys(column.name for column in self.columns)
+        wanted = parts[1] if len(parts) > 1 and parts[0] in self.tables else parts[0]
+        raise SqlError(f"Column '{text}' not found{at(name.place)}{nearest(wanted, known)}")
+
+
+def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
+    """Return the expression with types.
+
+    Raises:
+        SqlError: A name is unknown, or a function does not take its arguments.
+    """
+    if isinstance(syntax, s.Name):
+        index, rest = scope.find(syntax)
+        return _fields(Ref(scope.columns[index].type, index), rest, syntax)
+    if isinstance(syntax, s.Value):
+        return Const(syntax.type, syntax.value)
+    if isinstance(syntax, s.Alias):
+        return resolve(syntax.argument, scope)
+    if isinstance(syntax, s.Convert):
+        argument = resolve(syntax.argument, scope)
+        made = cast(argument, syntax.type, scope.zone, lenient=syntax.lenient)
+        if made is None:
+            raise SqlError(
+                f"Cannot cast {sql_name(argument.type)} to {sql_name(syntax.type.nullable())}{at(syntax.place)}"
+            )
+        return made
+    if isinstance(syntax, s.Invoke):
+        return invocation(
+            syntax.function, [resolve(each, scope) for each in syntax.arguments], scope.zone, syntax.place
+        )
+    if isinstance(syntax, s.Apply):
+        return _apply(syntax, scope)
+    raise SqlError(f"'*'{at(syntax.place)} is only allowed in the list of SELECT")
+
+
+def _apply(syntax: s.Apply, scope: Scope) -> Expr:
+    name = syntax.function.upper()
+    if name in AGGREGATES and name.lower() not in scope.functions:
+        raise unsupported(f"the aggregate function {name}", syntax.place, "use a keyed stream or window")
+    arguments = [resolve(each, scope) for each in syntax.arguments]
+    own = scope.functions.get(syntax.function.lower())
+    if own is not None:
+        return invocation(own, arguments, scope.zone, syntax.place)
+    known = FUNCTIONS.get(name)
+    if known is None and name == "GET":
+        return _get(syntax, arguments)
+    if known is None:
+        raise SqlError(
+            f"No function '{syntax.function}'{at(syntax.place)}"
+            f"{nearest(name, [*FUNCTIONS, *scope.functions]).replace('; there are: ', '; ')}"
+        )
+    made = None if name == "CASE" and len(arguments) < 3 else known.build(name, arguments, scope.zone)
+    if made is None:
+        given = ", ".join(sql_name(each.type) for each in arguments)
+        raise SqlError(f"{name}({given}){at(syntax.place)} has wrong types: it takes {known.takes}")
+    return made
+
+
+def _get(syntax: s.Apply, arguments: Sequence[Expr]) -> Expr:
+    container, key = arguments
+    if not isinstance(key, Const) or not isinstance(container.type, t.RowType):
+        raise SqlError(f"get(){at(syntax.place)} needs a ROW and a literal name or position")
+    name = container.type.names[key.value] if isinstance(key.value, int) else str(key.value)
+    return _fields(container, (name,), s.Name(syntax.place, (name,)))
+
+
+def _fields(expression: Expr, names: Sequence[str], syntax: s.Name) -> Expr:
+    for name in names:
+        kind = expression.type
+        if not isinstance(kind, t.RowType) or name not in kind.names:
+            known = kind.names if isinstance(kind, t.RowType) else []
+            raise SqlError(
+                f"Column '{'.'.join(syntax.parts)}' not found{at(syntax.place)}: {sql_name(kind)} has no field '{name}'"
+                f"{nearest(name, known)}"
+            )
+        index = kind.names.index(name)
+        part = kind.field_types()[index]
+        result = with_null(part, is_nullable(part) or is_nullable(kind))
+        expression = Call(result, "FIELD", (expression,), template(f"{{0}}[{index}]"))
+    return expression
+
+
+@dataclass(frozen=True)
+class Item:
+    """A column of a result: its name and expression."""
+
+    name: str
+    expression: Expr
+    time: str = ""
+
+
+def resolve_items(items: Sequence[s.Syntax], scope: Scope) -> list[Item]:
+    """Return the columns of a SELECT list, with stars expanded."""
+    found: list[Item] = []
+    for item in items:
+        if isinstance(item, s.Star):
+            if item.table is not None and item.table not in scope.tables:
+                raise SqlError(
+                    f"Table '{item.table}' not found{at(item.place)}{nearest(item.table, set(scope.tables))}"
+                )
+            chosen = [i for i in range(len(scope.columns)) if item.table is None or scope.tables[i] == item.table]
+            found += [_column(scope, i) for i in chosen]
+        elif isinstance(item, s.Columns):
+            found += [_column(scope, i) for i in _chosen(item, scope)]
+        else:
+            found.append(_item(item, scope, len(found)))
+    return found
+
+
+def _column(scope: Scope, index: int) -> Item:
+    column = scope.columns[index]
+    return Item(column.name, Ref(column.type, index), column.time)
+
+
+def _item(item: s.Syntax, scope: Scope, position: int) -> Item:
+    expression = resolve(item, scope)
+    inner = item.argument if isinstance(item, s.Alias) else item
+    time = scope.columns[expression.index].time if isinstance(expression, Ref) else ""
+    if isinstance(inner, s.Apply) and inner.function.upper() == "PROCTIME":
+        time = "PROCTIME"
+    if isinstance(item, s.Alias):
+        return Item(item.names[0], expression, time)
+    return Item(item.parts[-1] if isinstance(item, s.Name) else f"EXPR${position}", expression, time)
+
+
+def _chosen(item: s.Columns, scope: Scope) -> list[int]:
+    chosen: list[int] = []
+    for each in item.chosen:
+        if isinstance(each, tuple):
+            first, last = (_position(end, item, scope) for end in each)
+            chosen += range(first, last + 1)
+        else:
+            chosen.append(_position(each, item, scope))
+    return [i for i in range(len(scope.columns)) if i not in chosen] if item.without else chosen
+
+
+def _position(given: int | str, item: s.Columns, scope: Scope) -> int:
+    if isinstance(given, int):
+        if not 1 <= given <= len(scope.columns):
+            raise SqlError(f"there is no column {given}: the table has {len(scope.columns)}")
+        return given - 1
+    return scope.find(s.Name(item.place, (given,)))[0]

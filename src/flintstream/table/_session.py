@@ -1,0 +1,175 @@
+"""What the statements of a program share: its environment, catalog and settings."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
+from flintstream.table import _syntax as s
+from flintstream.table import _time_helpers
+from flintstream.table._build import calc, for_sink
+from flintstream.table._catalog import Catalog, View
+from flintstream.table._connectors.registry import TimeColumn, opener, write
+from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._expr import Call, Column, Const, Ref
+from flintstream.table._plan import Scan
+from flintstream.table._resolver import Item, Scope, resolve
+from flintstream.table._translate import then, translated
+from flintstream.table._types import TIMESTAMPS, IntervalType, sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.graph.transformation import Transformation
+    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._plan import Node
+    from flintstream.table._syntax import Place
+
+
+class Session:
+    """The state behind a table environment."""
+
+    def __init__(self, env: StreamExecutionEnvironment) -> None:
+        self.env = env
+        self.catalog = Catalog()
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the session."""
+        found = self.env._configuration.to_dict().get("table.local-time-zone", "default")  # noqa: SLF001
+        return "UTC" if found == "default" else found
+
+    def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
+        """Return the names for expressions on columns."""
+        return Scope(columns, tables, self.catalog.functions, self.zone)
+
+    def table(self, name: tuple[str, ...], place: Place | None = None) -> Node:
+        """Return the plan that reads a table or view."""
+        found = self.catalog.find(name, place)
+        return found.node if isinstance(found, View) else self.scan(name[-1], found)
+
+    def scan(self, name: str, table: DeclaredTable) -> Node:
+        """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
+        for each in table.columns:
+            if each.metadata is not None:
+                connector = table.options.get("connector")
+                raise SqlError(f"table '{name}': the connector '{connector}' has no metadata '{each.metadata}'")
+        physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
+        node: Node = Scan(tuple(physical), name, opener(name, table, physical))
+        scope = self.scope(node.columns)
+        items = [self._declared_item(each, scope) for each in table.columns]
+        delay = 0
+        if table.watermark is not None:
+            position, delay = self.watermark(name, table, items)
+            items[position] = Item(items[position].name, items[position].expression, "ROWTIME")
+        if len(physical) < len(items):
+            node = calc(node, items)
+        if table.watermark is None:
+            return node
+        columns = tuple(Column(item.name, item.expression.type, item.time) for item in items)
+        return Scan(columns, name, partial(_with_watermarks, node, position, delay))
+
+    def _declared_item(self, declared: Any, scope: Scope) -> Item:
+        if declared.expression is None:
+            index, _ = scope.find(s.Name(None, (declared.name,)))
+            return Item(declared.name, Ref(scope.columns[index].type, index))
+        made = resolve(declared.expression, scope)
+        is_now = isinstance(declared.expression, s.Apply) and declared.expression.function.upper() == "PROCTIME"
+        return Item(declared.name, made, "PROCTIME" if is_now else "")
+
+    def watermark(self, name: str, table: DeclaredTable, items: Sequence[Item]) -> tuple[int, int]:
+        """Return the position of the time column, and the delay of its watermarks in ms."""
+        if table.watermark is None:
+            raise SqlError(f"table '{name}' has no watermark")
+        column, syntax = table.watermark
+        names = [each.name for each in items]
+        if column not in names:
+            raise SqlError(f"WATERMARK FOR {column}: table '{name}' has no such column{nearest(column, names)}")
+        position = names.index(column)
+        kind = items[position].expression.type
+        if not isinstance(kind, TIMESTAMPS) or kind.precision > 3:
+            raise SqlError(
+                f"WATERMARK FOR {column}: it must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, not {sql_name(kind)}"  # noqa: E501
+            )
+        all_columns = tuple(Column(each.name, each.expression.type) for each in items)
+        made = resolve(syntax, self.scope(all_columns))
+        if isinstance(made, Ref) and made.index == position:
+            return position, 0
+        if isinstance(made, Call) and made.name == "-":
+            base, delay = made.arguments
+            if (
+                isinstance(base, Ref)
+                and base.index == position
+                and isinstance(delay, Const)
+                and isinstance(delay.type, IntervalType)
+            ):
+                return position, int(delay.value)
+        raise unsupported("a watermark other than the column less an interval", syntax.place, "add a computed column")
+
+    # -- execution ---------------------------------------------------------------------------------------------------
+
+    def sink_columns(self, table: DeclaredTable) -> list[Column]:
+        """Return the columns that a sink takes."""
+        return [Column(each.name, each.type) for each in table.columns if each.type is not None and not each.virtual]
+
+    def insert(self, node: Node, name: tuple[str, ...], chosen: Sequence[str] = (), place: Place | None = None) -> None:
+        """Add a sink with the rows of a plan."""
+        found = self.catalog.find(name, place)
+        if isinstance(found, View):
+            raise SqlError(f"'{'.'.join(name)}' is a view: only tables can be written")
+        columns = self.sink_columns(found)
+        if chosen:
+            node = self._arranged(node, name, columns, chosen)
+        full = ".".join(self.catalog.path(name))
+        ready = for_sink(node, full, columns, self.zone)
+        write(translated(ready, self.env), name[-1], found, columns, changelog=ready.changelog)
+
+    def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
+        for each in chosen:
+            if each not in [column.name for column in columns]:
+                raise SqlError(f"Column '{each}' not found in {name[-1]}{nearest(each, [c.name for c in columns])}")
+        if len(chosen) != len(node.columns):
+            raise SqlError(f"INSERT names {len(chosen)} columns, but the query has {len(node.columns)}")
+        items = []
+        for column in columns:
+            if column.name in chosen:
+                index = chosen.index(column.name)
+                items.append(Item(column.name, Ref(node.columns[index].type, index)))
+            else:
+                items.append(Item(column.name, Const(column.type.nullable(), None)))
+        return calc(node, items)
+
+    def alone(self, build: Any, job_name: str) -> Any:
+        """Run what ``build`` adds to the program, without the streams that wait for ``env.execute()``."""
+        pending: list[Transformation] = self.env._transformations  # noqa: SLF001
+        kept = list(pending)
+        pending.clear()
+        try:
+            result = build()
+            return result, self.env.execute_async(job_name)
+        finally:
+            pending[:] = kept
+
+
+def _with_watermarks(node: Node, position: int, delay: int, env: StreamExecutionEnvironment) -> DataStream:
+    strategy = WatermarkStrategy.for_generator(partial(TimeColumn, delay))
+    strategy.timestamp_assigner = TimeOf(position)
+    stream = translated(node, env)
+    return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))
+
+
+class TimeOf(TimestampAssigner[Any]):
+    """The timestamp of a tuple."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:  # noqa: ARG002 - the contract
+        """Return ms since the epoch."""
+        moment = value[self.position]
+        if moment is None:
+            raise ValueError("RowTime field should not be null, please convert it to a non-null long value.")
+        return _time_helpers.millis(moment)

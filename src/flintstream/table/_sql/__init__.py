@@ -1,0 +1,1 @@
+"""SQL statements: parsing with sqlglot, and planning."""

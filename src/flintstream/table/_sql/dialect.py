@@ -1,0 +1,219 @@
+"""Flink's SQL as a dialect of sqlglot, and the tokens of a statement."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import optional_module
+from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._sql.type_reader import read_type
+from flintstream.table._syntax import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._datatypes import DataType
+
+WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
+
+_KEPT = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION")
+"""Functions with a syntax of their own. sqlglot would translate all others to its own names."""
+
+
+@cache
+def _dialect() -> Any:
+    """Return the dialect; sqlglot is loaded when the first statement comes."""
+    sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
+    dialects = optional_module("sqlglot.dialects.dialect", extra="table", purpose="SQL")
+    parser = sqlglot.parser.Parser
+
+    class Tokenizer(sqlglot.tokens.Tokenizer):  # type: ignore[name-defined,misc]  # loaded by name
+        IDENTIFIERS = ["`"]  # noqa: RUF012 - as sqlglot declares it
+        QUOTES = ["'"]  # noqa: RUF012
+        STRING_ESCAPES = ["'"]  # noqa: RUF012
+
+    class FlinkParser(parser):  # type: ignore[valid-type,misc]
+        FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012
+        FUNCTION_PARSERS = {name: parser.FUNCTION_PARSERS[name] for name in _KEPT}  # noqa: RUF012
+
+    return type("Flintstream", (dialects.Dialect,), {"Tokenizer": Tokenizer, "Parser": FlinkParser})()
+
+
+class Tokens:
+    """A cursor over the tokens of a statement."""
+
+    def __init__(self, sql: str) -> None:
+        """Cut a statement into tokens.
+
+        Raises:
+            SqlError: It has a text or comment without end, or no token.
+        """
+        self.sql = sql
+        dialect = _dialect()
+        try:
+            tokens = dialect.tokenize(sql)
+        except Exception as error:
+            raise SqlError(f"the statement cannot be read: {error}") from error
+        while tokens and tokens[-1].text == ";":
+            tokens.pop()
+        if not tokens:
+            raise SqlError("the statement is empty")
+        if any(token.text == ";" and token.token_type.name == "SEMICOLON" for token in tokens):
+            raise SqlError("only one statement at a time: split the text at ';', or use a statement set")
+        self.all: list[Any] = tokens
+        self.position = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether no token is left."""
+        return self.position >= len(self.all)
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return a token in capital letters, with quotes if it is a text or quoted name; empty at the end."""
+        if self.position + ahead >= len(self.all):
+            return ""
+        token = self.all[self.position + ahead]
+        if token.token_type.name == "STRING":
+            return f"'{token.text}'"
+        if self.sql[token.start : token.start + 1] == "`":
+            return f"`{token.text}`"
+        return str(token.text).upper()
+
+    def place(self, ahead: int = 0) -> Place:
+        """Return where a token is."""
+        token = self.all[min(self.position + ahead, len(self.all) - 1)]
+        return place_at(self.sql, token.start)
+
+    def next(self) -> str:
+        """Return a token as it is written, and go on."""
+        if self.ended:
+            raise SqlError("the statement ends too early")
+        self.position += 1
+        return str(self.all[self.position - 1].text)
+
+    def take(self, *words: str) -> bool:
+        """Go past words if they follow, and return whether they did."""
+        if all(self.peek(i) == word for i, word in enumerate(words)):
+            self.position += len(words)
+            return True
+        return False
+
+    def expect(self, *words: str) -> None:
+        """Go past words.
+
+        Raises:
+            SqlError: Something else follows.
+        """
+        for word in words:
+            if not self.take(word):
+                found = f"'{self.peek()}'" if not self.ended else "the end"
+                raise SqlError(f"expected {' '.join(words)} but found {found} at {self.place()}")
+
+    def name(self) -> str:
+        """Return a name, and go on."""
+        if self.peek()[:1] == "'" or not (self.peek()[:1].isalpha() or self.peek()[:1] in "`_$"):
+            raise SqlError(f"expected a name but found '{self.peek()}' at {self.place()}")
+        return self.next()
+
+    def path(self) -> tuple[str, ...]:
+        """Return a name with dots, and go on."""
+        parts = [self.name()]
+        while self.take("."):
+            parts.append(self.name())
+        return tuple(parts)
+
+    def text(self) -> str:
+        """Return a text in quotes, and go on."""
+        if self.peek()[:1] != "'":
+            raise SqlError(f"expected a text in quotes but found '{self.peek()}' at {self.place()}")
+        return self.next()
+
+    def until(self, *ends: str) -> list[Any]:
+        """Return the tokens up to one of ``ends`` outside of parentheses, and go there."""
+        depth, start = 0, self.position
+        while not self.ended:
+            word = self.peek()
+            if depth == 0 and word in ends:
+                break
+            depth += (word in {"(", "["}) - (word in {")", "]"})
+            self.position += 1
+        return self.all[start : self.position]
+
+    def rest(self) -> list[Any]:
+        """Return all tokens that are left."""
+        found, self.position = self.all[self.position :], len(self.all)
+        return found
+
+
+def place_at(sql: str, offset: int) -> Place:
+    r"""Return the place of an offset.
+
+    >>> str(place_at("SELECT a,\n  b", 12))
+    'line 2, column 3'
+    """
+    return Place(sql.count("\n", 0, offset) + 1, offset - sql.rfind("\n", 0, offset))
+
+
+class Parsed:
+    """A query as sqlglot's tree, with the types of its casts."""
+
+    def __init__(self, sql: str, tokens: Sequence[Any]) -> None:
+        """Parse a query.
+
+        Raises:
+            SqlError: It is not SQL.
+        """
+        self.sql = sql
+        self.types: list[DataType] = []
+        replaced = self._without_types(list(tokens))
+        sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
+        dialect = _dialect()
+        try:
+            trees = dialect.parser().parse(replaced, sql)
+        except sqlglot.errors.ParseError as error:
+            first = error.errors[0] if error.errors else {}
+            what = f"{first.get('description', error)} near '{first.get('highlight', '')}'"
+            raise SqlError(f"{what} at line {first.get('line')}, column {first.get('col')}") from error
+        self.tree: Any = trees[0]
+
+    def _without_types(self, tokens: list[Any]) -> list[Any]:
+        """Replace the type of each cast by ``CHAR(n)``, n its position in ``types``: sqlglot does not know all."""
+        found: list[Any] = []
+        casts: list[int] = []
+        depth, i = 0, 0
+        while i < len(tokens):
+            token = tokens[i]
+            words = [str(each.text).upper() for each in tokens[i : i + 4]]
+            if words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in WINDOWS:
+                raise unsupported(words[2], place_at(self.sql, tokens[i + 2].start), "use window() on a keyed stream")
+            word = token.text.upper() if token.token_type.name != "STRING" else ""
+            if word == "(":
+                depth += 1
+                if found and found[-1].text.upper() in {"CAST", "TRY_CAST"}:
+                    casts.append(depth)
+            elif word == ")":
+                if casts and casts[-1] == depth:
+                    casts.pop()
+                depth -= 1
+            found.append(token)
+            i += 1
+            if word == "AS" and casts and casts[-1] == depth:
+                data_type, i = read_type(tokens, i, lambda t: place_at(self.sql, t.start))
+                found += _dialect().tokenize(f"CHAR({len(self.types)})")
+                self.types.append(data_type)
+        return found
+
+    def place(self, node: Any) -> Place | None:
+        """Return where a part of the query begins."""
+        for each in node.walk():
+            start = each.meta.get("start")
+            if start is not None:
+                return place_at(self.sql, start)
+        return None
+
+
+def parsed_expression(sql: str, tokens: Sequence[Any]) -> Parsed:
+    """Parse the tokens of an expression."""
+    head = _dialect().tokenize("SELECT")
+    return Parsed(sql, [*head, *tokens])

@@ -1,0 +1,165 @@
+"""Plans of queries: SELECT, VALUES, UNION ALL, WITH and LATERAL TABLE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._build import calc, correlated, union_all, values
+from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._plan import Calc
+from flintstream.table._resolver import resolve, resolve_items
+from flintstream.table._sql.expressions import ExpressionReader
+from flintstream.table._types import sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.table._plan import Node
+    from flintstream.table._resolver import Scope
+    from flintstream.table._session import Session
+    from flintstream.table._sql.dialect import Parsed
+
+_CLAUSES = {
+    "group": ("GROUP BY", "use key_by() on the stream"),
+    "having": ("HAVING", "use key_by() on the stream"),
+    "distinct": ("SELECT DISTINCT", "use key_by() and state on the stream"),
+    "order": ("ORDER BY", "sort the results in the program that reads them"),
+    "limit": ("LIMIT", "limit the results in the program that reads them"),
+    "offset": ("OFFSET", "skip results in the program that reads them"),
+    "windows": ("WINDOW", "use window() on a keyed stream"),
+    "qualify": ("QUALIFY", "use key_by() and state on the stream"),
+    "match": ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
+}
+
+
+class QueryPlanner:
+    """Plans one query."""
+
+    def __init__(self, session: Session, parsed: Parsed) -> None:
+        self.session = session
+        self.parsed = parsed
+        self.reader = ExpressionReader(parsed)
+
+    def plan(self, tree: Any = None, named: Mapping[str, Node] | None = None) -> Node:
+        """Return the plan.
+
+        Raises:
+            SqlError: A name or type is wrong, or the query has a clause that is not supported.
+        """
+        tree = self.parsed.tree if tree is None else tree
+        named = dict(named or {})
+        with_ = tree.args.get("with_")
+        for each in () if with_ is None else with_.expressions:
+            named[each.alias] = self._renamed(self.plan(each.this, named), each.args.get("alias"))
+        kind = type(tree).__name__
+        if kind == "Subquery":
+            return self.plan(tree.this, named)
+        if kind == "Union" and tree.args.get("distinct"):
+            raise unsupported("UNION", self.parsed.place(tree.expression), "use UNION ALL")
+        self._refuse(tree)
+        if kind == "Select":
+            return self._select(tree, named)
+        if kind == "Values":
+            return self._values(tree)
+        if kind == "Union":
+            parts = [self.plan(tree.this, named), self.plan(tree.expression, named)]
+            return union_all(parts, self.session.zone, self.parsed.place(tree.expression))
+        raise unsupported(kind.upper(), self.parsed.place(tree), "combine the streams in the program")
+
+    def _refuse(self, tree: Any) -> None:
+        for key, (clause, instead) in _CLAUSES.items():
+            given = tree.args.get(key)
+            if given:
+                raise unsupported(clause, self.parsed.place(given if hasattr(given, "walk") else tree), instead)
+
+    def _select(self, tree: Any, named: Mapping[str, Node]) -> Node:
+        from_ = tree.args.get("from_")
+        if from_ is None:
+            node: Node = values([()], [], self.session.zone)
+            scope = self.session.scope((), ())
+        else:
+            node, scope = self._from(from_.this, named)
+        for join in tree.args.get("joins") or ():
+            node, scope = self._join(node, scope, join)
+        condition = None
+        where = tree.args.get("where")
+        if where is not None:
+            condition = resolve(self.reader.read(where.this), scope)
+            if not isinstance(condition.type, (t.BooleanType, t.NullType)):
+                place = self.parsed.place(where.this)
+                raise SqlError(f"WHERE{at(place)} needs a BOOLEAN, but got {sql_name(condition.type)}")
+        items = resolve_items([self.reader.read(each) for each in tree.expressions], scope)
+        return calc(node, items, condition)
+
+    def _from(self, source: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+        kind = type(source).__name__
+        alias = source.args.get("alias")
+        if kind == "Table":
+            if source.args.get("version") is not None:
+                raise unsupported("FOR SYSTEM_TIME AS OF", self.parsed.place(source), "look values up in a function")
+            name = tuple(part.name for part in source.parts)
+            if type(source.this).__name__ == "Anonymous":
+                raise unsupported(f"{source.this.name}()", self.parsed.place(source), "use window() on a keyed stream")
+            node = named[name[0]] if len(name) == 1 and name[0] in named else self._table(source, name)
+            table = source.alias or name[-1]
+        elif kind in {"Subquery", "Values"}:
+            node = self.plan(source if kind == "Values" else source.this, named)
+            table = source.alias
+        else:
+            raise unsupported(f"{kind} in FROM", self.parsed.place(source), "join the streams before")
+        node = self._renamed(node, alias)
+        return node, self.session.scope(node.columns, (table,) * len(node.columns))
+
+    def _table(self, source: Any, name: tuple[str, ...]) -> Node:
+        return self.session.table(name, self.parsed.place(source))
+
+    def _renamed(self, node: Node, alias: Any) -> Node:
+        columns = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+        if not columns:
+            return node
+        return renamed(node, columns, self.parsed.place(alias))
+
+    def _join(self, node: Node, scope: Scope, join: Any) -> tuple[Node, Scope]:
+        lateral = join.this
+        if type(lateral).__name__ != "Lateral" or lateral.this.name.upper() != "TABLE":
+            instead = "connect() two streams, or key_by() and state"
+            raise unsupported("JOIN", self.parsed.place(lateral), instead)
+        call = lateral.this.expressions[0]
+        place = self.parsed.place(call)
+        function = self.session.catalog.functions.get(call.name.lower())
+        if function is None:
+            raise SqlError(
+                f"No table function '{call.name}'{at(place)}{nearest(call.name, self.session.catalog.functions)}"
+            )
+        on = join.args.get("on")
+        if on is not None and not (type(on).__name__ == "Boolean" and on.this):
+            raise unsupported("ON of a table function", self.parsed.place(on), "filter with WHERE")
+        arguments = [resolve(self.reader.read(each), scope) for each in call.expressions]
+        alias = lateral.args.get("alias")
+        names = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+        outer = str(join.args.get("side") or "").upper() == "LEFT"
+        joined = correlated(node, function, arguments, names, outer=outer, zone=scope.zone, place=place)
+        table = lateral.alias or call.name
+        tables = (*scope.tables, *(table for _ in joined.columns[len(node.columns) :]))
+        return joined, self.session.scope(joined.columns, tables)
+
+    def _values(self, tree: Any) -> Node:
+        scope = self.session.scope((), ())
+        rows = []
+        for each in tree.expressions:
+            cells = each.expressions if type(each).__name__ == "Tuple" else [each]
+            rows.append(tuple(resolve(self.reader.read(cell), scope) for cell in cells))
+        return values(rows, [f"EXPR${i}" for i in range(len(rows[0]))], self.session.zone, self.parsed.place(tree))
+
+
+def renamed(node: Node, names: list[str], place: Any = None) -> Node:
+    """Return a table with other names for its columns.
+
+    Raises:
+        SqlError: There are more or fewer names than columns.
+    """
+    if len(names) != len(node.columns):
+        raise SqlError(f"{len(names)} names{at(place)} for {len(node.columns)} columns: {', '.join(names)}")
+    columns = tuple(type(c)(name, c.type, c.time) for name, c in zip(names, node.columns, strict=True))
+    return Calc(columns, node, None)

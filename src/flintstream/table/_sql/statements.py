@@ -1,0 +1,229 @@
+"""Statements: each kind is one method, chosen by its first words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._catalog import DeclaredTable, View
+from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._expr import Column
+from flintstream.table._functions import FUNCTIONS
+from flintstream.table._plan import explained
+from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses
+from flintstream.table._sql.dialect import Parsed, Tokens
+from flintstream.table._sql.select import QueryPlanner, renamed
+from flintstream.table._types import is_nullable, sql_name
+
+if TYPE_CHECKING:
+    from flintstream.table._plan import Node
+    from flintstream.table._session import Session
+
+_QUERIES = ("SELECT", "WITH", "VALUES", "(")
+
+
+@dataclass(frozen=True)
+class Insert:
+    """Rows for a table."""
+
+    node: Node
+    name: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a statement tells: rows of texts and numbers; no columns if it is done."""
+
+    columns: tuple[Column, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+
+
+def query(session: Session, sql: str) -> Node:
+    """Return the plan of a query.
+
+    Raises:
+        SqlError: It is no query, or a wrong one.
+    """
+    tokens = Tokens(sql)
+    if tokens.peek() not in _QUERIES:
+        raise SqlError(f"sql_query() needs a query, but got {tokens.peek()}: use execute_sql() for other statements")
+    return _query(session, tokens)
+
+
+def _query(session: Session, tokens: Tokens) -> Node:
+    return QueryPlanner(session, Parsed(tokens.sql, tokens.rest())).plan()
+
+
+class Statements:
+    """Runs or plans the statements of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def run(self, sql: str) -> Node | Insert | Answer:
+        """Return the plan of a query, what to insert, or the answer of another statement.
+
+        Raises:
+            SqlError: The statement is wrong, or not supported.
+        """
+        tokens = Tokens(sql)
+        word = tokens.peek()
+        if word in _QUERIES:
+            return _query(self.session, tokens)
+        method = getattr(self, f"_{word.lower()}", None)
+        if method is None:
+            known = [name[1:].upper() for name in dir(self) if name[0] == "_" and name[1] != "_"]
+            raise SqlError(f"no statement {word} at {tokens.place()}{nearest(word, [*known, 'SELECT'])}")
+        tokens.next()
+        answer: Node | Insert | Answer = method(tokens)
+        return answer
+
+    def _create(self, tokens: Tokens) -> Answer:
+        replace = tokens.take("OR", "REPLACE")
+        temporary = tokens.take("TEMPORARY")
+        catalog = self.session.catalog
+        if tokens.take("TABLE"):
+            name, table, lenient = create_table(tokens)
+            catalog.add(name, table, replace=replace, lenient=lenient)
+        elif tokens.take("VIEW"):
+            lenient = tokens.take("IF", "NOT", "EXISTS")
+            name = tokens.path()
+            columns = names_in_parentheses(tokens) if tokens.peek() == "(" else ()
+            if tokens.take("COMMENT"):
+                tokens.text()
+            tokens.expect("AS")
+            node = _query(self.session, tokens)
+            view = View(renamed(node, list(columns)) if columns else node, tokens.sql)
+            catalog.add(name, view, replace=replace, lenient=lenient)
+        elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
+            tokens.take("SYSTEM")
+            self._create_function(tokens)
+        else:
+            what = f"CREATE {'TEMPORARY ' if temporary else ''}{tokens.peek()}"
+            raise unsupported(what, tokens.place(), "there is one catalog and database")
+        return Answer()
+
+    def _create_function(self, tokens: Tokens) -> None:
+        from flintstream.table.udf import function_at  # noqa: PLC0415 - imports the program's module
+
+        tokens.expect("FUNCTION")
+        tokens.take("IF", "NOT", "EXISTS")
+        name = tokens.path()
+        tokens.expect("AS")
+        place, path = tokens.place(), tokens.text()
+        language = tokens.next().upper() if tokens.take("LANGUAGE") else "JAVA"
+        if language != "PYTHON":
+            raise unsupported(
+                f"LANGUAGE {language}", place, "write the function in Python, and declare LANGUAGE PYTHON"
+            )
+        ended(tokens)
+        self.session.catalog.functions[name[-1].lower()] = function_at(path)
+
+    def _drop(self, tokens: Tokens) -> Answer:
+        tokens.take("TEMPORARY")
+        tokens.take("SYSTEM")
+        place, what = tokens.place(), tokens.next().upper()
+        lenient = tokens.take("IF", "EXISTS")
+        name = tokens.path()
+        ended(tokens)
+        if what == "FUNCTION":
+            functions = self.session.catalog.functions
+            if functions.pop(name[-1].lower(), None) is None and not lenient:
+                raise SqlError(f"Function '{name[-1]}' does not exist{nearest(name[-1], functions)}")
+        elif what in {"TABLE", "VIEW"}:
+            self.session.catalog.drop(name, View if what == "VIEW" else DeclaredTable, lenient=lenient)
+        else:
+            raise unsupported(f"DROP {what}", place, "there is one catalog and database")
+        return Answer()
+
+    def _insert(self, tokens: Tokens) -> Insert:
+        if tokens.peek() == "OVERWRITE":
+            raise unsupported("INSERT OVERWRITE", tokens.place(), "remove the files before")
+        tokens.expect("INTO")
+        place, name = tokens.place(), tokens.path()
+        self.session.catalog.find(name, place)
+        if tokens.peek() == "PARTITION":
+            raise unsupported("PARTITION", tokens.place(), "write without partitions")
+        columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in _QUERIES else ()
+        return Insert(_query(self.session, tokens), name, columns)
+
+    def _explain(self, tokens: Tokens) -> Answer:
+        tokens.take("PLAN", "FOR")
+        found = self.run_rest(tokens)
+        node = found.node if isinstance(found, Insert) else found
+        if isinstance(node, Answer):
+            raise SqlError("EXPLAIN needs a query or an INSERT")
+        text = "== Optimized Execution Plan ==\n" + "\n".join(explained(node)) + "\n"
+        return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
+
+    def run_rest(self, tokens: Tokens) -> Node | Insert | Answer:
+        """Run the statement that begins at the cursor."""
+        if tokens.take("INSERT"):
+            return self._insert(tokens)
+        return _query(self.session, tokens)
+
+    def _describe(self, tokens: Tokens) -> Answer:
+        place, name = tokens.place(), tokens.path()
+        found = self.session.catalog.find(name, place)
+        node = self.session.table(name, place)
+        declared = {each.name: each for each in found.columns} if isinstance(found, DeclaredTable) else {}
+        key = found.primary_key if isinstance(found, DeclaredTable) else ()
+        rows = []
+        for column in node.columns:
+            extras = declared.get(column.name)
+            computed = None if extras is None or extras.expression is None else f"AS {column.name}"
+            watermark = column.name if column.time == "ROWTIME" else None
+            kind = sql_name(column.type.nullable()) + (f" *{column.time}*" if column.time else "")
+            in_key = f"PRI({', '.join(key)})" if column.name in key else None
+            rows.append((column.name, kind, is_nullable(column.type), in_key, computed, watermark))
+        text, flag = t.DataTypes.STRING(), t.DataTypes.BOOLEAN()
+        heads = (("name", text), ("type", text), ("null", flag), ("key", text), ("extras", text), ("watermark", text))
+        return Answer(tuple(Column(*head) for head in heads), tuple(rows))
+
+    _desc = _describe
+
+    def _show(self, tokens: Tokens) -> Answer:
+        catalog = self.session.catalog
+        what = tokens.next().upper()
+        if what == "USER":
+            tokens.expect("FUNCTIONS")
+        if what == "CURRENT":
+            what = f"CURRENT {tokens.next().upper()}"
+        lists: dict[str, tuple[str, list[str]]] = {
+            "TABLES": ("table name", catalog.names()),
+            "VIEWS": ("view name", catalog.names(View)),
+            "FUNCTIONS": (
+                "function name",
+                sorted([*(name.lower() for name in FUNCTIONS if name.isidentifier()), *catalog.functions]),
+            ),
+            "USER": ("function name", sorted(catalog.functions)),
+            "CATALOGS": ("catalog name", [catalog.catalog]),
+            "DATABASES": ("database name", [catalog.database]),
+            "CURRENT CATALOG": ("current catalog name", [catalog.catalog]),
+            "CURRENT DATABASE": ("current database name", [catalog.database]),
+        }
+        if what not in lists:
+            raise unsupported(f"SHOW {what}", tokens.place(), f"there are SHOW {', '.join(lists)}")
+        head, names = lists[what]
+        return Answer((Column(head, t.DataTypes.STRING()),), tuple((name,) for name in names))
+
+    def _set(self, tokens: Tokens) -> Answer:
+        configuration = self.session.env._configuration  # noqa: SLF001 - a layer of this package
+        if tokens.ended:
+            rows = tuple(sorted(configuration.to_dict().items()))
+            return Answer((Column("key", t.DataTypes.STRING()), Column("value", t.DataTypes.STRING())), rows)
+        key = tokens.text()
+        tokens.expect("=")
+        configuration.set_string(key, tokens.text())
+        ended(tokens)
+        return Answer()
+
+    def _use(self, tokens: Tokens) -> Answer:
+        kind = tokens.take("CATALOG")
+        name = tokens.path()
+        here = self.session.catalog
+        if name[-1] != (here.catalog if kind else here.database):
+            raise unsupported(f"USE {'.'.join(name)}", tokens.place(), "there is one catalog and database")
+        return Answer()

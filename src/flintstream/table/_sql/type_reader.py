@@ -1,0 +1,164 @@
+"""Types as SQL writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._errors import SqlError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._syntax import Place
+
+_SIMPLE: dict[str, Callable[[], DataType]] = {
+    "BOOLEAN": t.BooleanType,
+    "TINYINT": t.TinyIntType,
+    "SMALLINT": t.SmallIntType,
+    "INT": t.IntType,
+    "INTEGER": t.IntType,
+    "BIGINT": t.BigIntType,
+    "FLOAT": t.FloatType,
+    "DOUBLE": t.DoubleType,
+    "DATE": t.DateType,
+    "STRING": lambda: t.VarCharType(t.MAX_LENGTH),
+    "BYTES": lambda: t.VarBinaryType(t.MAX_LENGTH),
+    "NULL": t.NullType,
+}
+_SIZED: dict[str, Callable[..., DataType]] = {
+    "CHAR": t.CharType,
+    "VARCHAR": t.VarCharType,
+    "BINARY": t.BinaryType,
+    "VARBINARY": t.VarBinaryType,
+    "DECIMAL": t.DecimalType,
+    "DEC": t.DecimalType,
+    "NUMERIC": t.DecimalType,
+    "TIME": t.TimeType,
+    "TIMESTAMP": t.TimestampType,
+    "TIMESTAMP_LTZ": t.LocalZonedTimestampType,
+}
+_NAMES = (*_SIMPLE, *_SIZED, "ARRAY", "MAP", "MULTISET", "ROW")
+
+
+def read_type(tokens: Sequence[Any], start: int, place: Callable[[Any], Place]) -> tuple[DataType, int]:
+    """Return the type that begins at a token, and the position after it.
+
+    Raises:
+        SqlError: There is no such type.
+    """
+    reader = _Reader(tokens, start, place)
+    return reader.type(), reader.position
+
+
+class _Reader:
+    def __init__(self, tokens: Sequence[Any], start: int, place: Callable[[Any], Place]) -> None:
+        self.tokens = tokens
+        self.position = start
+        self.place = place
+        self.half = False
+        """Whether one '>' of a token '>>' has been read."""
+
+    def word(self, ahead: int = 0) -> str:
+        position = self.position + ahead
+        return str(self.tokens[position].text).upper() if position < len(self.tokens) else ""
+
+    def take(self, *words: str) -> bool:
+        if all(self.word(i) == word for i, word in enumerate(words)):
+            self.position += len(words)
+            return True
+        return False
+
+    def expect(self, word: str) -> None:
+        if not self.take(word):
+            raise self.error(f"expected '{word}' but found '{self.word()}'")
+
+    def error(self, message: str) -> SqlError:
+        token = self.tokens[min(self.position, len(self.tokens) - 1)]
+        return SqlError(f"{message} at {self.place(token)}")
+
+    def type(self) -> DataType:
+        """Read a type with its nullability."""
+        found = self.bare()
+        while self.word() in {"ARRAY", "MULTISET"}:
+            found = t.ArrayType(found) if self.take("ARRAY") else t.MultisetType(found)
+        if self.take("NOT", "NULL"):
+            return found.not_null()
+        self.take("NULL")
+        return found
+
+    def bare(self) -> DataType:
+        name = self.word()
+        if name not in _NAMES:
+            raise self.error(f"no type '{name}'{nearest(name, _NAMES)}")
+        self.position += 1
+        if name in _SIMPLE:
+            if name == "DOUBLE":
+                self.take("PRECISION")
+            return _SIMPLE[name]()
+        if name in _SIZED:
+            return self.sized(name)
+        if name == "ROW":
+            return self.row()
+        self.expect("<")
+        first = self.type()
+        if name == "MAP":
+            self.expect(",")
+            found: DataType = t.MapType(first, self.type())
+        else:
+            found = t.ArrayType(first) if name == "ARRAY" else t.MultisetType(first)
+        self.close()
+        return found
+
+    def sized(self, name: str) -> DataType:
+        numbers: list[int] = []
+        if self.take("("):
+            while not self.take(")"):
+                if not self.word().isdigit():
+                    raise self.error(f"expected a number but found '{self.word()}'")
+                numbers.append(int(self.word()))
+                self.position += 1
+                self.take(",")
+        if name in {"TIMESTAMP", "TIME"}:
+            if self.take("WITH", "LOCAL", "TIME", "ZONE"):
+                name = "TIMESTAMP_LTZ"
+            else:
+                self.take("WITHOUT", "TIME", "ZONE")
+        try:
+            return _SIZED[name](*numbers)
+        except (ValueError, TypeError) as error:
+            raise self.error(str(error)) from error
+
+    def row(self) -> DataType:
+        ending = ">" if self.take("<") else ")"
+        if ending == ")":
+            self.expect("(")
+        fields: list[t.RowField] = []
+        while not self.at_end(ending):
+            name = str(self.tokens[self.position].text)
+            self.position += 1
+            fields.append(t.RowField(name, self.type()))
+            if self.word(0) == "COMMENT":
+                self.position += 2
+            self.take(",")
+        return t.RowType(fields)
+
+    def at_end(self, ending: str) -> bool:
+        if ending == ")":
+            return self.take(")")
+        if self.word() in {">", ">>"}:
+            self.close()
+            return True
+        return False
+
+    def close(self) -> None:
+        """Go past a '>', which may be half of a '>>'."""
+        if self.word() == ">>" and not self.half:
+            self.half = True
+            return
+        if not (self.word() == ">>" and self.half):
+            self.expect(">")
+            return
+        self.half = False
+        self.position += 1

@@ -1,0 +1,90 @@
+"""Expressions as programs write them, in SQL or with the Table API, before names and types are resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flintstream.common._datatypes import DataType
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position in a statement, from 1 on."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """An unresolved expression."""
+
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Name(Syntax):
+    """A column, with the name of its table or the fields within it: ``orders.address.city``."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Value(Syntax):
+    """A literal."""
+
+    value: Any
+    type: DataType
+
+
+@dataclass(frozen=True)
+class Apply(Syntax):
+    """A function or operator and its arguments."""
+
+    function: str
+    arguments: tuple[Syntax, ...]
+
+
+@dataclass(frozen=True)
+class Convert(Syntax):
+    """``CAST``, or ``TRY_CAST`` if ``lenient``."""
+
+    argument: Syntax
+    type: DataType
+    lenient: bool = False
+
+
+@dataclass(frozen=True)
+class Invoke(Syntax):
+    """A Python function that the program holds, not one of the catalog."""
+
+    function: Any
+    arguments: tuple[Syntax, ...]
+
+
+@dataclass(frozen=True)
+class Star(Syntax):
+    """``*`` or ``orders.*``."""
+
+    table: str | None = None
+
+
+@dataclass(frozen=True)
+class Alias(Syntax):
+    """An expression with new names; several for a table function."""
+
+    argument: Syntax
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Columns(Syntax):
+    """``with_columns`` (or ``without_columns``): names, positions from 1 on, or ranges of them."""
+
+    chosen: tuple[Any, ...]
+    without: bool = False

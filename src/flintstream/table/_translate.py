@@ -1,0 +1,183 @@
+"""From logical plans to transformations of streams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._datatypes import DataTypes, to_type_info
+from flintstream.datastream.data_stream import DataStream
+from flintstream.graph.transformation import OperatorTransformation
+from flintstream.runtime.operators.functions import FunctionOperator
+from flintstream.table._codegen import Generator, Source, compiled, source
+from flintstream.table._expr import Const, Ref
+from flintstream.table._plan import Calc, Correlate, Scan, Union, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.table._expr import Expr
+    from flintstream.table._plan import Node
+
+
+class Functions:
+    """Opens and closes the Python functions of generated code."""
+
+    def __init__(self, functions: Sequence[Any]) -> None:
+        self.functions = tuple(functions)
+
+    def open(self, runtime_context: Any) -> None:
+        """Open all functions."""
+        from flintstream.table.udf import FunctionContext  # noqa: PLC0415 - only tasks need it
+
+        for each in self.functions:
+            each.open(FunctionContext.of(runtime_context))
+
+    def close(self) -> None:
+        """Close all functions."""
+        for each in self.functions:
+            each.close()
+
+
+class GeneratedOperator(FunctionOperator):
+    """Runs generated code over blocks of tuples."""
+
+    def __init__(self, plain: Source, stamped: Source) -> None:
+        """Take the code for records without timestamps and with them."""
+        super().__init__(Functions(plain.functions))
+        self._sources = (plain, stamped)
+        self._compiled: dict[bool, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the compiled code."""
+        return {**self.__dict__, "_compiled": {}}
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block."""
+        stamped = timestamps is not None
+        run = self._compiled.get(stamped)
+        if run is None:
+            run = self._compiled[stamped] = compiled(self._sources[stamped])
+        results: list[Any] = []
+        stamps: list[int] = []
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                run(cursor, results.append)
+            else:
+                run(zip(cursor, timestamps, strict=False), results.append, stamps.append)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        if results:
+            self.output.emit(results, stamps if stamped else None)
+
+
+def translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
+    """Add the steps of a plan to the program, and return the stream of its tuples."""
+    if isinstance(node, Scan):
+        return node.open(env)
+    if isinstance(node, Values):
+        return _values(node, env)
+    if isinstance(node, Union):
+        first, *others = (translated(_with_kinds(each, node), env) for each in node.parts)
+        return first.union(*others)
+    if isinstance(node, Calc):
+        below = translated(node.input, env)
+        projection = node.projection
+        if projection is not None and node.changelog:
+            projection = (*projection, _kind(node.input))
+        codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
+        return generated(below, "Calc", GeneratedOperator(*codes))
+    if isinstance(node, Correlate):
+        below = translated(node.input, env)
+        return generated(below, "Correlate", GeneratedOperator(*(_joined(node, stamped=s) for s in (False, True))))
+    raise TypeError(f"no translation of {node!r}")
+
+
+def generated(stream: DataStream, name: str, operator: GeneratedOperator) -> DataStream:
+    """Add an operator of generated code."""
+    return then(stream, name, operator)
+
+
+def then(stream: DataStream, name: str, operator: Any, output_type: Any = None) -> DataStream:
+    """Add an operator."""
+    env = stream.get_execution_environment()
+    transformation = OperatorTransformation(
+        name,
+        (stream._transformation,),  # noqa: SLF001
+        output_type,
+        operator=operator,
+        kind="ENGINE",
+    )
+    env._register(transformation)  # noqa: SLF001
+    return DataStream(env, transformation)
+
+
+def _kind(node: Node) -> Expr:
+    return Ref(DataTypes.TINYINT(), len(node.columns))
+
+
+def _with_kinds(part: Node, union: Node) -> Node:
+    """Return the part with a kind of change in each row, if other parts have one."""
+    if part.changelog or not union.changelog:
+        return part
+    refs = tuple(Ref(each.type, i) for i, each in enumerate(part.columns))
+    return Calc(part.columns, part, (*refs, Const(DataTypes.TINYINT(), 0)))
+
+
+def _values(node: Values, env: StreamExecutionEnvironment) -> DataStream:
+    """Evaluate the rows in the driver: their expressions have no columns."""
+    rows: list[Any] = []
+    for row in node.rows:
+        run = compiled(source(row, None, stamped=False))
+        run([()], rows.append)
+    stream = env.from_collection(rows)
+    stream._transformation.name = "Values"  # noqa: SLF001
+    return stream
+
+
+def _joined(node: Correlate, *, stamped: bool) -> Source:
+    width = len(node.input.columns)
+    produced = len(node.columns) - width
+    generator = Generator()
+    generator.load(node.arguments)
+    names = [generator.value(each) for each in node.arguments]
+    generator.functions.append(node.function.implementation)
+    called = generator.known("u", node.function.implementation.eval)
+    rows = generator.known("rows", _Rows([each.type for each in node.columns[width:]]))
+    generator.line(f"found = {rows}({called}({', '.join(names)}))")
+    if node.outer:
+        generator.line(f"if not found: found = [({'None, ' * produced})]")
+    left, right = ("r[:-1]", " + r[-1:]") if node.changelog else ("r", "")
+    generator.line("for row in found:")
+    generator.line(f"    append({left} + row{right})")
+    if stamped:
+        generator.line("    stamp(t)")
+    head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
+    loop = "    for r, t in records:" if stamped else "    for r in records:"
+    return Source("\n".join([head, loop, *generator.lines]), generator.names, tuple(generator.functions))
+
+
+class _Rows:
+    """Turns what a table function returns into tuples: an iterable of rows, a single row, or None."""
+
+    def __init__(self, types: list[Any]) -> None:
+        self.converters = [to_type_info(each).converter() for each in types]
+
+    def __call__(self, produced: Any) -> list[tuple[Any, ...]]:
+        if produced is None:
+            return []
+        single = isinstance(produced, (str, bytes, int, float, tuple)) or hasattr(produced, "get_row_kind")
+        return [self.row(each) for each in ([produced] if single else produced)]
+
+    def row(self, value: Any) -> tuple[Any, ...]:
+        """Return the tuple of a row."""
+        parts = tuple(value) if isinstance(value, (tuple, list)) or hasattr(value, "get_row_kind") else (value,)
+        if len(parts) != len(self.converters):
+            raise ValueError(f"a table function with {len(self.converters)} columns returned {value!r}")
+        return tuple(
+            [
+                part if part is None or convert is None else convert(part)
+                for part, convert in zip(parts, self.converters, strict=True)
+            ]
+        )

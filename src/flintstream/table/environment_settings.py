@@ -1,0 +1,70 @@
+"""Settings of a table environment; mirrors ``pyflink.table.environment_settings``."""
+
+from __future__ import annotations
+
+from flintstream.common.configuration import Configuration
+
+__all__ = ["EnvironmentSettings"]
+
+
+class EnvironmentSettings:
+    """Whether tables are streams or batches, and a configuration.
+
+    >>> EnvironmentSettings.in_batch_mode().is_streaming_mode()
+    False
+    """
+
+    class Builder:
+        """Builds settings."""
+
+        def __init__(self) -> None:
+            """Start with streaming mode."""
+            self._configuration = Configuration()
+            self._streaming = True
+
+        def in_streaming_mode(self) -> EnvironmentSettings.Builder:
+            """Choose streaming mode."""
+            self._streaming = True
+            return self
+
+        def in_batch_mode(self) -> EnvironmentSettings.Builder:
+            """Choose batch mode."""
+            self._streaming = False
+            return self
+
+        def with_configuration(self, configuration: Configuration) -> EnvironmentSettings.Builder:
+            """Add settings."""
+            self._configuration = configuration
+            return self
+
+        def build(self) -> EnvironmentSettings:
+            """Return the settings."""
+            return EnvironmentSettings(self._configuration, streaming=self._streaming)
+
+    def __init__(self, configuration: Configuration | None = None, *, streaming: bool = True) -> None:
+        """Take the configuration and the mode."""
+        self._configuration = configuration or Configuration()
+        self._streaming = streaming
+
+    @staticmethod
+    def new_instance() -> EnvironmentSettings.Builder:
+        """Return a builder."""
+        return EnvironmentSettings.Builder()
+
+    @staticmethod
+    def in_streaming_mode() -> EnvironmentSettings:
+        """Return settings for streams."""
+        return EnvironmentSettings(streaming=True)
+
+    @staticmethod
+    def in_batch_mode() -> EnvironmentSettings:
+        """Return settings for batches."""
+        return EnvironmentSettings(streaming=False)
+
+    def is_streaming_mode(self) -> bool:
+        """Return whether tables are streams."""
+        return self._streaming
+
+    def get_configuration(self) -> Configuration:
+        """Return the configuration."""
+        return self._configuration

@@ -1,0 +1,62 @@
+"""Several inserts in one job; mirrors ``pyflink.table.statement_set``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError
+from flintstream.table._sql.statements import Insert
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from flintstream.table.table import Table
+    from flintstream.table.table_environment import TableEnvironment
+    from flintstream.table.table_result import TableResult
+
+__all__ = ["StatementSet"]
+
+
+class StatementSet:
+    """Collects inserts, for one job.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> _ = t_env.get_config().set("flintstream.engine", "inline").set("parallelism.default", "1")
+    >>> _ = t_env.execute_sql("CREATE TABLE numbers (n INT) WITH ('connector' = 'print')")
+    >>> statements = t_env.create_statement_set()
+    >>> _ = statements.add_insert_sql("INSERT INTO numbers SELECT 1")
+    >>> statements.execute().wait()
+    +I[1]
+    """
+
+    def __init__(self, t_env: TableEnvironment) -> None:
+        """Start empty; programs call ``create_statement_set``."""
+        self._t_env = t_env
+        self._inserts: list[Any] = []
+
+    def add_insert_sql(self, stmt: str) -> Self:
+        """Add an ``INSERT INTO`` statement."""
+        found = self._t_env._statements.run(stmt)  # noqa: SLF001 - one layer
+        if not isinstance(found, Insert):
+            raise SqlError("a statement set takes only INSERT statements")
+        self._inserts.append((found.node, found.name, found.columns))
+        return self
+
+    def add_insert(self, target_path_or_descriptor: str, table: Table, overwrite: bool = False) -> Self:
+        """Add the rows of a table."""
+        if overwrite:
+            raise SqlError("overwrite is not supported: remove the files before")
+        self._inserts.append((table._node, tuple(target_path_or_descriptor.split(".")), ()))  # noqa: SLF001
+        return self
+
+    def execute(self) -> TableResult:
+        """Run one job with all inserts."""
+        inserts, self._inserts = self._inserts, []
+        return self._t_env._inserted(inserts)  # noqa: SLF001
+
+    def attach_as_datastream(self) -> None:
+        """Add all inserts to the environment of streams, whose ``execute()`` runs them."""
+        inserts, self._inserts = self._inserts, []
+        for node, name, columns in inserts:
+            self._t_env._session.insert(node, name, columns)  # noqa: SLF001

@@ -1,0 +1,168 @@
+"""Tables; mirrors ``pyflink.table.table``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table import _syntax as s
+from flintstream.table._build import calc, correlated, filtered, union_all
+from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._expr import Ref
+from flintstream.table._plan import explained
+from flintstream.table._resolver import Item, resolve, resolve_items
+from flintstream.table._sql.select import renamed
+from flintstream.table.expression import syntax_of
+from flintstream.table.table_schema import TableSchema
+
+if TYPE_CHECKING:
+    from flintstream.table._plan import Node
+    from flintstream.table.expression import Expression
+    from flintstream.table.table_environment import TableEnvironment
+    from flintstream.table.table_result import TableResult
+
+__all__ = ["Table"]
+
+
+class Table:
+    """A logical plan: rows that something will compute when a statement, sink or stream asks for them.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import col
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> table = t_env.sql_query("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS T(id, name)")
+    >>> table.filter(col("id") > 1).select(col("name")).get_schema().get_field_names()
+    ['name']
+    """
+
+    def __init__(self, node: Node, t_env: TableEnvironment) -> None:
+        """Wrap a plan; programs get tables from an environment."""
+        self._node = node
+        self._t_env = t_env
+
+    def _with(self, node: Node) -> Table:
+        return Table(node, self._t_env)
+
+    def _scope(self) -> Any:
+        return self._t_env._session.scope(self._node.columns)  # noqa: SLF001 - one layer
+
+    def get_schema(self) -> TableSchema:
+        """Return the columns."""
+        return TableSchema([each.name for each in self._node.columns], [each.type for each in self._node.columns])
+
+    get_resolved_schema = get_schema
+
+    def print_schema(self) -> None:
+        """Print the columns."""
+        print(f"(\n{self.get_schema()!r})")  # noqa: T201 - what it is for
+
+    def select(self, *fields: Expression) -> Table:
+        """Return columns and expressions.
+
+        Raises:
+            SqlError: A column or function is unknown.
+        """
+        return self._with(calc(self._node, resolve_items([syntax_of(each) for each in fields], self._scope())))
+
+    def filter(self, predicate: Expression) -> Table:
+        """Return the rows for which a condition holds."""
+        return self._with(filtered(self._node, resolve(syntax_of(predicate), self._scope())))
+
+    where = filter  # noqa: A003 - the method
+
+    def alias(self, field: str, *fields: str) -> Table:
+        """Return the table with other names for its columns."""
+        names = [field, *fields]
+        rest = [each.name for each in self._node.columns[len(names) :]]
+        return self._with(renamed(self._node, [*names, *rest]))
+
+    def _items(self) -> list[Item]:
+        return [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(self._node.columns)]
+
+    def add_columns(self, *fields: Expression) -> Table:
+        """Return the table with more columns.
+
+        Raises:
+            SqlError: There is a column of this name.
+        """
+        more = resolve_items([syntax_of(each) for each in fields], self._scope())
+        items = self._items()
+        for each in more:
+            if each.name in [item.name for item in items]:
+                raise SqlError(f"Ambiguous column name: {each.name}. Use add_or_replace_columns() to replace it")
+        return self._with(calc(self._node, [*items, *more]))
+
+    def add_or_replace_columns(self, *fields: Expression) -> Table:
+        """Return the table with more columns, or others in place of those with the same names."""
+        more = {each.name: each for each in resolve_items([syntax_of(each) for each in fields], self._scope())}
+        items = [more.pop(each.name, each) for each in self._items()]
+        return self._with(calc(self._node, [*items, *more.values()]))
+
+    def rename_columns(self, *fields: Expression) -> Table:
+        """Return the table with other names for some columns: ``col("a").alias("b")``."""
+        names = [each.name for each in self._node.columns]
+        for field in fields:
+            syntax = syntax_of(field)
+            if not isinstance(syntax, s.Alias) or not isinstance(syntax.argument, s.Name):
+                raise SqlError(f"rename_columns() needs col(...).alias(...), but got {field!r}")
+            names[names.index(self._known(syntax.argument.parts[0]))] = syntax.names[0]
+        return self._with(renamed(self._node, names))
+
+    def _known(self, name: str) -> str:
+        names = [each.name for each in self._node.columns]
+        if name not in names:
+            raise SqlError(f"Column '{name}' not found{nearest(name, names)}")
+        return name
+
+    def drop_columns(self, *fields: Expression) -> Table:
+        """Return the table without some columns."""
+        dropped = {self._known(getattr(syntax_of(each), "parts", ("",))[0]) for each in fields}
+        return self._with(calc(self._node, [each for each in self._items() if each.name not in dropped]))
+
+    def union_all(self, right: Table) -> Table:
+        """Return the rows of both tables."""
+        return self._with(union_all([self._node, right._node], self._t_env._session.zone))  # noqa: SLF001 - one layer
+
+    def join_lateral(self, table_function_call: Expression) -> Table:
+        """Return each row joined with the rows that a table function returns for it."""
+        return self._lateral(table_function_call, outer=False)
+
+    def left_outer_join_lateral(self, table_function_call: Expression) -> Table:
+        """Return the same, and rows without any with None."""
+        return self._lateral(table_function_call, outer=True)
+
+    def _lateral(self, given: Expression, *, outer: bool) -> Table:
+        syntax: s.Syntax = syntax_of(given)
+        names: tuple[str, ...] = ()
+        if isinstance(syntax, s.Alias):
+            names, syntax = syntax.names, syntax.argument
+        session = self._t_env._session  # noqa: SLF001 - one layer
+        function = syntax.function if isinstance(syntax, (s.Invoke, s.Apply)) else None
+        if isinstance(function, str):
+            function = session.catalog.functions.get(function.lower())
+        if function is None or not isinstance(syntax, (s.Invoke, s.Apply)):
+            raise SqlError(f"join_lateral() needs a call of a table function, but got {given!r}")
+        arguments = [resolve(each, self._scope()) for each in syntax.arguments]
+        node = correlated(self._node, function, arguments, names, outer=outer, zone=session.zone, place=None)
+        return self._with(node)
+
+    def group_by(self, *fields: Expression) -> Any:  # noqa: ARG002
+        """Raise an error: aggregates are not supported yet.
+
+        Raises:
+            UnsupportedClauseError: Always.
+        """
+        raise unsupported("group_by()", None, "use key_by() on the stream")
+
+    def explain(self, *extra_details: object) -> str:  # noqa: ARG002 - details of Flink's planner
+        """Return the plan as text."""
+        return "== Optimized Execution Plan ==\n" + "\n".join(explained(self._node)) + "\n"
+
+    def execute(self) -> TableResult:
+        """Run a job that computes the rows."""
+        return self._t_env._executed(self._node)  # noqa: SLF001 - one layer
+
+    def execute_insert(self, table_path_or_descriptor: str, overwrite: bool = False) -> TableResult:
+        """Run a job that writes the rows to a table."""
+        if overwrite:
+            raise unsupported("overwrite", None, "remove the files before")
+        return self._t_env._inserted([(self._node, tuple(table_path_or_descriptor.split(".")), ())])  # noqa: SLF001

@@ -1,0 +1,275 @@
+"""The entry to tables; mirrors ``pyflink.table.table_environment``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
+from flintstream.common.types import RowKind, _make_row
+from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.datastream._streams.collect import CloseableIterator as Collected
+from flintstream.datastream._streams.collect import collect_into
+from flintstream.table import _edges
+from flintstream.table._build import row_type
+from flintstream.table._catalog import DeclaredTable, View
+from flintstream.table._errors import SqlError
+from flintstream.table._expr import Column
+from flintstream.table._plan import Scan
+from flintstream.table._session import Session
+from flintstream.table._sql.statements import Answer, Insert, Statements, query
+from flintstream.table._stream_types import column_types
+from flintstream.table._translate import GeneratedOperator, then, translated
+from flintstream.table.environment_settings import EnvironmentSettings
+from flintstream.table.result_kind import ResultKind
+from flintstream.table.statement_set import StatementSet
+from flintstream.table.table import Table
+from flintstream.table.table_config import TableConfig
+from flintstream.table.table_result import TableResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream import DataStream
+    from flintstream.table._plan import Node
+
+__all__ = ["StreamTableEnvironment", "TableEnvironment"]
+
+
+class TableEnvironment:
+    """Runs SQL, and makes tables.
+
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> t_env.sql_query("SELECT 1 AS n").get_schema()
+    root
+     |-- n: INT NOT NULL
+    """
+
+    def __init__(self, env: StreamExecutionEnvironment) -> None:
+        """Use an environment of streams; programs call :meth:`create`."""
+        self._env = env
+        self._session = Session(env)
+        self._statements = Statements(self._session)
+
+    @staticmethod
+    def create(environment_settings: EnvironmentSettings) -> TableEnvironment:
+        """Return a new environment."""
+        env = StreamExecutionEnvironment.get_execution_environment(environment_settings.get_configuration())
+        return TableEnvironment(_in_mode(env, environment_settings))
+
+    def get_config(self) -> TableConfig:
+        """Return the configuration, which streams share."""
+        return TableConfig(self._env._configuration)  # noqa: SLF001 - a layer of this package
+
+    # -- statements --------------------------------------------------------------------------------------------------
+
+    def execute_sql(self, stmt: str) -> TableResult:
+        """Run a statement. An ``INSERT`` or query starts a job, and does not wait for its end.
+
+        Raises:
+            SqlError: The statement is wrong; the message names the place.
+            UnsupportedClauseError: The statement has a clause that is not supported yet.
+        """
+        found = self._statements.run(stmt)
+        if isinstance(found, Insert):
+            return self._inserted([(found.node, found.name, found.columns)])
+        if isinstance(found, Answer):
+            names = tuple(each.name for each in found.columns)
+            rows = [_make_row(names, list(row)) for row in found.rows]
+            kind = ResultKind.SUCCESS_WITH_CONTENT if found.columns else ResultKind.SUCCESS
+            return TableResult(found.columns, rows, kind=kind)
+        return self._executed(found)
+
+    def sql_query(self, query_: str) -> Table:
+        """Return the table of a query."""
+        return Table(query(self._session, query_), self)
+
+    def explain_sql(self, stmt: str, *extra_details: object) -> str:  # noqa: ARG002 - details of Flink's planner
+        """Return the plan of a query or ``INSERT``."""
+        found = self._statements.run(stmt)
+        node = found.node if isinstance(found, Insert) else found
+        if isinstance(node, Answer):
+            raise SqlError("explain_sql() needs a query or an INSERT")
+        return Table(node, self).explain()
+
+    def create_statement_set(self) -> StatementSet:
+        """Return an empty set of inserts."""
+        return StatementSet(self)
+
+    create_stream_statement_set = create_statement_set
+
+    def _inserted(self, inserts: Sequence[tuple[Node, tuple[str, ...], tuple[str, ...]]]) -> TableResult:
+        def build() -> None:
+            for node, name, columns in inserts:
+                self._session.insert(node, name, columns)
+
+        names = ", ".join(".".join(self._session.catalog.path(name)) for _, name, _ in inserts)
+        _, client = self._session.alone(build, f"insert-into_{names}")
+        columns = [Column(".".join(self._session.catalog.path(name)), t.DataTypes.BIGINT()) for _, name, _ in inserts]
+        rows = [_make_row(tuple(each.name for each in columns), [-1] * len(columns))]
+        return TableResult(columns, rows, client, kind=ResultKind.SUCCESS)
+
+    def _executed(self, node: Node) -> TableResult:
+        def build() -> Any:
+            return collect_into(self._rows(node)._collected)  # noqa: SLF001 - a layer of this package
+
+        sink, client = self._session.alone(build, "collect")
+        streaming = self._env._configuration.to_dict().get("execution.runtime-mode", "STREAMING") != "BATCH"  # noqa: SLF001
+        return TableResult(node.columns, Collected(sink, client), client, streaming=streaming)
+
+    def _rows(self, node: Node) -> DataStream:
+        code = _edges.rows_of(node.columns, changelog=node.changelog)
+        made = then(translated(node, self._env), "Rows", GeneratedOperator(*_edges.both(code)))
+        made._transformation.output_type = None  # noqa: SLF001
+        return made
+
+    # -- tables, views and functions -----------------------------------------------------------------------------------
+
+    def from_path(self, path: str) -> Table:
+        """Return a declared table or view.
+
+        Raises:
+            SqlError: There is none of this name.
+        """
+        return Table(self._session.table(tuple(path.split("."))), self)
+
+    def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:
+        """Return a table of rows, with a ``DataTypes.ROW`` or names for its columns."""
+        rows = [
+            tuple(each) if isinstance(each, (tuple, list)) or hasattr(each, "get_row_kind") else (each,)
+            for each in elements
+        ]
+        if not isinstance(schema, t.RowType):
+            raise SqlError("from_elements() needs a schema: DataTypes.ROW([DataTypes.FIELD(name, type), ...])")
+        kind = t.to_type_info(schema)
+        stream = self._env.from_collection([_make_row(None, list(row)) for row in rows], kind)
+        return self._of_stream(stream, [Column(each.name, each.data_type) for each in schema.fields])
+
+    def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
+        """Give a name to a table, or to a stream."""
+        table = table_or_data_stream
+        if not isinstance(table, Table):
+            table = self._from_stream(table, *fields_or_schema)
+        self._session.catalog.add(tuple(view_path.split(".")), View(table._node))  # noqa: SLF001 - one layer
+
+    def create_temporary_function(self, path: str, function: Any) -> None:
+        """Give a name to a function."""
+        self._session.catalog.functions[path.rpartition(".")[2].lower()] = function
+
+    create_temporary_system_function = create_temporary_function
+
+    def drop_temporary_function(self, path: str) -> bool:
+        """Remove a function, and return whether there was one."""
+        return self._session.catalog.functions.pop(path.lower(), None) is not None
+
+    def drop_temporary_view(self, view_path: str) -> bool:
+        """Remove a view, and return whether there was one."""
+        return self._session.catalog.drop(tuple(view_path.split(".")), View, lenient=True)
+
+    def drop_temporary_table(self, table_path: str) -> bool:
+        """Remove a table, and return whether there was one."""
+        return self._session.catalog.drop(tuple(table_path.split(".")), DeclaredTable, lenient=True)
+
+    def list_tables(self) -> list[str]:
+        """Return the names of tables and views."""
+        return self._session.catalog.names()
+
+    def list_views(self) -> list[str]:
+        """Return the names of views."""
+        return self._session.catalog.names(View)
+
+    def list_user_defined_functions(self) -> list[str]:
+        """Return the names of functions that the program declared."""
+        return sorted(self._session.catalog.functions)
+
+    def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
+        names = [getattr(each._syntax, "parts", ("",))[0] for each in fields if hasattr(each, "_syntax")]  # noqa: SLF001
+        return self._of_stream(stream, column_types(stream.get_type(), names))
+
+    def _of_stream(self, stream: DataStream, columns: Sequence[Column], kind: str = "") -> Table:
+        wraps = not isinstance(stream.get_type(), (RowTypeInfo, TupleTypeInfo))
+        code = f"({_edges.inward(columns[0].type, 'r')},)" if wraps else _edges.tuples_of(columns, kind)
+
+        def open_stream(_: StreamExecutionEnvironment) -> DataStream:
+            return then(stream, "Tuples", GeneratedOperator(*_edges.both(code)))
+
+        return Table(Scan(tuple(columns), "Unregistered_DataStream", open_stream, bool(kind)), self)
+
+
+class StreamTableEnvironment(TableEnvironment):
+    """Runs SQL, and converts between tables and streams.
+
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> t_env = StreamTableEnvironment.create(env)
+    >>> table = t_env.sql_query("SELECT 1 AS n")
+    >>> with t_env.to_data_stream(table).map(lambda row: row.n + 1).execute_and_collect() as results:
+    ...     list(results)
+    [2]
+    """
+
+    @staticmethod
+    def create(  # type: ignore[override]  # as in PyFlink
+        stream_execution_environment: StreamExecutionEnvironment | EnvironmentSettings | None = None,
+        environment_settings: EnvironmentSettings | None = None,
+    ) -> StreamTableEnvironment:
+        """Return a table environment on top of an environment of streams."""
+        env = stream_execution_environment
+        if isinstance(env, EnvironmentSettings):
+            env, environment_settings = None, env
+        if env is None:
+            env = StreamExecutionEnvironment.get_execution_environment()
+        return StreamTableEnvironment(env if environment_settings is None else _in_mode(env, environment_settings))
+
+    def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
+        """Return the table of a stream, whose type gives the columns."""
+        return self._from_stream(data_stream, *fields_or_schema)
+
+    def from_changelog_stream(self, data_stream: DataStream) -> Table:
+        """Return the table of a stream of rows with kinds of changes."""
+        return self._of_stream(data_stream, column_types(data_stream.get_type(), []), "r.get_row_kind().value")
+
+    def to_data_stream(self, table: Table) -> DataStream:
+        """Return the rows of a table of insertions.
+
+        Raises:
+            SqlError: The table has changes.
+        """
+        if table._node.changelog:  # noqa: SLF001 - one layer
+            raise SqlError("Table sink doesn't support consuming update and delete changes: use to_changelog_stream()")
+        return self._typed(table._node)  # noqa: SLF001
+
+    def to_append_stream(self, table: Table, type_info: Any) -> DataStream:
+        """Return the rows of a table of insertions, in a type."""
+        stream = self.to_data_stream(table)
+        if isinstance(type_info, TupleTypeInfo):
+            return stream.map(tuple, type_info)
+        return stream if isinstance(type_info, RowTypeInfo) else stream.map(_first, type_info)
+
+    def to_changelog_stream(self, table: Table) -> DataStream:
+        """Return the rows of a table with their kinds of changes."""
+        return self._typed(table._node)  # noqa: SLF001
+
+    def to_retract_stream(self, table: Table, type_info: Any) -> DataStream:
+        """Return pairs: whether a row is added, and the row."""
+        return self._typed(table._node).map(_retraction, Types.TUPLE([Types.BOOLEAN(), type_info]))  # noqa: SLF001
+
+    def _typed(self, node: Node) -> DataStream:
+        stream = self._rows(node)
+        stream._transformation.output_type = t.to_type_info(row_type(node.columns))  # noqa: SLF001
+        return stream
+
+
+def _first(row: Any) -> Any:
+    return row[0]
+
+
+def _retraction(row: Any) -> tuple[bool, Any]:
+    added = row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}
+    row.set_row_kind(RowKind.INSERT)
+    return added, row
+
+
+def _in_mode(env: StreamExecutionEnvironment, settings: EnvironmentSettings) -> StreamExecutionEnvironment:
+    env.configure(settings.get_configuration())
+    streaming = settings.is_streaming_mode()
+    return env.set_runtime_mode(RuntimeExecutionMode.STREAMING if streaming else RuntimeExecutionMode.BATCH)

@@ -1,0 +1,132 @@
+"""Results of statements; mirrors ``pyflink.table.table_result``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._printing import printed
+from flintstream.table.result_kind import ResultKind
+from flintstream.table.table_schema import TableSchema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Self
+
+    from flintstream.common.job_client import JobClient
+    from flintstream.table._expr import Column
+
+__all__ = ["CloseableIterator", "TableResult"]
+
+
+class CloseableIterator:
+    """Iterates over the rows of a result. Closing it cancels the job if it is still running.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> t_env.get_config().set("flintstream.engine", "inline")
+    TableConfig()
+    >>> with t_env.execute_sql("SELECT 1 AS n").collect() as rows:
+    ...     list(rows)
+    [Row(n=1)]
+    """
+
+    def __init__(self, rows: Iterator[Any], close: Any) -> None:
+        """Iterate over ``rows``."""
+        self._rows = rows
+        self._close = close
+
+    def __iter__(self) -> Self:
+        """Return self."""
+        return self
+
+    def __next__(self) -> Any:
+        """Wait for the next row, and return it."""
+        return next(self._rows)
+
+    def next(self) -> Any:
+        """Return the next row."""
+        return self.__next__()
+
+    def close(self) -> None:
+        """Stop reading, and cancel the job if it is still running."""
+        self._close()
+
+    def __enter__(self) -> Self:
+        """Return self."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the iterator."""
+        self.close()
+
+
+class TableResult:
+    """The result of a statement or table.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> t_env.execute_sql("SHOW CURRENT DATABASE").print()
+    +-----------------------+
+    | current database name |
+    +-----------------------+
+    |      default_database |
+    +-----------------------+
+    1 row in set
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        rows: Any,
+        client: JobClient | None = None,
+        *,
+        kind: ResultKind = ResultKind.SUCCESS_WITH_CONTENT,
+        streaming: bool = False,
+    ) -> None:
+        """Hold the rows of a statement; programs get results from ``execute_sql`` and ``execute``."""
+        self._columns = tuple(columns)
+        self._rows = rows
+        self._client = client
+        self._kind = kind
+        self._streaming = streaming
+
+    def get_job_client(self) -> JobClient | None:
+        """Return the client of the job; None if the statement needed none."""
+        return self._client
+
+    def wait(self, timeout_ms: int | None = None) -> None:  # noqa: ARG002
+        """Wait for the end of the job, and raise its error if it failed.
+
+        For a query, it waits for the first row, as Flink does: read the rows with :meth:`collect` or :meth:`print`.
+
+        Args:
+            timeout_ms: Most ms to wait; None for no limit.
+        """
+        if self._client is not None and self._kind is ResultKind.SUCCESS:
+            self._client.get_job_execution_result().result()
+
+    def get_table_schema(self) -> TableSchema:
+        """Return the columns."""
+        return TableSchema([each.name for each in self._columns], [each.type for each in self._columns])
+
+    def get_resolved_schema(self) -> TableSchema:
+        """Return the columns."""
+        return self.get_table_schema()
+
+    def get_result_kind(self) -> ResultKind:
+        """Return whether there are rows."""
+        return self._kind
+
+    def collect(self) -> CloseableIterator:
+        """Return the rows, in the order in which they come."""
+        close = getattr(self._rows, "close", None)
+        return CloseableIterator(iter(self._rows), close or (lambda: None))
+
+    def print(self) -> None:
+        """Print the rows as a table, as they come."""
+        if self._kind is ResultKind.SUCCESS and not self._columns:
+            print("OK")  # noqa: T201 - what it is for
+            return
+        for line in printed(self._columns, iter(self._rows), streaming=self._streaming):
+            print(line)  # noqa: T201

@@ -1,0 +1,193 @@
+"""Functions for tables, in Python; mirrors ``pyflink.table.udf``."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._errors import SqlError
+from flintstream.table._sql.type_reader import read_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common._datatypes import DataType
+
+__all__ = ["FunctionContext", "ScalarFunction", "TableFunction", "UserDefinedFunction", "udf", "udtf"]
+
+
+class FunctionContext:
+    """What a function learns when it is opened: metrics and job parameters."""
+
+    def __init__(self, runtime_context: Any) -> None:
+        """Take the context of the task."""
+        self._runtime_context = runtime_context
+
+    @staticmethod
+    def of(runtime_context: Any) -> FunctionContext:
+        """Return the context for a task."""
+        return FunctionContext(runtime_context)
+
+    def get_metric_group(self) -> Any:
+        """Return the group of metrics of this operator."""
+        return self._runtime_context.get_metrics_group()
+
+    def get_job_parameter(self, key: str, default_value: str) -> str:
+        """Return a parameter of the job."""
+        found: str = self._runtime_context.get_job_parameter(key, default_value)
+        return found
+
+
+class UserDefinedFunction:
+    """Base class of functions for tables."""
+
+    def open(self, function_context: FunctionContext) -> None:
+        """Prepare the function, in the task."""
+
+    def close(self) -> None:
+        """Release what :meth:`open` holds."""
+
+    def is_deterministic(self) -> bool:
+        """Return whether equal arguments always give equal results."""
+        return True
+
+
+class ScalarFunction(UserDefinedFunction):
+    """A function with one result for each row: override ``eval``."""
+
+    def eval(self, *args: Any) -> Any:
+        """Return the result."""
+        raise NotImplementedError
+
+
+class TableFunction(UserDefinedFunction):
+    """A function with any number of rows for each row: override ``eval``."""
+
+    def eval(self, *args: Any) -> Any:
+        """Return an iterable of rows, or yield them."""
+        raise NotImplementedError
+
+
+class _Plain(UserDefinedFunction):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.eval = function
+
+
+def as_data_type(given: DataType | str) -> DataType:
+    """Return a type given by its name in SQL, or as it is."""
+    if not isinstance(given, str):
+        return given
+    from flintstream.table._sql.dialect import Tokens, place_at  # noqa: PLC0415 - needs sqlglot
+
+    tokens = Tokens(given)
+    found, _ = read_type(tokens.all, 0, lambda token: place_at(given, token.start))
+    return found
+
+
+class FunctionWrapper:
+    """A Python function with its types: what ``udf`` and ``udtf`` return."""
+
+    advice = "join its rows with LATERAL TABLE(...) or join_lateral()"
+
+    def __init__(self, implementation: Any, kind: str, input_types: Any, results: Any, name: str | None) -> None:
+        """Wrap a function, an object with ``__call__``, or an object with ``eval``."""
+        self.kind = kind
+        self.implementation = implementation if hasattr(implementation, "eval") else _Plain(implementation)
+        given = [input_types] if isinstance(input_types, (t.DataType, str)) else input_types
+        self.input_types = None if given is None else [as_data_type(each) for each in given]
+        self.result_types = _columns(results) if kind == "table" else [as_data_type(results)]
+        self.result_type = self.result_types[0]
+        self.name = name or getattr(implementation, "__name__", type(implementation).__name__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return the expression of a call."""
+        from flintstream.table import _syntax as s  # noqa: PLC0415
+        from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
+
+        return Expression(s.Invoke(None, self, tuple(syntax_of(each) for each in arguments)))
+
+
+def _columns(results: Any) -> list[DataType]:
+    if isinstance(results, (t.DataType, str)):
+        one = as_data_type(results)
+        return one.field_types() if isinstance(one, t.RowType) else [one]
+    return [as_data_type(each) for each in results]
+
+
+def _wrapped(f: Any, kind: str, input_types: Any, results: Any, name: str | None) -> Any:
+    if results is None:
+        raise TypeError(f"a {kind} function needs its result type, such as DataTypes.INT()")
+
+    def wrap(function: Any) -> FunctionWrapper:
+        if inspect.isclass(function):
+            raise TypeError(f"create the function first: {function.__name__}()")
+        return FunctionWrapper(function, kind, input_types, results, name)
+
+    return wrap if f is None else wrap(f)
+
+
+def udf(
+    f: Any = None,
+    input_types: Sequence[DataType | str] | DataType | str | None = None,
+    result_type: DataType | str | None = None,
+    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    name: str | None = None,
+    func_type: str = "general",
+    udf_type: str | None = None,
+) -> Any:
+    """Make a scalar function of a Python function or a :class:`ScalarFunction`; also a decorator.
+
+    Raises:
+        TypeError: The result type is missing.
+        SqlError: The function works on pandas data, which is not supported yet.
+
+    >>> from flintstream.table import DataTypes
+    >>> @udf(result_type=DataTypes.BIGINT())
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice.name
+    'twice'
+    """
+    if "pandas" in {func_type, udf_type}:
+        raise SqlError("pandas functions are not supported yet: write the function for one row")
+    return _wrapped(f, "scalar", input_types, result_type, name)
+
+
+def udtf(
+    f: Any = None,
+    input_types: Sequence[DataType | str] | DataType | str | None = None,
+    result_types: Any = None,
+    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    name: str | None = None,
+) -> Any:
+    """Make a table function of a Python function or a :class:`TableFunction`; also a decorator.
+
+    Raises:
+        TypeError: The result types are missing.
+
+    >>> from flintstream.table import DataTypes
+    >>> @udtf(result_types=[DataTypes.STRING()])
+    ... def words(line):
+    ...     yield from line.split()
+    >>> words.kind
+    'table'
+    """
+    return _wrapped(f, "table", input_types, result_types, name)
+
+
+def function_at(path: str) -> FunctionWrapper:
+    """Return the function that ``CREATE FUNCTION ... AS 'module.name' LANGUAGE PYTHON`` names.
+
+    Raises:
+        SqlError: There is none.
+    """
+    module, _, name = path.rpartition(".")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SqlError(f"no function {path}: {error}") from error
+    if not isinstance(found, FunctionWrapper):
+        raise SqlError(f"{path} is no function for tables: decorate it with @udf or @udtf")
+    return found
