@@ -108,6 +108,17 @@ def test_files_are_written_and_read(t_env, tmp_path, name):
     t_env.execute_sql(f"CREATE TABLE files (a INT, b STRING) WITH ({options})")
     t_env.execute_sql("INSERT INTO files VALUES (1, 'x'), (2, CAST(NULL AS STRING))").wait()
     assert sorted(rows(t_env.execute_sql("SELECT * FROM files"))) == [(1, "x"), (2, None)]
+    assert all(path.is_file() for path in (tmp_path / name).iterdir())  # unlike those of a FileSink, by hour
+
+
+@pytest.mark.parametrize(
+    ("connector", "option"),
+    [("filesystem", "'sink.rolling-policy.file-size' = '1MB', 'format' = 'csv', 'path' = '/nowhere'")],
+)
+def test_an_option_without_effect_is_refused(t_env, connector, option):
+    t_env.execute_sql(f"CREATE TABLE t (a INT) WITH ('connector' = '{connector}', {option})")
+    with pytest.raises(SqlError, match="is not supported yet; leave it out"):
+        t_env.execute_sql("INSERT INTO t VALUES (1)")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ _NO_JVM = "flintstream has no Flink JVM"
 _INTERNAL = "it is internal to PyFlink"
 
 _MODULES = {
-    "pyflink.table": "the Table API is not part of flintstream; use Spark SQL, and read its output with a source",
+    "pyflink.table": "flintstream has only a part of the Table API (docs/table.md); "
+    "use Spark SQL, and read its output with a source",
     "pyflink.dataset": "PyFlink removed the DataSet API in 1.14; use pyflink.datastream in BATCH mode",
     "pyflink.testing": "use flintstream.testing, whose CollectSink collects the records of a stream",
     "pyflink.java_gateway": _NO_JVM,

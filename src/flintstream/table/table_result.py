@@ -96,12 +96,12 @@ class TableResult:
         return self._client
 
     def wait(self, timeout_ms: int | None = None) -> None:  # noqa: ARG002
-        """Wait for the end of the job, and raise its error if it failed.
+        """Wait for the end of a job that writes to tables, and raise its error if it failed.
 
-        For a query, it waits for the first row, as Flink does: read the rows with :meth:`collect` or :meth:`print`.
+        It returns at once for a query: read the rows with :meth:`collect` or :meth:`print`.
 
         Args:
-            timeout_ms: Most ms to wait; None for no limit.
+            timeout_ms: Without effect for now: it waits for the end.
         """
         if self._client is not None and self._kind is ResultKind.SUCCESS:
             self._client.get_job_execution_result().result()

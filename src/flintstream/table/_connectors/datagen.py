@@ -99,7 +99,7 @@ def _field(name: str, kind: DataType, options: Options) -> tuple[Field, int | No
     number = int if type(kind) in INTEGERS else float
     given = {key: options.text(f"{prefix}{key}") for key in ("min", "max", "start", "end")}
     length = options.integer(f"{prefix}length", 100) or 0
-    options.known(f"{prefix}var-len")
+    options.not_yet(f"{prefix}var-len", "false")
     null_rate = float(options.text(f"{prefix}null-rate", "0") or 0)
     past = options.millis(f"{prefix}max-past") or 0
     if how == "sequence":

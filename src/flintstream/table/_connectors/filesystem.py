@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common import _datatypes as t
 from flintstream.common.serialization import Encoder
 from flintstream.common.time import Duration
-from flintstream.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
+from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, StreamFormat
 from flintstream.datastream.formats.csv import CsvBulkWriters, CsvReaderFormat, CsvSchema
 from flintstream.datastream.formats.json import JsonRowDeserializationSchema, JsonRowSerializationSchema
 from flintstream.table._errors import SqlError, nearest, unsupported
@@ -63,7 +63,7 @@ def file_source(names: Sequence[str], types: Sequence[t.DataType], options: Opti
     kind, path = _format(options), options.required("path")
     interval = options.millis("source.monitor-interval")
     if kind == "csv":
-        options.known("csv.ignore-parse-errors")
+        options.not_yet("csv.ignore-parse-errors", "false")
         stream_format: Any = CsvReaderFormat.for_schema(_csv(names, types, options))
     elif kind == "json":
         builder = JsonRowDeserializationSchema.builder().type_info(t.to_type_info(_row_type(names, types)))
@@ -97,15 +97,15 @@ class _JsonLines(Encoder):
 def file_sink(names: Sequence[str], types: Sequence[t.DataType], options: Options) -> Sink:
     """Return the sink of a table of files; its records are rows."""
     kind, path = _format(options), options.required("path")
-    for key in ("sink.rolling-policy.file-size", "sink.rolling-policy.rollover-interval", "auto-compaction"):
-        options.known(key)
-    for key in ("sink.rolling-policy.check-interval", "sink.parallelism"):
-        options.known(key)
-    row_type = _row_type(names, types)
+    for key in ("file-size", "rollover-interval", "check-interval"):
+        options.not_yet(f"sink.rolling-policy.{key}")
+    options.not_yet("auto-compaction", "false")
+    options.known("sink.parallelism")
+    row_type, beneath = _row_type(names, types), BucketAssigner.base_path_bucket_assigner()
     if kind == "json":
         schema = JsonRowSerializationSchema.builder().with_type_info(t.to_type_info(row_type)).build()
-        return FileSink.for_row_format(path, _JsonLines(schema)).build()
-    return FileSink.for_bulk_format(path, _writers(kind, names, types, options)).build()
+        return FileSink.for_row_format(path, _JsonLines(schema)).with_bucket_assigner(beneath).build()
+    return FileSink.for_bulk_format(path, _writers(kind, names, types, options)).with_bucket_assigner(beneath).build()
 
 
 def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> BulkWriterFactory:

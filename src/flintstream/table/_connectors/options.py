@@ -60,8 +60,18 @@ class Options:
         return None if found is None else parse_nanos(found) // 1_000_000
 
     def known(self, key: str) -> None:
-        """Accept an option that has no effect."""
+        """Accept an option that has no effect on results."""
         self._known.add(key)
+
+    def not_yet(self, key: str, default: str = "") -> None:
+        """Refuse another value than the default.
+
+        Raises:
+            SqlError: There is one.
+        """
+        given = self.text(key, default)
+        if given != default:
+            raise SqlError(f"table '{self.table}': the option '{key}' is not supported yet; leave it out")
 
     def check(self) -> None:
         """Refuse unknown options.
