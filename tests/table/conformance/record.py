@@ -47,34 +47,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The workers of PyFlink are started as `python`.
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     failed = 0
-    for case in harness.load_cases().values():
-        if options.names and case.name not in options.names:
-            continue
-        if options.missing and harness.golden_path(case.name).exists():
-            continue
-        failed += not record(case, verify=options.verify)
+    cases = [case for case in harness.load_cases().values() if not options.names or case.name in options.names]
+    for mode in ("STREAMING", "BATCH"):
+        for case in cases:
+            if mode in case.modes and not (options.missing and mode in recorded(case)):
+                failed += not record(case, mode, verify=options.verify)
     return 1 if failed else 0
 
 
-def record(case: harness.Case, *, verify: bool) -> bool:
-    """Run a case in all its modes; return whether it could be recorded or verified."""
-    runs: dict[str, Any] = {}
-    for mode in case.modes:
-        start = time.monotonic()
-        try:
-            runs[mode] = harness.run_case(case, mode, PyFlink())
-        except Exception as error:  # noqa: BLE001 - the other cases must run after any error
-            say(f"FAILED {case.name} {mode}: {harness.essence(error)}")
-            return False
-        errors = json.dumps(runs[mode]).count('"error": ')
-        say(f"{case.name} {mode}: {time.monotonic() - start:.1f} s, {errors} errors")
-        if verify:
-            for where, difference in harness.differences(case, harness.load_golden(case.name, mode), runs[mode]).items():
-                say(f"DIFFERS {case.name} {mode} {where}\n     {difference}")
-                return False
-    if not verify:
-        content = {"case": case.name, "flink": VERSION, "level": case.level, "order": case.order, "runs": runs}
-        harness.golden_path(case.name).write_text(compact(content) + "\n", encoding="utf-8")
+def recorded(case: harness.Case) -> dict[str, Any]:
+    """Return the results of a case by mode."""
+    path = harness.golden_path(case.name)
+    runs: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
+    return runs
+
+
+def record(case: harness.Case, mode: str, *, verify: bool) -> bool:
+    """Run a case in one mode; return whether it could be recorded or verified."""
+    start = time.monotonic()
+    try:
+        results = harness.run_case(case, mode, PyFlink())
+    except Exception as error:  # noqa: BLE001 - the other cases must run after any error
+        say(f"FAILED {case.name} {mode}: {harness.essence(error)}")
+        return False
+    errors = json.dumps(results).count('"error": ')
+    say(f"{case.name} {mode}: {time.monotonic() - start:.1f} s, {errors} errors")
+    if verify:
+        differing = harness.differences(case, harness.load_golden(case.name, mode), results)
+        for where, difference in differing.items():
+            say(f"DIFFERS {case.name} {mode} {where}\n     {difference}")
+        return not differing
+    runs = {**recorded(case), mode: results}
+    content = {
+        "case": case.name,
+        "flink": VERSION,
+        "level": case.level,
+        "order": case.order,
+        "runs": {each: runs[each] for each in case.modes if each in runs},
+    }
+    harness.golden_path(case.name).write_text(compact(content) + "\n", encoding="utf-8")
     return True
 
 
@@ -86,10 +97,20 @@ def compact(content: Any, depth: int = 0) -> str:
     indent = " " * (depth + 1)
     if isinstance(content, dict):
         parts = [
-            f"{indent}{json.dumps(key, ensure_ascii=False)}: {compact(value, depth + 1)}" for key, value in content.items()
+            f"{indent}{json.dumps(key, ensure_ascii=False)}: {compact(value, depth + 1)}"
+            for key, value in content.items()
         ]
         return "{\n" + ",\n".join(parts) + "\n" + " " * depth + "}"
-    return "[\n" + ",\n".join(indent + compact(each, depth + 1) for each in content) + "\n" + " " * depth + "]"
+    parts = [compact(each, depth + 1) for each in content]
+    lines = [parts[0]]
+    for part in parts[1:]:
+        # Short values share a line; what takes several lines begins one.
+        together = f"{lines[-1]}, {part}"
+        if len(together) + depth < 120 and "\n" not in together and len(part) < 40:
+            lines[-1] = together
+        else:
+            lines.append(part)
+    return "[\n" + ",\n".join(indent + line for line in lines) + "\n" + " " * depth + "]"
 
 
 class PyFlink(harness.Side):

@@ -44,7 +44,7 @@ class Scalars(Case):
     def query(self, expressions: Sequence[str]) -> str:
         """Return one query of some of the expressions."""
         columns = ", ".join(f"{expression} AS e{number}" for number, expression in enumerate(expressions))
-        return f"SELECT id, {columns} FROM {self.source} AS t"
+        return f"SELECT id, {columns} FROM {self.source} AS t"  # noqa: S608
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,18 @@ def table(columns: str, *rows: Sequence[str]) -> str:
     names = ", ".join(["id", *(name for name, _ in declared)])
     casts = ", ".join(["id", *(f"CAST({name} AS {kind}) AS {name}" for name, kind in declared)])
     lines = [
-        ", ".join([str(number), *(f"CAST(NULL AS {kind})" if value == "NULL" else value for value, (_, kind) in zip(row, declared, strict=True))])
+        ", ".join(
+            [
+                str(number),
+                *(
+                    f"CAST(NULL AS {kind})" if value == "NULL" else value
+                    for value, (_, kind) in zip(row, declared, strict=True)
+                ),
+            ]
+        )
         for number, row in enumerate(rows, 1)
     ]
-    return f"(SELECT {casts} FROM (VALUES {', '.join(f'({line})' for line in lines)}) AS v ({names}))"
+    return f"(SELECT {casts} FROM (VALUES {', '.join(f'({line})' for line in lines)}) AS v ({names}))"  # noqa: S608
 
 
 ONE_ROW = "(SELECT * FROM (VALUES (1)) AS v (id))"

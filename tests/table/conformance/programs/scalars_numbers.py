@@ -57,7 +57,10 @@ scalars(
     """,
     INTEGERS,
 )
-scalars("integer_division_by_zero", "1 / (id - 1)\n1 % (id - 1)\nMOD(5, id - 1)\n1.0 / (id - 1)\nCAST(1 AS DOUBLE) / (id - 1)\n1 / 0")
+scalars(
+    "integer_division_by_zero",
+    "1 / (id - 1)\n1 % (id - 1)\nMOD(5, id - 1)\n1.0 / (id - 1)\nCAST(1 AS DOUBLE) / (id - 1)\n1 / 0",
+)
 
 DECIMALS = table(
     "d DECIMAL(10, 2); e DECIMAL(5, 3); i INT; f DOUBLE; r FLOAT; w DECIMAL(38, 10)",

@@ -135,7 +135,16 @@ scalars(
     s LIKE '%.%'
     s LIKE 'a'
     """,
-    table("s STRING", ("'abc123'",), ("''",), ("NULL",), ("'a_b.c'",), ("'xyz'",), ("'12ab34'",), ("'line' || U&'\\000A' || 'two'",)),
+    table(
+        "s STRING",
+        ("'abc123'",),
+        ("''",),
+        ("NULL",),
+        ("'a_b.c'",),
+        ("'xyz'",),
+        ("'12ab34'",),
+        ("'line' || U&'\\000A' || 'two'",),
+    ),
 )
 scalars(
     "char_and_varchar_types",

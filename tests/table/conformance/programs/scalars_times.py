@@ -4,8 +4,18 @@ from tests.table.conformance.registry import scalars, table
 
 TIMES = table(
     "ts TIMESTAMP(3); d DATE; t TIME; ts6 TIMESTAMP(6)",
-    ("TIMESTAMP '2020-02-29 13:14:15.678'", "DATE '2020-02-29'", "TIME '13:14:15'", "TIMESTAMP '2020-02-29 13:14:15.678901'"),
-    ("TIMESTAMP '1969-12-31 23:59:59.999'", "DATE '1969-12-31'", "TIME '23:59:59'", "TIMESTAMP '1969-12-31 23:59:59.999999'"),
+    (
+        "TIMESTAMP '2020-02-29 13:14:15.678'",
+        "DATE '2020-02-29'",
+        "TIME '13:14:15'",
+        "TIMESTAMP '2020-02-29 13:14:15.678901'",
+    ),
+    (
+        "TIMESTAMP '1969-12-31 23:59:59.999'",
+        "DATE '1969-12-31'",
+        "TIME '23:59:59'",
+        "TIMESTAMP '1969-12-31 23:59:59.999999'",
+    ),
     ("TIMESTAMP '2023-01-01 00:00:00'", "DATE '2023-01-01'", "TIME '00:00:00'", "TIMESTAMP '2023-01-01 00:00:00'"),
     ("NULL", "NULL", "NULL", "NULL"),
 )
@@ -14,10 +24,38 @@ scalars(
     "parts_of_timestamps",
     "\n".join(
         [
-            *(f"EXTRACT({unit} FROM ts)" for unit in (*UNITS, "DOW", "DOY", "ISODOW", "ISOYEAR", "EPOCH", "CENTURY", "DECADE", "MILLENNIUM", "MICROSECOND")),
+            *(
+                f"EXTRACT({unit} FROM ts)"
+                for unit in (
+                    *UNITS,
+                    "DOW",
+                    "DOY",
+                    "ISODOW",
+                    "ISOYEAR",
+                    "EPOCH",
+                    "CENTURY",
+                    "DECADE",
+                    "MILLENNIUM",
+                    "MICROSECOND",
+                )
+            ),
             *(f"EXTRACT({unit} FROM d)" for unit in ("YEAR", "MONTH", "DAY", "WEEK", "DOW", "DOY", "EPOCH")),
             *(f"EXTRACT({unit} FROM t)" for unit in ("HOUR", "MINUTE", "SECOND")),
-            *(f"{name}(ts)" for name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE", "SECOND")),
+            *(
+                f"{name}(ts)"
+                for name in (
+                    "YEAR",
+                    "QUARTER",
+                    "MONTH",
+                    "WEEK",
+                    "DAYOFYEAR",
+                    "DAYOFMONTH",
+                    "DAYOFWEEK",
+                    "HOUR",
+                    "MINUTE",
+                    "SECOND",
+                )
+            ),
             *(f"{name}(d)" for name in ("YEAR", "MONTH", "DAYOFMONTH", "DAYOFWEEK")),
             "EXTRACT(DAY FROM INTERVAL '3 04' DAY TO HOUR)",
             "EXTRACT(MONTH FROM INTERVAL '2-3' YEAR TO MONTH)",
