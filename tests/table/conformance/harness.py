@@ -158,8 +158,8 @@ def run_case(case: Case, mode: str, side: Side) -> Any:
 def run_scalars(case: Scalars, make: Callable[[], Any]) -> dict[str, Any]:
     """Return the type and the values, or the error, of each expression.
 
-    One query has all of them. If it fails, those that cannot be planned are left out. If it fails then, halves of it are
-    tried, down to the expressions that fail.
+    One query has all of them. If it fails, those that cannot be planned are left out. If it fails then, halves of
+    it are tried, down to the expressions that fail.
     """
     try:
         return evaluate(case, case.expressions, make())

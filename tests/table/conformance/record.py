@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The workers of PyFlink are started as `python`.
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     failed = 0
-    cases = [case for case in harness.load_cases().values() if not options.names or case.name in options.names]
+    known = harness.load_cases()
+    cases = [known[name] for name in options.names] if options.names else list(known.values())
     for mode in ("STREAMING", "BATCH"):
         for case in cases:
             if mode in case.modes and not (options.missing and mode in recorded(case)):

@@ -127,14 +127,15 @@ def a_schema_with_rowtime_from_the_stream(env, t_env):
         .build()
     )
     table = t_env.from_data_stream(timed(env), schema)
-    return [table, t_env.to_data_stream(table)]
+    texts = table.select(col("f0"), col("f1"), col("rowtime").cast(DataTypes.STRING()).alias("rowtime"))
+    return [texts, t_env.to_data_stream(table)]
 
 
 @program()
 def a_schema_with_rowtime_by_expression(env, t_env):
     schema = (
         Schema.new_builder()
-        .column_by_expression("ts", "TO_TIMESTAMP_LTZ(f1, 3)")
+        .column_by_expression("ts", "TO_TIMESTAMP(FROM_UNIXTIME(f1 / 1000))")
         .watermark("ts", "ts - INTERVAL '1' SECOND")
         .build()
     )
@@ -562,7 +563,7 @@ def a_tumbling_group_window_of_the_table_api(env, t_env):
 
     schema = (
         Schema.new_builder()
-        .column_by_expression("ts", "TO_TIMESTAMP_LTZ(f1, 3)")
+        .column_by_expression("ts", "TO_TIMESTAMP(FROM_UNIXTIME(f1 / 1000))")
         .watermark("ts", "ts - INTERVAL '1' SECOND")
         .build()
     )

@@ -19,7 +19,6 @@ TYPES = [
     "TIME",
     "TIMESTAMP(3)",
     "TIMESTAMP(6)",
-    "TIMESTAMP_LTZ(3)",
     "BYTES",
 ]
 TEXTS = [
