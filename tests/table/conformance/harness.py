@@ -52,6 +52,15 @@ def golden_path(name: str) -> Path:
     return GOLDENS / f"{name}.json"
 
 
+def is_recorded(name: str, mode: str) -> bool:
+    """Return whether there are results of a case in a mode."""
+    try:
+        load_golden(name, mode)
+    except LookupError:
+        return False
+    return True
+
+
 def load_golden(name: str, mode: str) -> Any:
     """Return what real PyFlink gave.
 
@@ -108,14 +117,9 @@ def columns_of(schema: Any) -> list[str]:
 def essence(error: BaseException) -> dict[str, str]:
     """Return the class of an error, and the first line of its message; of Java's, those of the root cause."""
     java = getattr(error, "java_exception", None)
-    if java is None and "java_exception" not in dir(error):
-        cause = getattr(error, "cause", None)
-        text = f"{cause}" if cause else f"{type(error).__name__}: {error}"
-    else:
-        deepest = java
-        while java is not None:
-            deepest, java = java, java.getCause()
-        text = str(deepest.toString())
+    text = f"{getattr(error, 'cause', None) or f'{type(error).__name__}: {error}'}"
+    while java is not None:
+        text, java = str(java.toString()), java.getCause()
     lines = [line for line in text.splitlines() if line.strip()] or [""]
     tracebacks = [i for i, line in enumerate(lines) if "Traceback (most recent call last)" in line]
     if tracebacks:
@@ -245,7 +249,7 @@ def output(value: Any, case: Case) -> Any:
     """Return what a program returned, as JSON."""
     if hasattr(value, "get_table_schema"):
         return of_result(value, case)
-    if hasattr(value, "to_pandas") and hasattr(value, "get_schema"):
+    if hasattr(value, "execute") and hasattr(value, "get_schema"):
         columns = columns_of(value.get_schema())
         with value.execute().collect() as rows:
             return {"columns": columns, "rows": in_order([plain(row) for row in rows], case)}

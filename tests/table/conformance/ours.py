@@ -48,7 +48,7 @@ def main() -> None:
                 known = reasons.get((case.name, mode), {})
                 if names and case.name not in names:
                     differing = dict.fromkeys(known, "")
-                elif not harness.golden_path(case.name).exists():
+                elif not harness.is_recorded(case.name, mode):
                     continue
                 else:
                     differing = harness.found(case, mode, Flintstream("inline"))

@@ -29,6 +29,8 @@ from tests.table.conformance import harness
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.table.conformance.registry import Case
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Record; the exit status is 1 if something could not be recorded or verified."""
@@ -56,14 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def recorded(case: harness.Case) -> dict[str, Any]:
+def recorded(case: Case) -> dict[str, Any]:
     """Return the results of a case by mode."""
     path = harness.golden_path(case.name)
     runs: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
     return runs
 
 
-def record(case: harness.Case, mode: str, *, verify: bool) -> bool:
+def record(case: Case, mode: str, *, verify: bool) -> bool:
     """Run a case in one mode; return whether it could be recorded or verified."""
     start = time.monotonic()
     try:

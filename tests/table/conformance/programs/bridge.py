@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,import-untyped"
 """Streams to tables, and back."""
 
 import datetime as dt
@@ -237,7 +238,9 @@ def from_changelog_stream_with_all_kinds(env, t_env):
 
 @program()
 def from_changelog_stream_with_a_schema(env, t_env):
-    schema = Schema.new_builder().column("f0", "STRING").column("f1", "BIGINT").build()
+    schema = (
+        Schema.new_builder().column("f0", DataTypes.STRING().not_null()).column("f1", "INT").primary_key("f0").build()
+    )
     return t_env.from_changelog_stream(changes(env), schema)
 
 

@@ -73,7 +73,7 @@ scalars(
     SPLIT_INDEX(s, p, 0)
     SPLIT(s, ',')
     STR_TO_MAP('a=1,b=2')
-    STR_TO_MAP('a:1;b', ';', ':')
+    STR_TO_MAP('a:1;b:2', ';', ':')
     ASCII(s)
     CHR(97)
     CHR(n + 64)
