@@ -23,7 +23,13 @@ def engines():
 
 
 def runs():
-    return [pytest.param(case, mode, id=f"{case.name}-{mode}") for case in CASES.values() for mode in case.modes]
+    """Return the recorded cases."""
+    return [
+        pytest.param(case, mode, id=f"{case.name}-{mode}")
+        for case in CASES.values()
+        for mode in case.modes
+        if harness.is_recorded(case.name, mode)
+    ]
 
 
 def found(case, mode, engine):
