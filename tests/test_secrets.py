@@ -372,6 +372,18 @@ def test_a_file_that_cannot_be_read_is_named_without_the_token_of_its_signed_url
     assert MARK not in all_of(no.value) + caplog.text
 
 
+@pytest.mark.parametrize("code", [403, 404, 500])
+def test_a_file_that_is_refused_after_the_job_was_built_fails_it(code, web, tmp_path):
+    web.data = b"one\n"
+    env, _ = environment(tmp_path)
+    url = f"http://127.0.0.1:{web.server_port}/in.txt?sig={MARK}"
+    env.from_source(FORMATS["txt"](url).build(), WatermarkStrategy.no_watermarks(), "file").print()
+    web.code = code
+    with pytest.raises(Exception, match=r"in\.txt") as no:
+        env.execute("job")
+    assert MARK not in all_of(no.value)
+
+
 def test_a_file_that_does_not_exist_is_named_without_the_token_of_its_signed_url(web):
     web.code = 404
     with pytest.raises(FileNotFoundError, match=r"the input path .*&sig=\*\*\* does not exist") as no:

@@ -68,11 +68,17 @@ def open_file(path: str) -> BinaryIO:
 
 
 def find(uri: str) -> Iterator[tuple[str, int]]:
-    """Yield the remote files below ``uri``, sorted: the rest of the URI after ``uri``, and the size in bytes."""
+    """Yield the remote files below ``uri``, sorted: the rest of the URI after ``uri``, and the size in bytes.
+
+    Raises:
+        OSError: A web server no longer gives the file or directory.
+    """
     system, place = reach(uri)
     system.invalidate_cache()  # other processes write as well
     top = place.rstrip("/")
     found: dict[str, Any] = _discreetly(uri, lambda: system.find(place, detail=True))
+    if not found and uri.startswith(("http://", "https://")):  # fsspec takes a refusal for an empty directory
+        _discreetly(uri, lambda: system.info(place))
     for name, details in sorted(found.items()):
         size = details.get("size")
         if size is None:  # listings of web servers have no sizes
