@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "compatibility.md"
 
 APART = {
-    "table": ("Table API and SQL programs", "They use the Table API, which flintstream does not have."),
+    "table": (
+        "Table API and SQL programs",
+        "They use the Table API, of which flintstream has only [a first part](table.md).",
+    ),
     "broken": (
         "Programs that PyFlink 2.3.0 does not run either",
         "They use features that newer versions of PyFlink no longer have, or contain errors.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flintstream.connectors import cache, collection, function_source, hybrid, number_sequence
+from flintstream.connectors import cache, collection, function_source, generated_rows, hybrid, number_sequence
 from flintstream.connectors.files import arrow, input_formats, sink
 from flintstream.connectors.files import reader as file_reader
 from flintstream.connectors.kafka import dynamic, staging
@@ -16,6 +16,7 @@ MODULES = (
     dynamic,
     file_reader,
     function_source,
+    generated_rows,
     hybrid,
     input_formats,
     kafka_reader,

@@ -10,6 +10,7 @@ from flintstream.common.types import RowKind, _make_row
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream._streams.collect import CloseableIterator as Collected
 from flintstream.datastream._streams.collect import collect_into
+from flintstream.options.execution import RUNTIME_MODE
 from flintstream.table import _edges
 from flintstream.table._build import row_type
 from flintstream.table._catalog import DeclaredTable, View
@@ -114,7 +115,7 @@ class TableEnvironment:
             return collect_into(self._rows(node)._collected)  # noqa: SLF001 - a layer of this package
 
         sink, client = self._session.alone(build, "collect")
-        streaming = self._env._configuration.to_dict().get("execution.runtime-mode", "STREAMING") != "BATCH"  # noqa: SLF001
+        streaming = self._env._configuration.get(RUNTIME_MODE) != "BATCH"  # noqa: SLF001
         return TableResult(node.columns, Collected(sink, client), client, streaming=streaming)
 
     def _rows(self, node: Node) -> DataStream:

@@ -9,33 +9,20 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from flintstream.checkpoint.registry import record
 from flintstream.common import _datatypes as t
 from flintstream.common._javatext import narrow
+from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
-from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
 from flintstream.table import _time_helpers
 from flintstream.table._errors import SqlError
 from flintstream.table._types import INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.common._datatypes import DataType
-    from flintstream.connectors.source import Fetch, SplitEnumerator
+    from flintstream.connectors.source import Source
     from flintstream.table._connectors.options import Options
-
-_ENDLESS = 1 << 62
-
-
-@record
-@dataclass
-class GeneratedSplit(SourceSplit):
-    """The rows from ``next`` on; a row in ``step`` is this split's."""
-
-    next: int
-    end: int
-    step: int
 
 
 @dataclass(frozen=True)
@@ -126,43 +113,4 @@ def datagen(names: Sequence[str], types: Sequence[DataType], options: Options) -
         fields.append(field)
         if count is not None:
             rows = count if rows is None else min(rows, count)
-    return RateLimiterStrategy.per_second(rate).limit(DataGenSource(fields, rows))
-
-
-class DataGenSource(Source):
-    """Makes rows as tuples."""
-
-    def __init__(self, fields: Sequence[Field], rows: int | None) -> None:
-        """Make this number of rows; None for no end."""
-        self.fields = list(fields)
-        self.rows = rows
-        self.boundedness = Boundedness.CONTINUOUS_UNBOUNDED if rows is None else Boundedness.BOUNDED
-
-    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
-        """Return the enumerator of a split for each subtask."""
-        end = _ENDLESS if self.rows is None else self.rows
-        return StaticEnumerator([GeneratedSplit(str(i), i, end, parallelism) for i in range(parallelism)])
-
-    def create_reader(self) -> SourceReader:
-        """Return a reader that makes rows."""
-        return _Reader(self.fields)
-
-
-class _Reader(SourceReader):
-    gives_away = True
-
-    def __init__(self, fields: Sequence[Field]) -> None:
-        self.fields = fields
-        self.makers = [field.maker() for field in fields]
-
-    def read(self, split: GeneratedSplit, fetch: Fetch) -> Generator[list[Any], None, bool]:
-        makers, rates = self.makers, [field.null_rate for field in self.fields]
-        while split.next < split.end:
-            numbers = range(split.next, min(split.next + max(fetch.size, 1) * split.step, split.end), split.step)
-            split.next += len(numbers) * split.step
-            columns = [[make(n) for n in numbers] for make in makers]
-            for i, rate in enumerate(rates):
-                if rate:
-                    columns[i] = [None if random.random() < rate else value for value in columns[i]]  # noqa: S311
-            yield list(zip(*columns, strict=True))
-        return True
+    return RateLimiterStrategy.per_second(rate).limit(GeneratedRows(fields, rows))
