@@ -171,8 +171,8 @@ def to_data_stream_then_map(env, t_env):
 @program()
 def to_data_stream_keeps_types(env, t_env):
     table = t_env.sql_query(
-        "SELECT 1 AS i, CAST(2 AS BIGINT) AS l, 'x' AS s, 1.5 AS d, CAST(1.5 AS DOUBLE) AS f, TRUE AS b, DATE '2020-01-02' AS day_, "
-        "TIMESTAMP '2020-01-02 03:04:05' AS ts, TIME '01:02:03' AS t, ARRAY[1, 2] AS a, MAP['k', 1] AS m, ROW(1, 'x') AS r, CAST(NULL AS INT) AS n"
+        "SELECT 1 AS i, CAST(2 AS BIGINT) AS l, 'x' AS s, 1.5 AS d, CAST(1.5 AS DOUBLE) AS f, TRUE AS b, "
+        "ARRAY[1, 2] AS a, MAP['k', 1] AS m, ROW(1, 'x') AS r, CAST(NULL AS INT) AS n"
     )
     return t_env.to_data_stream(table)
 

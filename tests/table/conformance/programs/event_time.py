@@ -12,9 +12,9 @@ ROWS = """1,a,1000,10
 8,a,13900,2"""
 
 BIDS = f"""
-CREATE TABLE lines (id INT, k STRING, ms BIGINT, v INT) WITH ('connector' = 'filesystem', 'path' = '{{directory}}/bids', 'format' = 'csv');
+CREATE TABLE lines (id INT, k STRING, ms BIGINT, v INT) WITH ('connector' = 'filesystem', 'path' = '{{directory}}/bids', 'format' = 'csv', 'csv.null-literal' = 'null');
 INSERT INTO lines VALUES {", ".join(f"({i}, '{k}', {ms}, {v or 'CAST(NULL AS INT)'})" for i, k, ms, v in (line.split(",") for line in ROWS.splitlines()))};
-CREATE TABLE bids (id INT, k STRING, ms BIGINT, v INT, ts AS TO_TIMESTAMP(FROM_UNIXTIME(ms / 1000)), pt AS PROCTIME(), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'filesystem', 'path' = '{{directory}}/bids', 'format' = 'csv');
+CREATE TABLE bids (id INT, k STRING, ms BIGINT, v INT, ts AS TO_TIMESTAMP(FROM_UNIXTIME(ms / 1000)), pt AS PROCTIME(), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'filesystem', 'path' = '{{directory}}/bids', 'format' = 'csv', 'csv.null-literal' = 'null');
 """
 AGGREGATES = "COUNT(*) AS c, COUNT(v) AS cv, SUM(v) AS s, AVG(v) AS a, MIN(v) AS lo, MAX(v) AS hi, COUNT(DISTINCT k) AS dk, SUM(v) FILTER (WHERE k = 'a') AS fa"
 
