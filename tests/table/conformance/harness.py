@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 GOLDENS = HERE / "goldens"
 OPEN = HERE / "open.txt"
+NOT_RECORDED = "not recorded yet"
 
 
 def load_cases() -> dict[str, Case]:
@@ -155,8 +156,11 @@ def run_case(case: Case, mode: str, side: Side) -> Any:
             return run_script(case, side, side.make(mode, config, python=False)[1], directory)
         assert isinstance(case, Program)
         env, t_env = side.make(mode, config, python=True)
-        outputs = case.function(env, t_env, Path(directory)) if case.directory else case.function(env, t_env)
-        return [output(each, case) for each in (outputs if isinstance(outputs, list) else [outputs])]
+        try:
+            outputs = case.function(env, t_env, Path(directory)) if case.directory else case.function(env, t_env)
+            return [output(each, case) for each in (outputs if isinstance(outputs, list) else [outputs])]
+        except Exception as error:  # noqa: BLE001 - the error is the result
+            return [hidden(essence(error), directory)]
 
 
 def run_scalars(case: Scalars, make: Callable[[], Any]) -> dict[str, Any]:
@@ -299,7 +303,9 @@ def differences(case: Case, expected: Any, actual: Any) -> dict[str, str]:
 
 
 def found(case: Case, mode: str, side: Side) -> dict[str, str]:
-    """Run a case, and return what differs; ``*`` if it cannot run at all."""
+    """Run a case, and return what differs; ``*`` if it cannot run at all, or nothing is recorded to compare with."""
+    if not is_recorded(case.name, mode):
+        return {"*": NOT_RECORDED}
     try:
         actual = run_case(case, mode, side)
     except Exception as error:  # noqa: BLE001 - what cannot run differs
@@ -308,7 +314,7 @@ def found(case: Case, mode: str, side: Side) -> dict[str, str]:
 
 
 def is_not_convertible(result: Any) -> bool:
-    """Return whether PyFlink has a result that it cannot bring to Python: an interval, a map with a NULL, an instant."""
+    """Return whether PyFlink could not bring a result to Python: an interval, an instant, a map with a NULL."""
     return isinstance(result, dict) and result.get("error") in {"PickleException", "EOFError"}
 
 

@@ -129,7 +129,7 @@ def a_schema_with_rowtime_from_the_stream(env, t_env):
     )
     table = t_env.from_data_stream(timed(env), schema)
     texts = table.select(col("f0"), col("f1"), col("rowtime").cast(DataTypes.STRING()).alias("rowtime"))
-    return [texts, t_env.to_data_stream(table)]
+    return [texts, t_env.to_data_stream(table).map(lambda r: repr(r[2]), Types.STRING())]
 
 
 @program()
