@@ -418,13 +418,13 @@ for execution in ("process", "thread"):
         def describe(k, n):
             return f"{k}:{type(n).__name__}:{n}"
 
-        t_env.create_temporary_function("describe", describe)
+        t_env.create_temporary_function("told", describe)
         t_env.create_temporary_system_function("plus", udf(plus, result_type="INT"))
         t = scores(t_env)
         t_env.create_temporary_view("scores", t)
         return [
             t.select(add(col("n").cast(DataTypes.BIGINT()), 1).alias("m"), describe(col("k"), col("x")).alias("d")),
-            t_env.sql_query("SELECT describe(k, n) AS d, plus(n, 1) + 1 AS p FROM scores WHERE plus(n, n) > 2"),
+            t_env.sql_query("SELECT told(k, n) AS d, plus(n, 1) + 1 AS p FROM scores WHERE plus(n, n) > 2"),
             t.select(call("plus", col("n"), 5)),
         ]
 
@@ -434,12 +434,12 @@ for execution in ("process", "thread"):
             for word in s.split(" "):
                 yield word, len(word)
 
-        t_env.create_temporary_function("split", split)
+        t_env.create_temporary_function("words", split)
         t = t_env.from_elements([(1, "hello big world"), (2, "x")], ["id", "line"])
         t_env.create_temporary_view("lines", t)
         return [
-            t_env.sql_query("SELECT id, word, n FROM lines, LATERAL TABLE(split(line)) AS T(word, n)"),
-            t_env.sql_query("SELECT id, word FROM lines LEFT JOIN LATERAL TABLE(split(line)) AS T(word, n) ON TRUE"),
+            t_env.sql_query("SELECT id, word, n FROM lines, LATERAL TABLE(words(line)) AS T(word, n)"),
+            t_env.sql_query("SELECT id, word FROM lines LEFT JOIN LATERAL TABLE(words(line)) AS T(word, n) ON TRUE"),
             t.join_lateral(split(col("line")).alias("word", "n")).select(col("word"), col("n")),
             t.left_outer_join_lateral(split(col("line")).alias("word", "n")),
             t.flat_map(split(col("line"))).alias("w", "n"),
