@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.common._datatypes import DataType
-    from flintstream.table._plan import Node
-    from flintstream.table._syntax import Place, Syntax
+    from flintstream.table._expressions.syntax import Place, Syntax
+    from flintstream.table._plan.nodes import Node
 
 CATALOG, DATABASE = "default_catalog", "default_database"
 

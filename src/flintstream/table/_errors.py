@@ -10,7 +10,7 @@ from flintstream.errors import PlanError, UnsupportedByDesignError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flintstream.table._syntax import Place
+    from flintstream.table._expressions.syntax import Place
 
 __all__ = ["SqlError", "UnsupportedClauseError", "at", "nearest", "unsupported"]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from flintstream.common import _datatypes as t
-from flintstream.table._helpers import cast_text, float_to_text, timestamp_to_text
-from flintstream.table._time_helpers import from_instant
-from flintstream.table._types import DIGITS
+from flintstream.table._expressions.helpers import cast_text, float_to_text, timestamp_to_text
+from flintstream.table._expressions.time_helpers import from_instant
+from flintstream.table._expressions.types import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flintstream.common._datatypes import DataType
-    from flintstream.table._expr import Column
+    from flintstream.table._expressions.expr import Column
 
 WIDEST = 30
 NULL = "<NULL>"

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
-from flintstream.table import _syntax as s
-from flintstream.table import _time_helpers
-from flintstream.table._build import calc, for_sink
 from flintstream.table._catalog import Catalog, View
 from flintstream.table._connectors.registry import TimeColumn, opener, write
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._expr import Call, Column, Const, Ref
-from flintstream.table._plan import Scan
-from flintstream.table._resolver import Item, Scope, resolve
-from flintstream.table._translate import then, translated
-from flintstream.table._types import TIMESTAMPS, IntervalType, sql_name
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions import time_helpers
+from flintstream.table._expressions.expr import Call, Column, Const, Ref
+from flintstream.table._expressions.resolver import Item, Scope, resolve
+from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_name
+from flintstream.table._plan.build import calc, for_sink
+from flintstream.table._plan.nodes import Scan
+from flintstream.table._plan.translate import then, translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
     from flintstream.table._catalog import DeclaredTable
-    from flintstream.table._plan import Node
-    from flintstream.table._syntax import Place
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._plan.nodes import Node
 
 
 class Session:
@@ -172,4 +172,4 @@ class TimeOf(TimestampAssigner[Any]):
         moment = value[self.position]
         if moment is None:
             raise ValueError("RowTime field should not be null, please convert it to a non-null long value.")
-        return _time_helpers.millis(moment)
+        return time_helpers.millis(moment)

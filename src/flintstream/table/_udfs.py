@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._datatypes import to_type_info
-from flintstream.table._casts import cast
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expr import Call
-from flintstream.table._types import implicit, sql_name
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Call
+from flintstream.table._expressions.types import implicit, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.table._codegen import Generator
-    from flintstream.table._expr import Emit, Expr
-    from flintstream.table._syntax import Place
+    from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Emit, Expr
+    from flintstream.table._expressions.syntax import Place
 
 
 def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Place | None) -> tuple[Expr, ...]:

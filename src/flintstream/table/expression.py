@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table import _syntax as s
+from flintstream.table._expressions import syntax as s
 from flintstream.table._sql.expressions import number
 
 if TYPE_CHECKING:

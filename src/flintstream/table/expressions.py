@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table import _syntax as s
+from flintstream.table._expressions import syntax as s
 from flintstream.table.expression import Expression, apply, syntax_of
 
 if TYPE_CHECKING:

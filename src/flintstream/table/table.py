@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table import _syntax as s
-from flintstream.table._build import calc, correlated, filtered, union_all
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._expr import Ref
-from flintstream.table._plan import explained
-from flintstream.table._resolver import Item, resolve, resolve_items
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.resolver import Item, resolve, resolve_items
+from flintstream.table._plan.build import calc, correlated, filtered, union_all
+from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.select import renamed
 from flintstream.table.expression import syntax_of
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
-    from flintstream.table._plan import Node
+    from flintstream.table._plan.nodes import Node
     from flintstream.table.expression import Expression
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult

@@ -11,16 +11,16 @@ from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironm
 from flintstream.datastream._streams.collect import CloseableIterator as Collected
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.options.execution import RUNTIME_MODE
-from flintstream.table import _edges
-from flintstream.table._build import row_type
 from flintstream.table._catalog import DeclaredTable, View
 from flintstream.table._errors import SqlError
-from flintstream.table._expr import Column
-from flintstream.table._plan import Scan
+from flintstream.table._expressions.expr import Column
+from flintstream.table._plan import edges
+from flintstream.table._plan.build import row_type
+from flintstream.table._plan.nodes import Scan
+from flintstream.table._plan.stream_types import column_types
+from flintstream.table._plan.translate import GeneratedOperator, then, translated
 from flintstream.table._session import Session
 from flintstream.table._sql.statements import Answer, Insert, Statements, query
-from flintstream.table._stream_types import column_types
-from flintstream.table._translate import GeneratedOperator, then, translated
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.statement_set import StatementSet
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import DataStream
-    from flintstream.table._plan import Node
+    from flintstream.table._plan.nodes import Node
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
@@ -119,8 +119,8 @@ class TableEnvironment:
         return TableResult(node.columns, Collected(sink, client), client, streaming=streaming)
 
     def _rows(self, node: Node) -> DataStream:
-        code = _edges.rows_of(node.columns, changelog=node.changelog)
-        made = then(translated(node, self._env), "Rows", GeneratedOperator(*_edges.both(code)))
+        code = edges.rows_of(node.columns, changelog=node.changelog)
+        made = then(translated(node, self._env), "Rows", GeneratedOperator(*edges.both(code)))
         made._transformation.output_type = None  # noqa: SLF001
         return made
 
@@ -189,10 +189,10 @@ class TableEnvironment:
 
     def _of_stream(self, stream: DataStream, columns: Sequence[Column], kind: str = "") -> Table:
         wraps = not isinstance(stream.get_type(), (RowTypeInfo, TupleTypeInfo))
-        code = f"({_edges.inward(columns[0].type, 'r')},)" if wraps else _edges.tuples_of(columns, kind)
+        code = f"({edges.inward(columns[0].type, 'r')},)" if wraps else edges.tuples_of(columns, kind)
 
         def open_stream(_: StreamExecutionEnvironment) -> DataStream:
-            return then(stream, "Tuples", GeneratedOperator(*_edges.both(code)))
+            return then(stream, "Tuples", GeneratedOperator(*edges.both(code)))
 
         return Table(Scan(tuple(columns), "Unregistered_DataStream", open_stream, bool(kind)), self)
 

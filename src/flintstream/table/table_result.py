@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from flintstream.common.job_client import JobClient
-    from flintstream.table._expr import Column
+    from flintstream.table._expressions.expr import Column
 
 __all__ = ["CloseableIterator", "TableResult"]
 

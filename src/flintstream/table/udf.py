@@ -103,7 +103,7 @@ class FunctionWrapper:
 
     def __call__(self, *arguments: Any) -> Any:
         """Return the expression of a call."""
-        from flintstream.table import _syntax as s  # noqa: PLC0415
+        from flintstream.table._expressions import syntax as s  # noqa: PLC0415
         from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
 
         return Expression(s.Invoke(None, self, tuple(syntax_of(each) for each in arguments)))

@@ -13,9 +13,9 @@ from flintstream.common import _datatypes as t
 from flintstream.common._javatext import narrow
 from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
-from flintstream.table import _time_helpers
 from flintstream.table._errors import SqlError
-from flintstream.table._types import INTEGERS, TEXTS, sql_name
+from flintstream.table._expressions import time_helpers
+from flintstream.table._expressions.types import INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,9 +58,9 @@ class Field:
             return lambda _: _narrow(random.uniform(low, high), narrowed=narrowed)  # noqa: S311
         if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
             past = self.max_past_ms
-            return lambda _: _time_helpers.now() - timedelta(milliseconds=random.randint(0, past))  # noqa: S311
+            return lambda _: time_helpers.now() - timedelta(milliseconds=random.randint(0, past))  # noqa: S311
         if isinstance(kind, t.DateType):
-            return lambda _: _time_helpers.now().date()
+            return lambda _: time_helpers.now().date()
         raise SqlError(f"datagen makes no values of type {sql_name(kind)}")
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common.watermark_strategy import WatermarkGenerator, WatermarkStrategy
 from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.runtime.operators.print_sink import PrintSink
-from flintstream.table import _edges
 from flintstream.table._connectors.datagen import datagen
 from flintstream.table._connectors.filesystem import file_sink, file_source
 from flintstream.table._connectors.options import Options
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._translate import GeneratedOperator, then
+from flintstream.table._plan import edges
+from flintstream.table._plan.translate import GeneratedOperator, then
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import Source
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog import DeclaredTable
-    from flintstream.table._expr import Column
-    from flintstream.table._plan import Opener
+    from flintstream.table._expressions.expr import Column
+    from flintstream.table._plan.nodes import Opener
 
 SOURCES = {"datagen": datagen, "filesystem": file_source}
 SINKS = ("blackhole", "filesystem", "print")
@@ -72,7 +72,7 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
         stream = env.from_source(source, WatermarkStrategy.no_watermarks(), f"Source: {name}")
         if connector == "datagen":
             return stream
-        return then(stream, "Rows", GeneratedOperator(*_edges.both(_edges.tuples_of(physical))))
+        return then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(physical))))
 
     return open_source
 
@@ -90,7 +90,7 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     if connector == "print":
         identifier = options.text("print-identifier")
         sink: Sink = PrintSink(identifier, to_stderr=options.flag("standard-error"))
-        code = _edges.texts_of(columns, changelog=changelog)
+        code = edges.texts_of(columns, changelog=changelog)
         parallelism = options.integer("sink.parallelism")
     elif connector == "blackhole":
         sink, code, parallelism = BlackHole(), "None", None
@@ -101,9 +101,9 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
                 "only takes insertions"
             )
         sink = file_sink([each.name for each in columns], [each.type for each in columns], options)
-        code, parallelism = _edges.rows_of(columns, changelog=False), options.integer("sink.parallelism")
+        code, parallelism = edges.rows_of(columns, changelog=False), options.integer("sink.parallelism")
     options.check()
-    records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*_edges.both(code)))
+    records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*edges.both(code)))
     end = records.sink_to(sink).name(f"Sink: {name}")
     if parallelism is not None:
         end.set_parallelism(parallelism)

@@ -11,8 +11,8 @@ from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
+    from flintstream.table._expressions.syntax import Syntax
     from flintstream.table._sql.dialect import Tokens
-    from flintstream.table._syntax import Syntax
 
 
 def create_table(tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable, bool]:

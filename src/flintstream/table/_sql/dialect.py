@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import optional_module
 from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._expressions.syntax import Place
 from flintstream.table._sql.type_reader import read_type
-from flintstream.table._syntax import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table import _helpers
-from flintstream.table import _syntax as s
 from flintstream.table._errors import SqlError, at, unsupported
-from flintstream.table._types import IntervalType
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.types import IntervalType
 
 if TYPE_CHECKING:
     from flintstream.table._sql.dialect import Parsed
@@ -117,11 +117,11 @@ class ExpressionReader:
         text, word = node.this.name, node.to.this.name
         try:
             if word == "DATE":
-                return s.Value(place, _helpers.parse_date(text), t.DateType(False))
+                return s.Value(place, helpers.parse_date(text), t.DateType(False))
             if word == "TIME":
-                return s.Value(place, _helpers.parse_time(text), t.TimeType(0, False))
+                return s.Value(place, helpers.parse_time(text), t.TimeType(0, False))
             digits = len(text.partition(".")[2])
-            return s.Value(place, _helpers.parse_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
+            return s.Value(place, helpers.parse_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
         except ValueError as error:
             raise SqlError(f"{error}{at(place)}") from error
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table._build import calc, correlated, union_all, values
 from flintstream.table._errors import SqlError, at, nearest, unsupported
-from flintstream.table._plan import Calc
-from flintstream.table._resolver import resolve, resolve_items
+from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._expressions.types import sql_name
+from flintstream.table._plan.build import calc, correlated, union_all, values
+from flintstream.table._plan.nodes import Calc
 from flintstream.table._sql.expressions import ExpressionReader
-from flintstream.table._types import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flintstream.table._plan import Node
-    from flintstream.table._resolver import Scope
+    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
     from flintstream.table._sql.dialect import Parsed
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common import _datatypes as t
 from flintstream.table._catalog import DeclaredTable, View
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._expr import Column
-from flintstream.table._functions import FUNCTIONS
-from flintstream.table._plan import explained
+from flintstream.table._expressions.expr import Column
+from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._expressions.types import is_nullable, sql_name
+from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses
 from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.select import QueryPlanner, renamed
-from flintstream.table._types import is_nullable, sql_name
 
 if TYPE_CHECKING:
-    from flintstream.table._plan import Node
+    from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "(")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common._datatypes import DataType
-    from flintstream.table._syntax import Place
+    from flintstream.table._expressions.syntax import Place
 
 _SIMPLE: dict[str, Callable[[], DataType]] = {
     "BOOLEAN": t.BooleanType,

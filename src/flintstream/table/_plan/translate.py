@@ -8,16 +8,16 @@ from flintstream.common._datatypes import DataTypes, to_type_info
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator
-from flintstream.table._codegen import Generator, Source, compiled, source
-from flintstream.table._expr import Const, Ref
-from flintstream.table._plan import Calc, Correlate, Scan, Union, Values
+from flintstream.table._expressions.codegen import Generator, Source, compiled, source
+from flintstream.table._expressions.expr import Const, Ref
+from flintstream.table._plan.nodes import Calc, Correlate, Scan, Union, Values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import StreamExecutionEnvironment
-    from flintstream.table._expr import Expr
-    from flintstream.table._plan import Node
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._plan.nodes import Node
 
 
 class Functions:

@@ -1,4 +1,4 @@
-"""Functions on dates and times that generated code calls; see :mod:`flintstream.table._helpers`."""
+"""Functions on dates and times that generated code calls; see :mod:`flintstream.table._expressions.helpers`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._clock import wall_clock
 from flintstream.common._javatext import instant_text
 from flintstream.common.time import Instant
-from flintstream.table._helpers import divide, parse_date, parse_timestamp, unzoned, zoned
+from flintstream.table._expressions.helpers import divide, parse_date, parse_timestamp, unzoned, zoned
 
 if TYPE_CHECKING:
     from datetime import date

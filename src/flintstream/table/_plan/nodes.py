@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._expr import Ref
+from flintstream.table._expressions.expr import Ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._expr import Column, Expr
+    from flintstream.table._expressions.expr import Column, Expr
 
     Opener = Callable[[StreamExecutionEnvironment], DataStream]
 

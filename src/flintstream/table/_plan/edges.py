@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common import _datatypes as t
-from flintstream.table._codegen import Source
+from flintstream.table._expressions.codegen import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._datatypes import DataType
-    from flintstream.table._expr import Column
+    from flintstream.table._expressions.expr import Column
 
 
 def _loop(body: str, *, stamped: bool) -> str:

@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common import _datatypes as t
-from flintstream.table._expr import Call, Const
-from flintstream.table._types import BYTES, INTEGERS, TEXTS, TIMESTAMPS, IntervalType, is_nullable, with_null
+from flintstream.table._expressions.expr import Call, Const
+from flintstream.table._expressions.types import (
+    BYTES,
+    INTEGERS,
+    TEXTS,
+    TIMESTAMPS,
+    IntervalType,
+    is_nullable,
+    with_null,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._datatypes import DataType
-    from flintstream.table._codegen import Generator
-    from flintstream.table._expr import Emit, Expr
+    from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Emit, Expr
 
 
 def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) -> Expr | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common import _datatypes as t
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
 from flintstream.table._errors import SqlError
-from flintstream.table._expr import Column
+from flintstream.table._expressions.expr import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Code for a whole projection and filter: one Python function for each operator, compiled in the task.
 
->>> from flintstream.table._expr import Ref
+>>> from flintstream.table._expressions.expr import Ref
 >>> from flintstream.common._datatypes import DataTypes
 >>> print(source([Ref(DataTypes.INT(), 1)], None, stamped=False).text)
 def run(records, append):
@@ -14,12 +14,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._expr import Call, Const, Ref
+from flintstream.table._expressions.expr import Call, Const, Ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flintstream.table._expr import Expr
+    from flintstream.table._expressions.expr import Expr
 
 _PLAIN = (bool, type(None))
 """Values that code may contain: comparing others with ``is`` would be a SyntaxWarning."""
@@ -139,8 +139,8 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
 
 def compiled(code: Source) -> Any:
     """Return the function."""
-    from flintstream.table import _helpers, _time_helpers  # noqa: PLC0415 - only tasks need them
+    from flintstream.table._expressions import helpers, time_helpers  # noqa: PLC0415 - only tasks need them
 
-    scope = {**vars(_helpers), **vars(_time_helpers), **code.names}
+    scope = {**vars(helpers), **vars(time_helpers), **code.names}
     exec(compile(code.text, "<generated for a table>", "exec"), scope)  # noqa: S102 - our own code
     return scope["run"]

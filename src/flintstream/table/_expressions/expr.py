@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._types import is_nullable
+from flintstream.table._expressions.types import is_nullable
 
 if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType
-    from flintstream.table._codegen import Generator
+    from flintstream.table._expressions.codegen import Generator
 
 
 @dataclass(frozen=True)

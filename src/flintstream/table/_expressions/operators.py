@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from flintstream.common import _datatypes as t
-from flintstream.table._casts import cast
-from flintstream.table._expr import Call, Const, Expr, template
-from flintstream.table._types import (
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Call, Const, Expr, template
+from flintstream.table._expressions.types import (
     INTEGERS,
     TEXTS,
     TIMESTAMPS,
@@ -23,7 +23,7 @@ from flintstream.table._types import (
 
 if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType
-    from flintstream.table._codegen import Generator
+    from flintstream.table._expressions.codegen import Generator
 
 Build = Callable[[str, Sequence[Expr], str], "Expr | None"]
 """Returns the expression for a name, resolved arguments and the time zone; None if the types do not fit."""

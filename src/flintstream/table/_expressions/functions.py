@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flintstream.common import _datatypes as t
-from flintstream.table import _operators as op
-from flintstream.table._casts import cast
-from flintstream.table._expr import Call, Const, template
-from flintstream.table._types import (
+from flintstream.table._expressions import operators as op
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Call, Const, template
+from flintstream.table._expressions.types import (
     BYTES,
     INTEGERS,
     TEXTS,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common._datatypes import DataType
-    from flintstream.table._codegen import Generator
-    from flintstream.table._expr import Emit, Expr
+    from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Emit, Expr
 
 STRING, INT, BIGINT, DOUBLE, BOOLEAN = (
     t.VarCharType(t.MAX_LENGTH),

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table._casts import cast
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expr import Column, Ref
-from flintstream.table._plan import Calc, Correlate, Union, Values
-from flintstream.table._types import common_type, implicit, sql_name
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Column, Ref
+from flintstream.table._expressions.types import common_type, implicit, sql_name
+from flintstream.table._plan.nodes import Calc, Correlate, Union, Values
 from flintstream.table._udfs import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.table._expr import Expr
-    from flintstream.table._plan import Node
-    from flintstream.table._resolver import Item
-    from flintstream.table._syntax import Place
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.resolver import Item
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._plan.nodes import Node
 
 
 def calc(node: Node, items: Sequence[Item], condition: Expr | None = None) -> Node:

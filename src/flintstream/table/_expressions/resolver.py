@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table import _syntax as s
-from flintstream.table._casts import cast
 from flintstream.table._errors import SqlError, at, nearest, unsupported
-from flintstream.table._expr import Call, Const, Ref, template
-from flintstream.table._functions import FUNCTIONS
-from flintstream.table._types import is_nullable, sql_name, with_null
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Call, Const, Ref, template
+from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._expressions.types import is_nullable, sql_name, with_null
 from flintstream.table._udfs import invocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flintstream.table._expr import Column, Expr
+    from flintstream.table._expressions.expr import Column, Expr
 
 AGGREGATES = {
     "COUNT",

@@ -1,0 +1,1 @@
+"""Logical plans of tables, and the transformations of streams they become."""
