@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -56,6 +57,17 @@ def check_after_failure(job, sink, tmp_path):
     assert ordered(rows) == expected(range(len(rows) // 2))
 
 
+def replace_by_file(directory, aside):
+    """Put a file where the directory was: root may write to a directory without permissions, but not below a file."""
+    directory.rename(aside)
+    for attempt in itertools.count():
+        try:
+            directory.touch(exist_ok=False)
+            break
+        except FileExistsError:  # the job was faster and has made it again
+            directory.rename(f"{aside}-{attempt}")
+
+
 MANY = {
     "restart-strategy.type": "fixed-delay",
     "restart-strategy.fixed-delay.attempts": "100000",
@@ -98,8 +110,7 @@ def test_checkpoints_fail_until_their_directory_is_back(make_inline_env, tmp_pat
     tolerant = settings(tmp_path, state) | MANY | {"execution.checkpointing.tolerable-failed-checkpoints": "1000000"}
     job, sink = started(make_inline_env(2, tolerant), tmp_path)
     directory, aside = tmp_path / "checkpoints", tmp_path / "aside"
-    directory.rename(aside)
-    directory.touch()  # root may write to a directory without permissions, but not below a file
+    replace_by_file(directory, aside)
     numbers = numbers_of(job)
     if "changelog" in state:
         wait_for_numbers(job, numRestarts=numbers["numRestarts"] + 2)  # without its log, no epoch counts
@@ -114,7 +125,6 @@ def test_checkpoints_fail_until_their_directory_is_back(make_inline_env, tmp_pat
 def test_a_job_that_tolerates_no_failure_ends_with_the_reason(make_inline_env, tmp_path):
     job, _ = started(make_inline_env(1, settings(tmp_path) | {"restart-strategy.type": "none"}), tmp_path)
     directory = tmp_path / "checkpoints"
-    directory.rename(tmp_path / "aside")
-    directory.touch()
+    replace_by_file(directory, tmp_path / "aside")
     with pytest.raises(CheckpointError, match=r"failed: .*checkpoints.* tolerates 0 failed checkpoints"):
         job.get_job_execution_result().result()
