@@ -26,9 +26,10 @@ LARGE = "large " * 20_000
 class Job:
     """The writers of one run, and the committer of its driver, whose tasks run in processes that tests choose."""
 
-    def __init__(self, broker, topic, tmp_path, run="run", parallelism=2):
+    def __init__(self, broker, topic, tmp_path, run="run", parallelism=2, *, into=""):
         store = LocalFileStore(str(tmp_path))
-        self.sink = in_tasks(sink(broker, topic, DeliveryGuarantee.EXACTLY_ONCE).build())
+        built = sink(broker, into or topic, DeliveryGuarantee.EXACTLY_ONCE)
+        self.sink = in_tasks(built.set_transactional_id_prefix(f"to-{topic}").build())
         self.writers = [
             self.sink.create_writer(WriterContext(subtask, parallelism, "0-0-abc", "job/sink", run=run, staging=store))
             for subtask in range(parallelism)
@@ -160,6 +161,22 @@ def test_a_task_of_a_driver_that_is_gone_cannot_write_when_another_has_restored_
     assert [type(error) for error in errors] == [FencedError, FencedError]
     assert new.commit(new.epoch(*["c"] * parallelism)) == []
     assert sorted(place.texts()) == ["a0", "b0", *["c"] * parallelism]
+
+
+def test_the_same_holds_when_the_new_driver_writes_to_another_topic_first(place, broker):
+    old = place.job()
+    first = old.epoch("a0", "b0")
+    assert old.commit(first) == []
+    old.run = lambda functions: [None] * len(functions)
+    assert old.commit(old.epoch("a1", "b1")) == []  # its tasks are late
+    started = old.started[-2:]
+    other = broker.topic()
+    new = place.job("new", into=other)
+    assert new.commit(new.epoch("c", "c")) == []
+    errors = [elsewhere(each)() for each in started]
+    assert [type(error) for error in errors] == [FencedError, FencedError]
+    assert sorted(place.texts()) == ["a0", "b0"]
+    assert [value for _, _, value in broker.records(other)] == [b"c", b"c"]
 
 
 def test_a_driver_that_was_replaced_stops(place):

@@ -75,6 +75,18 @@ def _consumer(translated: dict[str, Any], more: dict[str, Any], unknown: Callabl
     return _client(library().Consumer, {**config, "enable.auto.commit": "false"}, unknown)
 
 
+def admin(properties: Mapping[str, str]) -> Any:
+    """Return a client for requests that neither read nor write records.
+
+    Raises:
+        PlanError: librdkafka rejects the value of a property, or a keystore cannot be read.
+    """
+    library()
+    from confluent_kafka.admin import AdminClient  # noqa: PLC0415 - an optional dependency
+
+    return _client(AdminClient, librdkafka(properties), None)
+
+
 def producer(properties: Mapping[str, str], on_error: Callable[[Any, Any], None], **more: Any) -> Any:
     """Return a producer that calls ``on_error(error, message)`` for each record it could not deliver.
 

@@ -193,8 +193,9 @@ class KafkaCommitter(Committer):
     def _owner(self, name: str, transactions: Transactions, topic: str) -> Owner:
         owner = self._owners.get(name)
         if owner is None or not owner.claimed:
-            mark = transactions.mark(topic)
-            owner = self._owners[name] = Owner(topic, mark.generation + 1, mark.ids)
+            home = transactions.home(topic)
+            mark = transactions.mark(home)
+            owner = self._owners[name] = Owner(home, mark.generation + 1, mark.ids)
         elif owner.claimed and transactions.mark(owner.home).generation > owner.generation:
             raise replaced(name)
         return owner

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.connectors.kafka.client import (
     TIMEOUT_SECONDS,
     KafkaConnectorError,
+    admin,
     close_quietly,
     consumer,
     library,
@@ -115,7 +116,9 @@ class Transactions:
         servers = {key: value for key, value in properties.items() if key.startswith(COMMON)}
         # A read of committed data waits for a transaction that is ending.
         self._marks = consumer(servers, **{"group.id": name, "isolation.level": "read_committed"})
+        self._servers = servers
         self._known: dict[str, Mark] = {}
+        self._home: str | None = None
         self._given_up = False
         patiently(f"begin transactions of '{name}'", lambda: self._writing.client.init_transactions(TIMEOUT_SECONDS))
 
@@ -133,6 +136,24 @@ class Transactions:
                 raise KafkaConnectorError(f"cannot read what is written under '{self.name}': {answer.error.str()}")
             found = self._known[topic] = Mark.of(answer.offset, answer.metadata)
         return found
+
+    def home(self, default: str) -> str:
+        """Return the topic that has the generation of the last driver among its marks; ``default`` if none has one.
+
+        A function may choose the topics of the records, so that a driver need not begin with the topic of the last one.
+        """
+        if self._home is None:
+            asking = admin(self._servers)
+            group = [library().ConsumerGroupTopicPartitions(self.name)]
+
+            def answer() -> Any:
+                of_groups = asking.list_consumer_group_offsets(group, require_stable=True)
+                return of_groups[self.name].result(TIMEOUT_SECONDS)
+
+            found = patiently(f"read where '{self.name}' has written", answer, client=asking).topic_partitions
+            drivers = [(Mark.of(each.offset, each.metadata).generation, each.topic) for each in found]
+            self._home = max([(0, ""), *(each for each in drivers if each[0])])[1]
+        return self._home or default
 
     def is_written(self, prepared: Prepared) -> bool:
         """Tell whether a transaction has written ``prepared``."""
