@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -62,12 +63,14 @@ def requirements(spark: str) -> list[str]:
     return [f"pyspark=={spark}.*", *(name for name in found if not name.startswith("pyspark")), *TOOLS]
 
 
-def environment(spark: str) -> Path:
+def environment(spark: str, seconds: float = INSTALL_SECONDS) -> Path:
     """Return the interpreter of the virtual environment for a release of Spark, which is made if it is not there.
 
     Raises:
         NoEnvironmentError: It cannot be made; the message has the reason.
+        TimeoutError: It cannot be made in so many seconds.
     """
+    until = time.monotonic() + min(seconds, INSTALL_SECONDS)
     python, needed = python_of(spark), requirements(spark)
     parent = Path(os.environ.get(DIRECTORY) or Path.home() / ".cache" / "flintstream" / "versions")
     parent.mkdir(parents=True, exist_ok=True)
@@ -80,19 +83,24 @@ def environment(spark: str) -> Path:
             return made
         for older in parent.glob(f"{spark}-*"):
             shutil.rmtree(older)
-        _run([python, "-m", "venv", str(target)])
-        _run([str(made), "-m", "pip", "install", "--quiet", "setuptools", "wheel"])  # PySpark is built from its source
-        _run([str(made), "-m", "pip", "install", "--quiet", *needed])
+        _run([python, "-m", "venv", str(target)], until)
+        _run(
+            [str(made), "-m", "pip", "install", "--quiet", "setuptools", "wheel"], until
+        )  # PySpark is built from its source
+        _run([str(made), "-m", "pip", "install", "--quiet", *needed], until)
         (target / ".ready").touch()
     return made
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], until: float) -> None:
+    left = until - time.monotonic()
     try:
         done = subprocess.run(  # noqa: S603 - written above
-            command, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS
+            command, capture_output=True, text=True, check=False, timeout=max(left, 0)
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError("its packages were not installed in time") from error
+    except OSError as error:
         raise NoEnvironmentError(str(error)) from error
     if done.returncode:
         raise NoEnvironmentError(f"{' '.join(command[:4])} ...: {done.stderr.strip()[-500:]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,6 +37,9 @@ CHOICE = (*(f"{TOGETHER}[{job}]" for job in JOBS), *OTHERS)
 
 LIMIT_SECONDS = 3600
 
+LEAST_SECONDS = 60
+"""No tests begin with less time."""
+
 OF_SPARK = "ignore:distutils Version classes are deprecated:DeprecationWarning"
 """What PySpark 3.5 warns of when it converts a schema."""
 
@@ -64,26 +68,35 @@ def all_programs() -> list[str]:
     return [TOGETHER, *alone, *OTHERS]
 
 
-def run(spark: str, tests: Iterable[str]) -> Outcome:
+def run(spark: str, tests: Iterable[str], seconds: float = LIMIT_SECONDS * 4) -> Outcome:
     """Run tests with a release of Spark.
 
     Raises:
         NoEnvironmentError: It cannot be had on this machine.
+        TimeoutError: The tests took longer than this. Their processes are ended.
     """
-    python = environment(spark)
+    begun = time.monotonic()
+    python = environment(spark, seconds)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "PYSPARK_", "SPARK_"))}
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    left = seconds - (time.monotonic() - begun)
+    if left < LEAST_SECONDS:
+        raise TimeoutError("there is no time for its tests")
     begun = time.monotonic()
-    done = subprocess.run(  # noqa: S603 - tests of this project
+    with subprocess.Popen(  # noqa: S603 - tests of this project
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", OF_SPARK, "--timeout", "900", *tests],
         cwd=ROOT,
         env={**kept, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "VIRTUAL_ENV": str(python.parent.parent)},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        check=False,
-        timeout=LIMIT_SECONDS * 4,
-    )
-    output = done.stdout + done.stderr
+        start_new_session=True,
+    ) as tested:
+        try:
+            output, _ = tested.communicate(timeout=left)
+        except subprocess.TimeoutExpired:
+            os.killpg(tested.pid, signal.SIGKILL)
+            raise TimeoutError(f"its tests did not end within {left:.0f} s") from None
     counts = {kind: int(count) for count, kind in re.findall(r"(\d+) (passed|failed|error|errors)\b", output)}
     failed = sum(count for kind, count in counts.items() if kind != "passed")
-    return Outcome(failed or int(done.returncode != 0), counts.get("passed", 0), time.monotonic() - begun, output)
+    return Outcome(failed or int(tested.returncode != 0), counts.get("passed", 0), time.monotonic() - begun, output)
