@@ -71,7 +71,7 @@ SESSIONS = {
         "spark.dynamicAllocation.minExecutors": "1",
         "spark.dynamicAllocation.executorIdleTimeout": "1s",
         "spark.dynamicAllocation.cachedExecutorIdleTimeout": "1s",
-        "spark.dynamicAllocation.schedulerBacklogTimeout": "100ms",
+        "spark.dynamicAllocation.schedulerBacklogTimeout": "1s",
     },
 }
 """What the program says of Spark before it makes its environment; with ``own``, flintstream starts Spark."""

@@ -7,22 +7,10 @@ import pytest
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.common import Row, RowKind, Types
-from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.table import DataTypes, StreamTableEnvironment
+from flintstream.table import DataTypes
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table.expressions import col
 from flintstream.table.udf import udf, udtf
-
-
-@pytest.fixture
-def env():
-    found = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
-    return found.set_parallelism(1)
-
-
-@pytest.fixture
-def t_env(env):
-    return StreamTableEnvironment.create(env)
 
 
 def rows(result):

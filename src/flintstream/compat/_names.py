@@ -524,8 +524,7 @@ NAMES: dict[str, dict[str, str]] = {
         "nothing": """
             AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView ExplainDetail FormatDescriptor
             GroupWindowedTable GroupedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference
-            Schema SqlDialect TableAggregateFunction TableDescriptor TablePipeline UserDefinedType
-            WindowGroupedTable
+            SqlDialect TableAggregateFunction TableDescriptor TablePipeline UserDefinedType WindowGroupedTable
         """,
     },
     "pyflink.table.catalog": {
@@ -546,7 +545,8 @@ NAMES: dict[str, dict[str, str]] = {
         "nothing": "DataView K ListView MapView T V",
     },
     "pyflink.table.descriptors": {
-        "nothing": "Descriptor Rowtime Schema",
+        "nothing": "Descriptor Rowtime",
+        "pyflink.table": "Schema",
     },
     "pyflink.table.explain_detail": {
         "nothing": "ExplainDetail",
@@ -587,9 +587,6 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table.resolved_expression": {
         "nothing": "ResolvedExpression",
-    },
-    "pyflink.table.schema": {
-        "nothing": "Schema",
     },
     "pyflink.table.serializers": {
         "nothing": "ArrowSerializer",

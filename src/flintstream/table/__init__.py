@@ -6,6 +6,7 @@ from flintstream.common.types import Row, RowKind
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import Expression
 from flintstream.table.result_kind import ResultKind
+from flintstream.table.schema import Schema
 from flintstream.table.statement_set import StatementSet
 from flintstream.table.table import Table
 from flintstream.table.table_config import TableConfig
@@ -24,6 +25,7 @@ __all__ = [
     "Row",
     "RowKind",
     "ScalarFunction",
+    "Schema",
     "StatementSet",
     "StreamTableEnvironment",
     "Table",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
-from flintstream.table._catalog import Catalog, View
+from flintstream.table._catalog import Catalog, Declared, View
 from flintstream.table._connectors.registry import TimeColumn, opener, write
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
@@ -53,24 +54,25 @@ class Session:
 
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
-        for each in table.columns:
-            if each.metadata is not None:
-                connector = table.options.get("connector")
-                raise SqlError(f"table '{name}': the connector '{connector}' has no metadata '{each.metadata}'")
         physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
         node: Node = Scan(tuple(physical), name, opener(name, table, physical))
+        return self.completed(name, table, node, [each.name for each in table.columns])
+
+    def completed(self, name: str, table: DeclaredTable, node: Node, order: Sequence[str]) -> Node:
+        """Return a table with its computed columns and watermarks, and its columns in an order."""
         scope = self.scope(node.columns)
-        items = [self._declared_item(each, scope) for each in table.columns]
-        delay = 0
-        if table.watermark is not None:
-            position, delay = self.watermark(name, table, items)
+        declared = {each.name: each for each in table.columns}
+        items = [self._declared_item(declared.get(each, Declared(each, None)), scope) for each in order]
+        keys = {key: items[order.index(key)].expression.type.not_null() for key in table.primary_key if key in order}
+        position, delay = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
+        if position >= 0:
             items[position] = Item(items[position].name, items[position].expression, "ROWTIME")
-        if len(physical) < len(items):
+        if [each.name for each in node.columns] != list(order):
             node = calc(node, items)
-        if table.watermark is None:
-            return node
-        columns = tuple(Column(item.name, item.expression.type, item.time) for item in items)
-        return Scan(columns, name, partial(_with_watermarks, node, position, delay))
+        columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
+        if delay is None:
+            return replace(node, columns=columns)
+        return Scan(columns, name, partial(_with_watermarks, node, position, delay), node.changelog)
 
     def _declared_item(self, declared: Any, scope: Scope) -> Item:
         if declared.expression is None:
@@ -80,8 +82,8 @@ class Session:
         is_now = isinstance(declared.expression, s.Apply) and declared.expression.function.upper() == "PROCTIME"
         return Item(declared.name, made, "PROCTIME" if is_now else "")
 
-    def watermark(self, name: str, table: DeclaredTable, items: Sequence[Item]) -> tuple[int, int]:
-        """Return the position of the time column, and the delay of its watermarks in ms."""
+    def watermark(self, name: str, table: DeclaredTable, items: Sequence[Item]) -> tuple[int, int | None]:
+        """Return the position of the time column, and the delay of its watermarks in ms; None keeps the stream's."""
         if table.watermark is None:
             raise SqlError(f"table '{name}' has no watermark")
         column, syntax = table.watermark
@@ -94,6 +96,8 @@ class Session:
             raise SqlError(
                 f"WATERMARK FOR {column}: it must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, not {sql_name(kind)}"  # noqa: E501
             )
+        if isinstance(syntax, s.Apply) and syntax.function.upper() == "SOURCE_WATERMARK":
+            return position, None
         all_columns = tuple(Column(each.name, each.expression.type) for each in items)
         made = resolve(syntax, self.scope(all_columns))
         if isinstance(made, Ref) and made.index == position:

@@ -161,12 +161,12 @@ _METHODS = {
     "ceil": "CEIL", "round": "ROUND", "sqrt": "SQRT", "power": "POWER", "ln": "LN", "exp": "EXP", "log10": "LOG10",
     "sign": "SIGN", "is_null": "IS NULL", "is_not_null": "IS NOT NULL", "is_true": "IS TRUE", "is_false": "IS FALSE",
     "is_not_true": "IS NOT TRUE", "is_not_false": "IS NOT FALSE", "if_null": "IFNULL", "cardinality": "CARDINALITY",
-    "reverse": "REVERSE",
+    "reverse": "REVERSE", "rowtime": "ROWTIME", "proctime": "PROCTIME",
 }  # fmt: skip
 _PROPERTIES = {
     "UPPER", "LOWER", "CHAR_LENGTH", "IS NULL", "IS NOT NULL", "IS TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT FALSE", "ABS",  # noqa: E501
     "FLOOR", "CEIL", "SQRT", "LN", "EXP", "LOG10", "SIGN", "CARDINALITY", "LTRIM", "RTRIM", "INITCAP", "MD5", "SHA1", "SHA256",  # noqa: E501
-    "TO_BASE64", "FROM_BASE64", "REVERSE",
+    "TO_BASE64", "FROM_BASE64", "REVERSE", "ROWTIME", "PROCTIME",
 }  # fmt: skip
 
 

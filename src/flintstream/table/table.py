@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common import _datatypes as t
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
-from flintstream.table._expressions.resolver import Item, resolve, resolve_items
+from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
 from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.select import renamed
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from flintstream.table.table_result import TableResult
 
 __all__ = ["Table"]
+
+
+def _named_from(items: list[Item], position: int) -> list[Item]:
+    """Return items with names for those that have none, by their position in the table."""
+    return [replace(each, name=f"_c{position + i}") if each.name.isdigit() else each for i, each in enumerate(items)]
 
 
 class Table:
@@ -47,7 +54,8 @@ class Table:
 
     def get_schema(self) -> TableSchema:
         """Return the columns."""
-        return TableSchema([each.name for each in self._node.columns], [each.type for each in self._node.columns])
+        columns = self._node.columns
+        return TableSchema([c.name for c in columns], [c.type for c in columns], [c.time for c in columns])
 
     get_resolved_schema = get_schema
 
@@ -84,8 +92,8 @@ class Table:
         Raises:
             SqlError: There is a column of this name.
         """
-        more = resolve_items([syntax_of(each) for each in fields], self._scope())
         items = self._items()
+        more = _named_from(resolve_items([syntax_of(each) for each in fields], self._scope(), ""), len(items))
         for each in more:
             if each.name in [item.name for item in items]:
                 raise SqlError(f"Ambiguous column name: {each.name}. Use add_or_replace_columns() to replace it")
@@ -129,6 +137,21 @@ class Table:
     def left_outer_join_lateral(self, table_function_call: Expression) -> Table:
         """Return the same, and rows without any with None."""
         return self._lateral(table_function_call, outer=True)
+
+    def flat_map(self, func: Expression) -> Table:
+        """Return the rows that a table function returns for each row."""
+        node = self._lateral(func, outer=False)._node  # noqa: SLF001 - same class
+        width = len(self._node.columns)
+        items = [Item(each.name, Ref(each.type, width + i)) for i, each in enumerate(node.columns[width:])]
+        return self._with(calc(node, items))
+
+    def map(self, func: Expression) -> Table:
+        """Return what a function returns for each row: a column, or the fields of a row."""
+        made = resolve(syntax_of(func), self._scope())
+        if not isinstance(made.type, t.RowType):
+            return self._with(calc(self._node, [Item("_c0", made)]))
+        whole = calc(self._node, [Item("$row", made)])
+        return self._with(calc(whole, fields_of(Ref(made.type, 0))))
 
     def _lateral(self, given: Expression, *, outer: bool) -> Table:
         syntax: s.Syntax = syntax_of(given)

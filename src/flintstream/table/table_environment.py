@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
@@ -16,13 +17,15 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
-from flintstream.table._plan.nodes import Scan
-from flintstream.table._plan.stream_types import column_types
+from flintstream.table._plan.stream_types import column_types, inferred
+from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._plan.translate import GeneratedOperator, then, translated
 from flintstream.table._session import Session
-from flintstream.table._sql.statements import Answer, Insert, Statements, query
+from flintstream.table._sql.statements import DONE, Answer, Insert, Statements, query
 from flintstream.table.environment_settings import EnvironmentSettings
+from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
+from flintstream.table.schema import Schema
 from flintstream.table.statement_set import StatementSet
 from flintstream.table.table import Table
 from flintstream.table.table_config import TableConfig
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Node
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
+
+_KIND = "r.get_row_kind().value"
 
 
 class TableEnvironment:
@@ -77,7 +82,7 @@ class TableEnvironment:
         if isinstance(found, Answer):
             names = tuple(each.name for each in found.columns)
             rows = [_make_row(names, list(row)) for row in found.rows]
-            kind = ResultKind.SUCCESS_WITH_CONTENT if found.columns else ResultKind.SUCCESS
+            kind = ResultKind.SUCCESS if found is DONE else ResultKind.SUCCESS_WITH_CONTENT
             return TableResult(found.columns, rows, kind=kind)
         return self._executed(found)
 
@@ -141,10 +146,10 @@ class TableEnvironment:
             for each in elements
         ]
         if not isinstance(schema, t.RowType):
-            raise SqlError("from_elements() needs a schema: DataTypes.ROW([DataTypes.FIELD(name, type), ...])")
+            schema = inferred(rows, list(schema or []))
         kind = t.to_type_info(schema)
         stream = self._env.from_collection([_make_row(None, list(row)) for row in rows], kind)
-        return self._of_stream(stream, [Column(each.name, each.data_type) for each in schema.fields])
+        return Table(of_stream(stream, [Column(each.name, each.data_type) for each in schema.fields]), self)
 
     def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
         """Give a name to a table, or to a stream."""
@@ -184,17 +189,16 @@ class TableEnvironment:
         return sorted(self._session.catalog.functions)
 
     def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
-        names = [getattr(each._syntax, "parts", ("",))[0] for each in fields if hasattr(each, "_syntax")]  # noqa: SLF001
-        return self._of_stream(stream, column_types(stream.get_type(), names))
+        if len(fields) == 1 and isinstance(fields[0], Schema):
+            return self._with_schema(stream, fields[0])
+        if not fields:
+            return Table(of_stream(stream, column_types(stream.get_type(), [])), self)
+        return Table(by_fields(stream, [syntax_of(each) for each in fields]), self)
 
-    def _of_stream(self, stream: DataStream, columns: Sequence[Column], kind: str = "") -> Table:
-        wraps = not isinstance(stream.get_type(), (RowTypeInfo, TupleTypeInfo))
-        code = f"({edges.inward(columns[0].type, 'r')},)" if wraps else edges.tuples_of(columns, kind)
-
-        def open_stream(_: StreamExecutionEnvironment) -> DataStream:
-            return then(stream, "Tuples", GeneratedOperator(*edges.both(code)))
-
-        return Table(Scan(tuple(columns), "Unregistered_DataStream", open_stream, bool(kind)), self)
+    def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "") -> Table:
+        declared = schema._declared()  # noqa: SLF001 - one layer
+        node, order = physical(stream, declared, self._session.zone, kind)
+        return Table(self._session.completed("stream", declared, node, order), self)
 
 
 class StreamTableEnvironment(TableEnvironment):
@@ -225,9 +229,16 @@ class StreamTableEnvironment(TableEnvironment):
         """Return the table of a stream, whose type gives the columns."""
         return self._from_stream(data_stream, *fields_or_schema)
 
-    def from_changelog_stream(self, data_stream: DataStream) -> Table:
+    def from_changelog_stream(
+        self,
+        data_stream: DataStream,
+        schema: Schema | None = None,
+        changelog_mode: Any = None,  # noqa: ARG002
+    ) -> Table:
         """Return the table of a stream of rows with kinds of changes."""
-        return self._of_stream(data_stream, column_types(data_stream.get_type(), []), "r.get_row_kind().value")
+        if schema is not None:
+            return self._with_schema(data_stream, schema, _KIND)
+        return Table(of_stream(data_stream, column_types(data_stream.get_type(), []), _KIND), self)
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table of insertions.
@@ -244,7 +255,9 @@ class StreamTableEnvironment(TableEnvironment):
         stream = self.to_data_stream(table)
         if isinstance(type_info, TupleTypeInfo):
             return stream.map(tuple, type_info)
-        return stream if isinstance(type_info, RowTypeInfo) else stream.map(_first, type_info)
+        if isinstance(type_info, RowTypeInfo):
+            return stream.map(partial(_renamed, tuple(type_info.get_field_names())), type_info)
+        return stream.map(_first, type_info)
 
     def to_changelog_stream(self, table: Table) -> DataStream:
         """Return the rows of a table with their kinds of changes."""
@@ -252,7 +265,9 @@ class StreamTableEnvironment(TableEnvironment):
 
     def to_retract_stream(self, table: Table, type_info: Any) -> DataStream:
         """Return pairs: whether a row is added, and the row."""
-        return self._typed(table._node).map(_retraction, Types.TUPLE([Types.BOOLEAN(), type_info]))  # noqa: SLF001
+        names = tuple(type_info.get_field_names()) if isinstance(type_info, RowTypeInfo) else ()
+        pairs = Types.TUPLE([Types.BOOLEAN(), type_info])
+        return self._typed(table._node).map(partial(_retraction, names), pairs)  # noqa: SLF001 - one layer
 
     def _typed(self, node: Node) -> DataStream:
         stream = self._rows(node)
@@ -264,10 +279,15 @@ def _first(row: Any) -> Any:
     return row[0]
 
 
-def _retraction(row: Any) -> tuple[bool, Any]:
+def _renamed(names: tuple[str, ...], row: Any) -> Any:
+    renamed = _make_row(names, list(row))
+    renamed.set_row_kind(row.get_row_kind())
+    return renamed
+
+
+def _retraction(names: tuple[str, ...], row: Any) -> tuple[bool, Any]:
     added = row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}
-    row.set_row_kind(RowKind.INSERT)
-    return added, row
+    return added, _renamed(names, row) if names else row
 
 
 def _in_mode(env: StreamExecutionEnvironment, settings: EnvironmentSettings) -> StreamExecutionEnvironment:

@@ -22,10 +22,11 @@ class TableSchema:
     ['id']
     """
 
-    def __init__(self, field_names: Sequence[str], data_types: Sequence[DataType]) -> None:
-        """Take names and types, in order."""
+    def __init__(self, field_names: Sequence[str], data_types: Sequence[DataType], times: Sequence[str] = ()) -> None:
+        """Take names and types, in order, and for each ROWTIME, PROCTIME or nothing."""
         self._names = list(field_names)
         self._types = list(data_types)
+        self._times = list(times) or [""] * len(self._names)
 
     def get_field_names(self) -> list[str]:
         """Return the names."""
@@ -56,7 +57,8 @@ class TableSchema:
 
     def __repr__(self) -> str:
         """Return Flink's text."""
-        lines = [f" |-- {name}: {sql_name(kind)}" for name, kind in zip(self._names, self._types, strict=True)]
+        columns = zip(self._names, self._types, self._times, strict=True)
+        lines = [f" |-- {name}: {sql_name(kind)}{f' *{time}*' if time else ''}" for name, kind, time in columns]
         return "\n".join(["root", *lines]) + "\n"
 
     def __eq__(self, other: object) -> bool:

@@ -64,6 +64,9 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
     options = Options(name, table.options)
     if table.partitions:
         raise unsupported(f"PARTITIONED BY of table '{name}'", None, "read the directory without it")
+    for each in table.columns:
+        if each.metadata is not None:
+            raise SqlError(f"table '{name}': the connector '{connector}' has no metadata '{each.metadata}'")
     names, types = [each.name for each in physical], [each.type for each in physical]
     source: Source = SOURCES[connector](names, types, options)
     options.check()

@@ -141,6 +141,8 @@ def _to_text(source: DataType, zone: str) -> str | None:
         return f"timestamp_to_text(zoned({{0}}, {zone!r}), {source.precision})"
     if isinstance(source, t.TimestampType):
         return f"timestamp_to_text({{0}}, {source.precision})"
+    if isinstance(source, IntervalType):
+        return "months_to_text({0})" if source.months else "interval_to_text({0})"
     return "cast_text({0})" if isinstance(source, (t.ArrayType, t.MapType, t.RowType)) else None
 
 
@@ -177,14 +179,16 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
         if isinstance(source, TEXTS):
             return "parse_date({0})"
         if isinstance(source, t.TimestampType):
-            return "{0}.date()"
-        return f"zoned({{0}}, {zone!r}).date()" if isinstance(source, t.LocalZonedTimestampType) else None
+            return "date_of({0})"
+        return f"date_of(zoned({{0}}, {zone!r}))" if isinstance(source, t.LocalZonedTimestampType) else None
     if isinstance(target, t.TimeType):
         if isinstance(source, TEXTS):
-            return "parse_time({0})"
+            return "parse_time({0}).replace(microsecond=0)"
         if isinstance(source, t.TimestampType):
-            return "{0}.time()"
-        return f"zoned({{0}}, {zone!r}).time()" if isinstance(source, t.LocalZonedTimestampType) else None
+            return "time_of({0})"
+        if isinstance(source, t.TimeType):
+            return "{0}"
+        return f"time_of(zoned({{0}}, {zone!r}))" if isinstance(source, t.LocalZonedTimestampType) else None
     local = isinstance(target, t.LocalZonedTimestampType)
     if isinstance(source, TIMESTAMPS):
         was_local = isinstance(source, t.LocalZonedTimestampType)
@@ -193,4 +197,6 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
     read = f"parse_timestamp({{0}}, {precision})" if isinstance(source, TEXTS) else None
     if isinstance(source, t.DateType):
         read = "as_timestamp({0})"
+    if isinstance(source, t.TimeType):
+        read = "at_epoch({0})"
     return None if read is None else f"unzoned({read}, {zone!r})" if local else read

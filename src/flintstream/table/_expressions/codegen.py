@@ -139,8 +139,8 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
 
 def compiled(code: Source) -> Any:
     """Return the function."""
-    from flintstream.table._expressions import helpers, time_helpers  # noqa: PLC0415 - only tasks need them
+    from flintstream.table._expressions import helpers, text_helpers, time_helpers  # noqa: PLC0415 - only tasks need them
 
-    scope = {**vars(helpers), **vars(time_helpers), **code.names}
+    scope = {**vars(helpers), **vars(text_helpers), **vars(time_helpers), **code.names}
     exec(compile(code.text, "<generated for a table>", "exec"), scope)  # noqa: S102 - our own code
     return scope["run"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 import random
 import re
-import uuid
+from calendar import monthrange
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import cache
@@ -20,19 +18,16 @@ WIDE = Context(prec=76)
 _WHOLE = re.compile(r"[+-]?\d+")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
 _DATE = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
-_TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?")
+_TIME = re.compile(r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?")
 
 __all__ = [
     "Decimal",
-    "base64",
     "date",
     "datetime",
-    "hashlib",
     "math",
     "narrow",
     "random",
     "timedelta",
-    "uuid",
 ]
 
 
@@ -117,6 +112,8 @@ def parse_integer(text: str, bits: int) -> int:
     """Read an integer; a fraction is cut off."""
     stripped = text.strip()
     number = int(stripped) if _WHOLE.fullmatch(stripped) else None
+    if number is None and "e" in stripped.lower():
+        raise ValueError(f"For input string: '{text}'. Invalid character found.")
     if number is None:
         number = int(parse_decimal(stripped).to_integral_value(ROUND_DOWN))
     if not -(1 << (bits - 1)) <= number < 1 << (bits - 1):
@@ -145,7 +142,7 @@ def parse_double(text: str) -> float:
 
 def parse_boolean(text: str) -> bool:
     """Read t, true, y, yes, 1 and their opposites."""
-    lower = text.strip().lower()
+    lower = text.lower()
     if lower in {"t", "true", "y", "yes", "1"}:
         return True
     if lower in {"f", "false", "n", "no", "0"}:
@@ -167,17 +164,23 @@ def parse_time(text: str) -> time:
     if found is None:
         raise ValueError(f"For input string: '{text}'. It is no time such as 12:34:56")
     hour, minute, second, fraction = found.groups()
-    return time(int(hour), int(minute), int(second or 0), int((fraction or "0").ljust(6, "0")[:6]))
+    return time(int(hour), int(minute or 0), int(second or 0), int((fraction or "0").ljust(6, "0")[:6]))
 
 
 def parse_timestamp(text: str, precision: int) -> datetime:
     """Read ``2020-01-31 12:34:56.789``; the time may be missing."""
     stripped = text.strip()
-    separator = max(stripped.find(" "), stripped.find("T"))
-    if separator < 0:
-        return datetime.combine(parse_date(stripped), time())
-    clock = parse_time(stripped[separator + 1 :].removesuffix("Z"))
-    return cut(datetime.combine(parse_date(stripped[:separator]), clock), precision)
+    day, _, clock = stripped.partition(" ")
+    return cut(datetime.combine(lenient_date(day), parse_time(clock) if clock else time()), precision)
+
+
+def lenient_date(text: str) -> date:
+    """Read a date; a day after the end of its month, up to the 31st, is the last of the month."""
+    found = _DATE.fullmatch(text)
+    year, month, day = map(int, found.groups()) if found is not None else (0, 0, 0)
+    if found is None or not 0 < day <= 31 or not 0 < month <= 12:
+        raise ValueError(f"For input string: '{text}'. It is no date such as 2020-01-31")
+    return date(year, month, min(day, monthrange(year, month)[1]))
 
 
 def cut(value: datetime, precision: int) -> datetime:
@@ -275,91 +278,7 @@ def double_to_text(value: float) -> str:
     return double_text(value)
 
 
-# -- text functions ----------------------------------------------------------------------------------------------------
-
-
-def substring(text: str, start: int, length: int | None = None) -> str | None:
-    """Return a part; positions count from 1, or from the end if negative."""
-    if length is not None and length < 0:
-        return None
-    begin = start - 1 if start > 0 else max(len(text) + start, 0) if start < 0 else 0
-    end = None if length is None else begin + length
-    return text[begin:end]
-
-
-def pad(text: str, length: int, filling: str, *, left: bool) -> str | None:
-    """Fill up, or cut, to a length."""
-    if length < 0 or (not filling and length > len(text)):
-        return None
-    if length <= len(text):
-        return text[:length]
-    more = (filling * (length // len(filling) + 1))[: length - len(text)]
-    return more + text if left else text + more
-
-
-def like(pattern: str, escape: str | None = None) -> Any:
-    """Return the matcher of a LIKE pattern."""
-    return _like(pattern, escape)
-
-
-@cache
-def _like(pattern: str, escape: str | None) -> Any:
-    parts, i = [], 0
-    while i < len(pattern):
-        char = pattern[i]
-        if escape is not None and char == escape and i + 1 < len(pattern):
-            i += 1
-            parts.append(re.escape(pattern[i]))
-        else:
-            parts.append({"%": ".*", "_": "."}.get(char) or re.escape(char))
-        i += 1
-    return re.compile("".join(parts), re.DOTALL).fullmatch
-
-
-@cache
-def regex(pattern: str) -> re.Pattern[str]:
-    """Return a compiled pattern of Java's, as far as Python has the same."""
-    return re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", pattern))
-
-
-def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
-    """Return a group of the first match."""
-    try:
-        found = regex(pattern).search(text)
-        return None if found is None else found.group(group)
-    except (re.error, IndexError):
-        return None
-
-
-def regexp_replace(text: str, pattern: str, replacement: str) -> str | None:
-    """Replace all matches; ``$1`` is a group."""
-    try:
-        return regex(pattern).sub(re.sub(r"\$(\d+)", r"\\g<\1>", replacement.replace("\\", "\\\\")), text)
-    except (re.error, IndexError):
-        return None
-
-
-def split_index(text: str, separator: str, index: int) -> str | None:
-    """Return a part between separators, counted from 0."""
-    if index < 0 or not separator:
-        return None
-    parts = text.split(separator)
-    return parts[index] if index < len(parts) else None
-
-
-def initcap(text: str) -> str:
-    """Write words with a capital letter."""
-    return re.sub(r"[A-Za-z0-9]+", lambda word: word.group()[0].upper() + word.group()[1:].lower(), text)
-
-
-def concat_ws(separator: str | None, *parts: str | None) -> str | None:
-    """Join all parts that are not None."""
-    return None if separator is None else separator.join([part for part in parts if part is not None])
-
-
-def position(part: str, text: str, start: int = 1) -> int:
-    """Return where a text has a part, from 1 on; 0 if nowhere."""
-    return text.find(part, start - 1) + 1
+# -- rows ------------------------------------------------------------------------------------------------------------
 
 
 def named_row(names: tuple[str, ...], values: list[Any]) -> Any:

@@ -93,6 +93,11 @@ def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr
 
 
 def _with_interval(name: str, a: Expr, b: Expr) -> Expr | None:
+    if name == "*" and isinstance(b.type, IntervalType):
+        a, b = b, a
+    if name in "*/" and isinstance(a.type, IntervalType) and type(b.type) in INTEGERS:
+        code = "{0} * {1}" if name == "*" else "divide({0}, {1})"
+        return Call(with_null(a.type, _any_null((a, b))), name, (a, b), template(code))
     moments = (*TIMESTAMPS, t.DateType, t.TimeType)
     if name == "+" and isinstance(a.type, IntervalType) and isinstance(b.type, moments):
         a, b = b, a

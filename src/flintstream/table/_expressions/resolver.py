@@ -145,6 +145,12 @@ def _fields(expression: Expr, names: Sequence[str], syntax: s.Name) -> Expr:
     return expression
 
 
+def fields_of(row: Expr) -> list[Item]:
+    """Return the fields of a row as columns."""
+    names = row.type.names if isinstance(row.type, t.RowType) else []
+    return [Item(name, _fields(row, (name,), s.Name(None, (name,)))) for name in names]
+
+
 @dataclass(frozen=True)
 class Item:
     """A column of a result: its name and expression."""
@@ -154,8 +160,8 @@ class Item:
     time: str = ""
 
 
-def resolve_items(items: Sequence[s.Syntax], scope: Scope) -> list[Item]:
-    """Return the columns of a SELECT list, with stars expanded."""
+def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") -> list[Item]:
+    """Return the columns of a SELECT list, with stars expanded; ``unnamed`` and a number name what has no name."""
     found: list[Item] = []
     for item in items:
         if isinstance(item, s.Star):
@@ -168,7 +174,7 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope) -> list[Item]:
         elif isinstance(item, s.Columns):
             found += [_column(scope, i) for i in _chosen(item, scope)]
         else:
-            found.append(_item(item, scope, len(found)))
+            found.append(_item(item, scope, f"{unnamed}{len(found)}"))
     return found
 
 
@@ -177,7 +183,7 @@ def _column(scope: Scope, index: int) -> Item:
     return Item(column.name, Ref(column.type, index), column.time)
 
 
-def _item(item: s.Syntax, scope: Scope, position: int) -> Item:
+def _item(item: s.Syntax, scope: Scope, unnamed: str) -> Item:
     expression = resolve(item, scope)
     inner = item.argument if isinstance(item, s.Alias) else item
     time = scope.columns[expression.index].time if isinstance(expression, Ref) else ""
@@ -185,7 +191,7 @@ def _item(item: s.Syntax, scope: Scope, position: int) -> Item:
         time = "PROCTIME"
     if isinstance(item, s.Alias):
         return Item(item.names[0], expression, time)
-    return Item(item.parts[-1] if isinstance(item, s.Name) else f"EXPR${position}", expression, time)
+    return Item(item.parts[-1] if isinstance(item, s.Name) else unnamed, expression, time)
 
 
 def _chosen(item: s.Columns, scope: Scope) -> list[int]:

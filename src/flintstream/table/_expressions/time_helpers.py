@@ -49,23 +49,121 @@ def plus_months(value: Any, months: int) -> Any:
     return value
 
 
-def extract(unit: str, value: Any) -> int:
-    """Return a part of a date or timestamp."""
-    if unit in {"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}:
-        return int(getattr(value, unit.lower()))
-    if unit == "QUARTER":
-        return int((value.month + 2) // 3)
-    if unit == "WEEK":
-        return int(value.isocalendar()[1])
-    if unit == "DOY":
-        return int(value.timetuple().tm_yday)
-    if unit == "DOW":
-        return int(value.isoweekday() % 7 + 1)
+_DAY_MS = 86_400_000
+
+
+def _split(value: datetime) -> tuple[date, int]:
+    """Return the day, and the ms within it. Before 1970, Flink divides towards zero, so the ms are negative."""
+    if value.year >= 1970:
+        return value.date(), (value.hour * 3600 + value.minute * 60 + value.second) * 1000 + value.microsecond // 1000
+    since = millis(value)
+    days = divide(since, _DAY_MS)
+    return (_EPOCH + timedelta(days=days)).date(), since - days * _DAY_MS
+
+
+def date_of(value: datetime) -> date:
+    """Return the day of a timestamp."""
+    return value.date() if value.year >= 1970 else _split(value)[0]
+
+
+def time_of(value: datetime) -> time:
+    """Return the time of day in seconds."""
+    if value.year >= 1970:
+        return value.time().replace(microsecond=0)
+    return from_millis(divide(_split(value)[1], 1000) * 1000).time()
+
+
+def at_epoch(value: time) -> datetime:
+    """Return a time of day on the first day of 1970."""
+    return datetime.combine(_EPOCH, value.replace(microsecond=0))
+
+
+def extract(unit: str, value: datetime) -> int:
+    """Return a part of a timestamp."""
     if unit == "EPOCH":
         return divide(millis(value), 1000)
-    if unit == "MILLISECOND":
-        return int(value.microsecond // 1000)
+    day, ms = _split(value)
+    if unit in {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"}:
+        return _clock_part(unit, ms)
+    year = day.year
+    if unit in {"YEAR", "MONTH", "DAY"}:
+        return int(getattr(day, unit.lower()))
+    if unit == "QUARTER":
+        return (day.month + 2) // 3
+    if unit == "WEEK":
+        return day.isocalendar()[1]
+    if unit == "ISOYEAR":
+        return day.isocalendar()[0]
+    if unit == "DOY":
+        return day.timetuple().tm_yday
+    if unit == "DOW":
+        return day.isoweekday() % 7 + 1
+    if unit == "ISODOW":
+        return day.isoweekday()
+    if unit in {"DECADE", "CENTURY", "MILLENNIUM"}:
+        return year // 10 if unit == "DECADE" else (year + 99) // 100 if unit == "CENTURY" else (year + 999) // 1000
     raise ValueError(f"EXTRACT has no unit {unit}")
+
+
+def _clock_part(unit: str, ms: int) -> int:
+    if unit in {"MILLISECOND", "MICROSECOND", "NANOSECOND"}:
+        scale = {"MILLISECOND": 1, "MICROSECOND": 1000, "NANOSECOND": 1_000_000}[unit]
+        return (ms - divide(ms, 60_000) * 60_000 - divide(ms - divide(ms, 60_000) * 60_000, 1000) * 1000) * scale
+    if unit == "HOUR":
+        return divide(ms, 3_600_000)
+    in_hour = ms - divide(ms, 3_600_000) * 3_600_000
+    if unit == "MINUTE":
+        return divide(in_hour, 60_000)
+    return divide(in_hour - divide(in_hour, 60_000) * 60_000, 1000)
+
+
+def extract_clock(unit: str, value: time) -> int:
+    """Return a part of a time of day."""
+    return extract(unit, datetime.combine(_EPOCH, value))
+
+
+def extract_interval(unit: str, ms: int) -> int:
+    """Return a part of a duration in ms."""
+    return divide(ms, _DAY_MS) if unit == "DAY" else _clock_part(unit, ms - divide(ms, _DAY_MS) * _DAY_MS)
+
+
+def extract_months(unit: str, months: int) -> int:
+    """Return a part of a duration in months."""
+    years = divide(months, 12)
+    return years if unit == "YEAR" else months - years * 12
+
+
+def interval_to_text(ms: int) -> str:
+    """Format a duration in ms, such as ``+1 02:03:04.567``.
+
+    >>> interval_to_text(-1)
+    '-0 00:00:00.001'
+    """
+    days, rest = divmod(abs(ms), _DAY_MS)
+    seconds, milli = divmod(rest, 1000)
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{'-' if ms < 0 else '+'}{days} {clock}.{milli:03d}"
+
+
+def months_to_text(months: int) -> str:
+    """Format a duration in months, such as ``+1-02``."""
+    return f"{'-' if months < 0 else '+'}{abs(months) // 12}-{abs(months) % 12:02d}"
+
+
+def plus_units(unit: str, count: int, value: Any) -> Any:
+    """Add a number of units to a date or timestamp."""
+    if unit in _UNITS:
+        return plus(value, count * _UNITS[unit])
+    return plus_months(value, count * {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[unit])
+
+
+def convert_zone(text: str, source: str, target: str) -> str | None:
+    """Return the local time of one time zone as that of another."""
+    found = read_timestamp(text)
+    if found is None:
+        return None
+    moved = zoned(unzoned(found, source), target)
+    return f"{moved.year:04d}-{moved:%m-%d %H:%M:%S}"
 
 
 _JAVA_PATTERN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
@@ -104,10 +202,21 @@ def _field(value: datetime, letter: str, width: int) -> str:
         "m": value.minute,
         "s": value.second,
         "D": value.timetuple().tm_yday,
+        "w": _week(value),
     }
     if letter not in numbers:
         raise ValueError(f"DATE_FORMAT does not know the letter {letter}")
     return f"{numbers[letter]:0{width}d}"
+
+
+def _week(value: datetime) -> int:
+    """Return the week as the United States count: from Sunday, and that with 1 January is the first."""
+    sunday = value.toordinal() - value.isoweekday() % 7
+    following = datetime(value.year + 1, 1, 1).toordinal()  # noqa: DTZ001 - values of SQL have no zone
+    if sunday + 7 > following:
+        return 1
+    first = following - (366 if value.year % 4 == 0 and (value.year % 100 or value.year % 400 == 0) else 365)
+    return (sunday - (first - datetime.fromordinal(first).isoweekday() % 7)) // 7 + 1
 
 
 @cache
@@ -185,17 +294,59 @@ def as_timestamp(value: Any) -> datetime:
     return value if isinstance(value, datetime) else datetime.combine(value, time())
 
 
+_FLOORED = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
+
+
 def floor_time(value: Any, unit: str) -> Any:
     """Return the start of the unit."""
-    names = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
-    if unit not in names:
+    if isinstance(value, time):
+        return floor_time(datetime.combine(_EPOCH, value), unit).time()
+    if unit in {"WEEK", "QUARTER", "DECADE", "CENTURY", "MILLENNIUM"}:
+        day = value.date() if isinstance(value, datetime) else value
+        years = {"DECADE": 10, "CENTURY": 100, "MILLENNIUM": 1000}
+        if unit == "WEEK":
+            day -= timedelta(days=day.isoweekday() % 7)
+        elif unit == "QUARTER":
+            day = day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
+        else:
+            step = years[unit]
+            start = day.year // 10 * 10 if unit == "DECADE" else (day.year - 1) // step * step + 1
+            day = day.replace(year=start, month=1, day=1)
+        return datetime.combine(day, time()) if isinstance(value, datetime) else day
+    if unit not in _FLOORED:
         raise ValueError(f"FLOOR has no unit {unit}")
+    if unit == "MILLISECOND":
+        return value.replace(microsecond=value.microsecond // 1000 * 1000) if isinstance(value, datetime) else value
     fields = {"month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0}
-    lower = {name: fields[name] for name in (each.lower() for each in names[names.index(unit) + 1 :])}
+    lower = {
+        name: fields[name] for name in (each.lower() for each in _FLOORED[_FLOORED.index(unit) + 1 :]) if name in fields
+    }
     if not isinstance(value, datetime):
         return value.replace(**{name: n for name, n in lower.items() if name in {"month", "day"}})
     moment: Any = value
     return moment.replace(**lower, microsecond=0)
+
+
+def ceil_time(value: Any, unit: str) -> Any:
+    """Return the start of the next unit; a start itself stays as it is."""
+    floor = floor_time(value, unit)
+    if floor == value:
+        return value
+    if isinstance(value, time):
+        return (datetime.combine(_EPOCH, floor) + timedelta(milliseconds=_UNITS[unit])).time()
+    if unit in _UNITS or unit == "MILLISECOND":
+        return floor + timedelta(milliseconds=_UNITS.get(unit, 1))
+    months = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
+    return plus_months(floor, months[unit])
+
+
+def no_timestamp() -> datetime:
+    """Raise the error of a rowtime column of records that have none.
+
+    Raises:
+        ValueError: Always.
+    """
+    raise ValueError("records of a rowtime column need timestamps: assign_timestamps_and_watermarks() to the stream")
 
 
 def now() -> datetime:
@@ -203,9 +354,14 @@ def now() -> datetime:
     return from_millis(wall_clock())
 
 
-def to_ltz(number: int, digits: int = 3) -> datetime:
-    """Return the point in time of a number of seconds (0 digits) or ms (3 digits) since the epoch."""
-    return from_millis(number * 1000 if digits == 0 else number)
+def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
+    """Return the point in time of seconds (0 digits) or ms (3 digits) since the epoch, or of a text and its pattern."""
+    if isinstance(given, str):
+        found = read_timestamp(given, more if isinstance(more, str) else "yyyy-MM-dd HH:mm:ss")
+        return None if found is None else unzoned(found, named)
+    if more not in {0, 3}:
+        raise ValueError(f"the precision of TO_TIMESTAMP_LTZ must be 0 or 3, but got {more}")
+    return from_millis(int(given * 1000) if more == 0 else int(given))
 
 
 def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-dd HH:mm:ss") -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
+from flintstream.common.typeinfo import MapTypeInfo, RowTypeInfo, TupleTypeInfo, Types
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
 
@@ -42,8 +44,22 @@ def data_type_of(type_info: TypeInformation) -> t.DataType:
         if known == type_info:
             return found
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
-        return t.RowType([t.RowField(each.name, each.type) for each in column_types(type_info, [])])
+        return t.RowType([t.RowField(each.name, each.type.nullable()) for each in column_types(type_info, [])])
+    if isinstance(type_info, MapTypeInfo):
+        return t.MapType(data_type_of(type_info.key_type), data_type_of(type_info.value_type))
+    element = getattr(type_info, "_element_type", None)
+    if element is not None:
+        return t.ArrayType(data_type_of(element))
     raise SqlError(f"tables have no type for {type_info}: map the stream to one with a declared type")
+
+
+_NEVER_NULL = (t.NumericType, t.BooleanType, t.ArrayType, t.MapType, t.RowType)
+
+
+def _strict(kind: t.DataType) -> t.DataType:
+    """Return the type of a field of Java's that cannot be null; decimals can."""
+    never = isinstance(kind, _NEVER_NULL) and not isinstance(kind, t.DecimalType)
+    return kind.not_null() if never else kind
 
 
 def column_types(type_info: TypeInformation, names: Sequence[str]) -> list[Column]:
@@ -57,8 +73,57 @@ def column_types(type_info: TypeInformation, names: Sequence[str]) -> list[Colum
     elif isinstance(type_info, TupleTypeInfo):
         found = [f"f{i}" for i in range(len(type_info.get_field_types()))]
     else:
-        return [Column(names[0] if names else "f0", data_type_of(type_info))]
+        return [Column(names[0] if names else "f0", _strict(data_type_of(type_info)))]
     if names and len(names) != len(found):
         raise SqlError(f"{len(names)} names for {len(found)} fields: {', '.join(names)}")
     types = [data_type_of(each) for each in type_info.get_field_types()]
+    if isinstance(type_info, TupleTypeInfo):
+        types = [_strict(kind) for kind in types]
     return [Column(name, kind) for name, kind in zip(names or found, types, strict=True)]
+
+
+_PYTHON = (
+    (bool, t.DataTypes.BOOLEAN()),
+    (int, t.DataTypes.BIGINT()),
+    (float, t.DataTypes.DOUBLE()),
+    (str, t.DataTypes.STRING()),
+    ((bytes, bytearray), t.DataTypes.BYTES()),
+    (Decimal, t.DataTypes.DECIMAL(38, 18)),
+    (datetime, t.DataTypes.TIMESTAMP(6)),
+    (date, t.DataTypes.DATE()),
+    (time, t.DataTypes.TIME()),
+)
+
+
+def inferred(rows: Sequence[tuple[Any, ...]], names: Sequence[Any]) -> t.RowType:
+    """Return the row type of Python's values. Names may be texts, or DataTypes for columns ``_1``, ``_2``, ...
+
+    Raises:
+        SqlError: A column has no value that tells its type, or rows differ in length.
+    """
+    width = max((len(row) for row in rows), default=len(names))
+    if any(len(row) != width for row in rows):
+        raise SqlError("from_elements() got rows of different lengths: give each row the same number of values")
+    fields = []
+    for i in range(width):
+        given = names[i] if i < len(names) else f"_{i + 1}"
+        if isinstance(given, t.DataType):
+            fields.append(t.RowField(f"_{i + 1}", given))
+        else:
+            value = next((row[i] for row in rows if row[i] is not None), None)
+            fields.append(t.RowField(str(given), _type_of(value, str(given))))
+    return t.RowType(fields)
+
+
+def _type_of(value: Any, name: str) -> t.DataType:
+    for kind, found in _PYTHON:
+        if isinstance(value, kind):
+            return found
+    if isinstance(value, list) and value:
+        return t.ArrayType(_type_of(value[0], name))
+    if isinstance(value, dict) and value:
+        key, content = next(iter(value.items()))
+        return t.MapType(_type_of(key, name), _type_of(content, name))
+    if isinstance(value, tuple) or hasattr(value, "get_row_kind"):
+        return inferred([tuple(value)], list(getattr(value, "_fields", None) or []))
+    raise SqlError(f"column '{name}' has no value that tells its type: give from_elements() a DataTypes.ROW([...])")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 
-_KEPT = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION")
+_KEPT = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY", "FLOOR", "CEIL")
 """Functions with a syntax of their own. sqlglot would translate all others to its own names."""
 
 
@@ -32,12 +32,31 @@ def _dialect() -> Any:
         IDENTIFIERS = ["`"]  # noqa: RUF012 - as sqlglot declares it
         QUOTES = ["'"]  # noqa: RUF012
         STRING_ESCAPES = ["'"]  # noqa: RUF012
+        HEX_STRINGS = [("x'", "'"), ("X'", "'")]  # noqa: RUF012
+        UNICODE_STRINGS = [("u&'", "'"), ("U&'", "'")]  # noqa: RUF012
 
     class FlinkParser(parser):  # type: ignore[valid-type,misc]
         FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012
         FUNCTION_PARSERS = {name: parser.FUNCTION_PARSERS[name] for name in _KEPT}  # noqa: RUF012
 
     return type("Flintstream", (dialects.Dialect,), {"Tokenizer": Tokenizer, "Parser": FlinkParser})()
+
+
+_PAIRS = ("DOUBLE PRECISION", "PARTITIONED BY", "PRIMARY KEY")
+
+
+def _words(token: Any) -> list[Any]:
+    """Return two tokens for a pair of words of DDL, which sqlglot reads as one."""
+    first, space, second = str(token.text).upper().partition(" ")
+    if f"{first}{space}{second.strip()}" not in _PAIRS or token.token_type.name in {"STRING", "IDENTIFIER"}:
+        return [token]
+    kind, word = type(token), type(token.token_type).VAR
+    cut = token.end + 1 - len(second.strip())
+    ends = (token.line, token.col)
+    return [
+        kind(word, first, *ends, token.start, token.start + len(first) - 1),
+        kind(word, second.strip(), *ends, cut, token.end),
+    ]
 
 
 class Tokens:
@@ -52,7 +71,7 @@ class Tokens:
         self.sql = sql
         dialect = _dialect()
         try:
-            tokens = dialect.tokenize(sql)
+            tokens = [part for token in dialect.tokenize(sql) for part in _words(token)]
         except Exception as error:
             raise SqlError(f"the statement cannot be read: {error}") from error
         while tokens and tokens[-1].text == ";":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,18 @@ _NULLARY = {
     "CurrentTimestamp": "CURRENT_TIMESTAMP", "CurrentDate": "CURRENT_DATE", "CurrentTime": "CURRENT_TIME",
     "Localtimestamp": "LOCALTIMESTAMP", "Localtime": "LOCALTIME", "LocalTimestamp": "LOCALTIMESTAMP",
 }  # fmt: skip
+_WITHOUT_PARENTHESES = {"LOCALTIMESTAMP", "LOCALTIME", "CURRENT_ROW_TIMESTAMP"}
+_PARTS = ("this", "expression", "expressions", "safe")
+_READ: dict[str, tuple[str, ...]] = {
+    "Column": ("table", "db", "catalog"), "Identifier": ("quoted",), "Literal": ("is_string",), "Cast": ("to",),
+    "TryCast": ("to",), "Interval": ("unit",), "Case": ("ifs", "default"), "If": ("true", "false"),
+    "Between": ("low", "high"), "In": ("query",), "Trim": ("position",), "Substring": ("start", "length"),
+    "StrPosition": ("substr",), "Map": ("keys", "values"), "Alias": ("alias",), "Overlay": ("from_", "for_"),
+    "Floor": ("to", "decimals"), "Ceil": ("to", "decimals"), "Escape": (), "Dot": (),
+}  # fmt: skip
+"""The parts of each kind of expression that its method reads, besides ``_PARTS``."""
 _MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
+_CLOCK = ("DAY", "HOUR", "MINUTE", "SECOND")
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
@@ -41,12 +53,14 @@ class ExpressionReader:
         """
         kind = type(node).__name__
         place = self.parsed.place(node)
+        self._refuse_unread(kind, node, place)
         method = getattr(self, f"_{kind.lower()}", None)
         if method is not None:
             found: s.Syntax = method(node, place)
             return found
         if kind in _BINARY:
-            return s.Apply(place, _BINARY[kind], (self.read(node.this), self.read(node.expression)))
+            both = s.Apply(place, _BINARY[kind], (self.read(node.this), self.read(node.expression)))
+            return s.Apply(place, "NOT", (both,)) if node.args.get("negate") else both
         if kind in _NULLARY:
             return s.Apply(place, _NULLARY[kind], ())
         if kind in {"Window", "Subquery", "Select", "Exists"}:
@@ -54,11 +68,20 @@ class ExpressionReader:
             raise unsupported(what, place, "join or window the streams before")
         raise SqlError(f"{node.sql()}{at(place)} is not an expression that flintstream knows ({kind})")
 
+    def _refuse_unread(self, kind: str, node: Any, place: s.Place | None) -> None:
+        """Refuse a part of an expression that no method reads, so that none is ignored."""
+        read = _READ.get(kind, ()) if kind in _READ or kind not in _BINARY else ("negate",)
+        for key, value in node.args.items():
+            if value and key not in _PARTS and key not in read:
+                raise SqlError(f"{node.sql()}{at(place)} has a part that flintstream does not know ({kind} {key})")
+
     def _all(self, nodes: Any) -> tuple[s.Syntax, ...]:
         return tuple(self.read(each) for each in nodes)
 
     def _column(self, node: Any, place: s.Place | None) -> s.Syntax:
         names = tuple(part.name for part in node.parts)
+        if len(names) == 1 and not node.this.args.get("quoted") and names[0].upper() in _WITHOUT_PARENTHESES:
+            return s.Apply(place, names[0].upper(), ())
         if type(node.this).__name__ == "Star":
             return s.Star(place, names[0] if len(names) > 1 else None)
         return s.Name(place, names)
@@ -119,20 +142,23 @@ class ExpressionReader:
             if word == "DATE":
                 return s.Value(place, helpers.parse_date(text), t.DateType(False))
             if word == "TIME":
-                return s.Value(place, helpers.parse_time(text), t.TimeType(0, False))
+                return s.Value(place, helpers.parse_time(text).replace(microsecond=0), t.TimeType(0, False))
             digits = len(text.partition(".")[2])
             return s.Value(place, helpers.parse_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
         except ValueError as error:
             raise SqlError(f"{error}{at(place)}") from error
 
     def _interval(self, node: Any, place: s.Place | None) -> s.Syntax:
-        unit = "" if node.args.get("unit") is None else node.args["unit"].name.upper().rstrip("S")
-        text = node.this.name
-        if unit in _MONTHS:
-            return s.Value(place, int(text) * _MONTHS[unit], IntervalType(True, False))
-        if unit not in _MS:
-            raise SqlError(f"INTERVAL{at(place)} has no unit '{unit}'")
-        return s.Value(place, int(Decimal(text) * _MS[unit]), IntervalType(False, False))
+        unit = node.args.get("unit")
+        span = type(unit).__name__ == "IntervalSpan"
+        first, last = (unit.this.name, unit.expression.name) if span else ("" if unit is None else unit.name, "")
+        words = [word.upper().rstrip("S") for word in (first, last)]
+        try:
+            return interval(node.this.name, words[0], words[1], place)
+        except (ValueError, ArithmeticError):
+            raise SqlError(
+                f"INTERVAL '{node.this.name}'{at(place)} does not fit {' TO '.join(filter(None, words))}"
+            ) from None
 
     def _case(self, node: Any, place: s.Place | None) -> s.Syntax:
         subject = None if node.this is None else self.read(node.this)
@@ -162,9 +188,9 @@ class ExpressionReader:
 
     def _escape(self, node: Any, place: s.Place | None) -> s.Syntax:
         like = node.this
-        return s.Apply(
-            place, "LIKE ESCAPE", (self.read(like.this), self.read(like.expression), self.read(node.expression))
-        )
+        parts = (self.read(like.this), self.read(like.expression), self.read(node.expression))
+        found = s.Apply(place, "LIKE ESCAPE", parts)
+        return s.Apply(place, "NOT", (found,)) if like.args.get("negate") else found
 
     def _anonymous(self, node: Any, place: s.Place | None) -> s.Syntax:
         name = node.name
@@ -173,6 +199,35 @@ class ExpressionReader:
             word = unit.name.upper().rstrip("S")
             return s.Apply(place, name, (s.Value(place, word, t.CharType(len(word), False)), *self._all(others)))
         return s.Apply(place, name, self._all(node.expressions))
+
+    def _hexstring(self, node: Any, place: s.Place | None) -> s.Syntax:
+        value = bytes.fromhex(node.this)
+        return s.Value(place, value, t.BinaryType(max(len(value), 1), False))
+
+    def _unicodestring(self, node: Any, place: s.Place | None) -> s.Syntax:
+        text = re.sub(r"\\([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), node.name)
+        return s.Value(place, text, t.CharType(max(len(text), 1), False))
+
+    def _overlay(self, node: Any, place: s.Place | None) -> s.Syntax:
+        parts = (node.this, node.expression, node.args.get("from_"), node.args.get("for_"))
+        return s.Apply(place, "OVERLAY", self._all(each for each in parts if each is not None))
+
+    def _floor(self, node: Any, place: s.Place | None, name: str = "FLOOR") -> s.Syntax:
+        to = node.args.get("to")
+        if to is None:
+            digits = node.args.get("decimals")
+            return s.Apply(place, name, self._all(each for each in (node.this, digits) if each is not None))
+        unit = to.name.upper()
+        return s.Apply(place, f"{name} TO", (self.read(node.this), s.Value(place, unit, t.CharType(len(unit), False))))
+
+    def _ceil(self, node: Any, place: s.Place | None) -> s.Syntax:
+        return self._floor(node, place, "CEIL")
+
+    def _overlaps(self, node: Any, place: s.Place | None) -> s.Syntax:
+        periods = [self._all(each.expressions) for each in (node.this, node.expression)]
+        if [len(each) for each in periods] != [2, 2]:
+            raise SqlError(f"OVERLAPS{at(place)} compares two pairs (start, end)")
+        return s.Apply(place, "OVERLAPS", (*periods[0], *periods[1]))
 
     def _extract(self, node: Any, place: s.Place | None) -> s.Syntax:
         unit = node.this.name.upper()
@@ -197,6 +252,9 @@ class ExpressionReader:
         return s.Apply(place, "ROW", self._all(node.expressions))
 
     def _bracket(self, node: Any, place: s.Place | None) -> s.Syntax:
+        owner = node.this
+        if type(owner).__name__ == "Column" and owner.sql().upper() == "MAP":
+            return s.Apply(place, "MAP", self._all(node.expressions))
         return s.Apply(place, "ITEM", (self.read(node.this), self.read(node.expressions[0])))
 
     def _array(self, node: Any, place: s.Place | None) -> s.Syntax:
@@ -209,6 +267,22 @@ class ExpressionReader:
 
     def _tomap(self, node: Any, place: s.Place | None) -> s.Syntax:
         return s.Apply(place, "MAP", self._all(node.this.expressions))
+
+
+def interval(text: str, first: str, last: str, place: s.Place | None) -> s.Value:
+    """Return a duration: ``'1-2'`` YEAR TO MONTH, ``'1 02:03:04.5'`` DAY TO SECOND, or a number of one unit."""
+    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    if first in _MONTHS:
+        years, _, months = digits.partition("-") if last else (digits, "", "0")
+        return s.Value(place, sign * (int(years) * _MONTHS[first] + int(months)), IntervalType(True, False))
+    if first not in _MS:
+        raise SqlError(f"INTERVAL{at(place)} has no unit '{first}'")
+    if not last:
+        return s.Value(place, int(sign * Decimal(digits) * _MS[first]), IntervalType(False, False))
+    parts = digits.replace(" ", ":").split(":")
+    units = _CLOCK[_CLOCK.index(first) : _CLOCK.index(last) + 1]
+    values = [int(Decimal(part) * _MS[unit]) for part, unit in zip(parts, units, strict=True)]
+    return s.Value(place, sign * sum(values), IntervalType(False, False))
 
 
 def number(text: str, place: s.Place | None) -> s.Value:

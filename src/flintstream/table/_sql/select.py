@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
@@ -15,7 +17,7 @@ from flintstream.table._sql.expressions import ExpressionReader
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._expressions.resolver import Item, Scope
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
     from flintstream.table._sql.dialect import Parsed
@@ -89,8 +91,8 @@ class QueryPlanner:
             if not isinstance(condition.type, (t.BooleanType, t.NullType)):
                 place = self.parsed.place(where.this)
                 raise SqlError(f"WHERE{at(place)} needs a BOOLEAN, but got {sql_name(condition.type)}")
-        items = resolve_items([self.reader.read(each) for each in tree.expressions], scope)
-        return calc(node, items, condition)
+        items = resolve_items([self.reader.read(each) for each in tree.expressions], scope, "EXPR$")
+        return calc(node, distinct_names(items), condition)
 
     def _from(self, source: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
         kind = type(source).__name__
@@ -151,6 +153,21 @@ class QueryPlanner:
             cells = each.expressions if type(each).__name__ == "Tuple" else [each]
             rows.append(tuple(resolve(self.reader.read(cell), scope) for cell in cells))
         return values(rows, [f"EXPR${i}" for i in range(len(rows[0]))], self.session.zone, self.parsed.place(tree))
+
+
+def distinct_names(items: list[Item]) -> list[Item]:
+    """Return the columns with a number after names that come again: id, id0, id1."""
+    taken = {each.name for each in items}
+    seen: set[str] = set()
+    found = []
+    for item in items:
+        name = item.name
+        if name in seen:
+            name = next(f"{item.name}{i}" for i in count() if f"{item.name}{i}" not in taken)
+            taken.add(name)
+        seen.add(name)
+        found.append(replace(item, name=name))
+    return found
 
 
 def renamed(node: Node, names: list[str], place: Any = None) -> Node:

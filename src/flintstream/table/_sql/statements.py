@@ -34,10 +34,14 @@ class Insert:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a statement tells: rows of texts and numbers; no columns if it is done."""
+    """What a statement tells: rows of texts and numbers."""
 
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
+
+
+DONE = Answer((Column("result", t.DataTypes.STRING()),), (("OK",),))
+"""What a statement tells that has nothing to tell."""
 
 
 def query(session: Session, sql: str) -> Node:
@@ -103,7 +107,7 @@ class Statements:
         else:
             what = f"CREATE {'TEMPORARY ' if temporary else ''}{tokens.peek()}"
             raise unsupported(what, tokens.place(), "there is one catalog and database")
-        return Answer()
+        return DONE
 
     def _create_function(self, tokens: Tokens) -> None:
         from flintstream.table.udf import function_at  # noqa: PLC0415 - imports the program's module
@@ -136,7 +140,7 @@ class Statements:
             self.session.catalog.drop(name, View if what == "VIEW" else DeclaredTable, lenient=lenient)
         else:
             raise unsupported(f"DROP {what}", place, "there is one catalog and database")
-        return Answer()
+        return DONE
 
     def _insert(self, tokens: Tokens) -> Insert:
         if tokens.peek() == "OVERWRITE":
@@ -218,7 +222,7 @@ class Statements:
         tokens.expect("=")
         configuration.set_string(key, tokens.text())
         ended(tokens)
-        return Answer()
+        return DONE
 
     def _use(self, tokens: Tokens) -> Answer:
         kind = tokens.take("CATALOG")
@@ -226,4 +230,4 @@ class Statements:
         here = self.session.catalog
         if name[-1] != (here.catalog if kind else here.database):
             raise unsupported(f"USE {'.'.join(name)}", tokens.place(), "there is one catalog and database")
-        return Answer()
+        return DONE

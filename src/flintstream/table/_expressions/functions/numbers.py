@@ -1,0 +1,61 @@
+"""Functions of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.common import _datatypes as t
+from flintstream.table._expressions.expr import Call, Const, template
+from flintstream.table._expressions.functions.signatures import DOUBLE, INT, STRING, add, define, first_type
+from flintstream.table._expressions.types import INTEGERS, decimal_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._expressions.expr import Expr
+
+
+def _rounded(arguments: Sequence[Expr]) -> DataType:
+    kind = arguments[0].type
+    if not isinstance(kind, t.DecimalType):
+        return kind
+    digits = arguments[1].value if len(arguments) > 1 and isinstance(arguments[1], Const) else 0
+    scale = min(max(digits, 0), kind.scale) if isinstance(digits, int) else kind.scale
+    return decimal_of(max(kind.precision - kind.scale + scale + 1, 1), scale)
+
+
+def _whole(arguments: Sequence[Expr]) -> DataType:
+    kind = arguments[0].type
+    return t.DecimalType(kind.precision, 0) if isinstance(kind, t.DecimalType) else kind
+
+
+def _absolute(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    (a,) = arguments if len(arguments) == 1 else (None,)
+    if a is None or not isinstance(a.type, (t.NumericType, t.NullType)):
+        return None
+    bits = INTEGERS.get(type(a.type))
+    return Call(a.type, name, (a,), template("abs({0})" if bits is None else f"wrap(abs({{0}}), {bits})"))
+
+
+add("ABS", ("N",), _absolute)
+define("FLOOR", "N", _whole, "type({0})(math.floor({0}))")
+define("CEIL | CEILING", "N", _whole, "type({0})(math.ceil({0}))")
+define("ROUND", "N NI", _rounded, "round_number({all})")
+define("TRUNCATE", "N NI", _rounded, "truncate_number({all})")
+define("SIGN", "N", first_type, "type({0})(({0} > 0) - ({0} < 0))")
+define("POWER", "FF", DOUBLE, "math.pow({0}, {1})")
+define("SQRT", "F", DOUBLE, "(math.sqrt({0}) if {0} >= 0 else math.nan)")
+define("LN", "F", DOUBLE, "math.log({0})")
+define("LOG10", "F", DOUBLE, "math.log10({0})")
+define("LOG2", "F", DOUBLE, "math.log2({0})")
+define("LOG", "F FF", DOUBLE, "log({all})")
+for _name in ("EXP", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "SINH", "COSH", "TANH", "RADIANS", "DEGREES"):
+    define(_name, "F", DOUBLE, f"math.{_name.lower()}({{0}})")
+define("COT", "F", DOUBLE, "1.0 / math.tan({0})")
+define("ATAN2", "FF", DOUBLE, "math.atan2({0}, {1})")
+define("PI", "", DOUBLE.not_null(), "math.pi")
+define("E", "", DOUBLE.not_null(), "math.e")
+define("RAND", " I", DOUBLE.not_null(), "random.random()")
+define("RAND_INTEGER", "I II", INT, "rand_integer({all})")
+define("BIN", "I", STRING, "format({0} & (1 << 64) - 1, 'b')")

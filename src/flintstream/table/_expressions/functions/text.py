@@ -1,0 +1,101 @@
+"""Functions of texts and bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._expressions.expr import Call
+from flintstream.table._expressions.functions.signatures import BOOLEAN, INT, STRING, add, define, structure
+from flintstream.table._expressions.types import TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._expressions.expr import Expr
+
+
+def _joined(arguments: Sequence[Expr]) -> DataType:
+    lengths = [each.type.length if isinstance(each.type, TEXTS) else t.MAX_LENGTH for each in arguments]
+    total = min(sum(lengths), t.MAX_LENGTH)
+    fixed = all(isinstance(each.type, t.CharType) for each in arguments)
+    return t.CharType(total) if fixed else t.VarCharType(total)
+
+
+def _told(code: str) -> Any:
+    """Return the builder of a test of any value; None is no such value."""
+
+    def build(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+        made = tuple(arguments)
+        return Call(BOOLEAN.not_null(), name, made, structure(code), strict=False) if len(made) == 1 else None
+
+    return build
+
+
+def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    return Call(STRING, name, tuple(arguments), structure("printf({all})"), strict=False) if arguments else None
+
+
+define("UPPER", "S", STRING, "{0}.upper()")
+define("LOWER", "S", STRING, "{0}.lower()")
+define("CHAR_LENGTH | CHARACTER_LENGTH | LENGTH", "S", INT, "len({0})")
+define("OCTET_LENGTH", "S", INT, "len({0}.encode())")
+define("TRIM", "S", STRING, "{0}.strip(' ')")
+define("BTRIM", "S SS", STRING, "btrim({all})")
+define("TRIM_BOTH", "SS", STRING, "{0}.strip({1})")
+define("TRIM_LEADING", "SS", STRING, "{0}.lstrip({1})")
+define("TRIM_TRAILING", "SS", STRING, "{0}.rstrip({1})")
+define("LTRIM", "S SS", STRING, "ltrim({all})")
+define("RTRIM", "S SS", STRING, "rtrim({all})")
+define("SUBSTRING | SUBSTR", "SI SII", STRING, "substring({all})", may_be_null=True)
+define("LEFT", "SI", STRING, "{0}[:max({1}, 0)]")
+define("RIGHT", "SI", STRING, "{0}[max(len({0}) - {1}, 0):]")
+define("CONCAT", "S*", STRING, "''.join(({all},))")
+define("||", "SS", _joined, "{0} + {1}")
+define("REPLACE", "SSS", STRING, "{0}.replace({1}, {2})")
+define("TRANSLATE", "SSS", STRING, "translate({all})")
+define("REVERSE", "S", STRING, "{0}[::-1]")
+define("REPEAT", "SI", STRING, "{0} * {1}")
+define("LPAD", "SIS", STRING, "pad({all}, left=True)", may_be_null=True)
+define("RPAD", "SIS", STRING, "pad({all}, left=False)", may_be_null=True)
+define("OVERLAY", "SSI SSII", STRING, "overlay({all})", may_be_null=True)
+define("INITCAP", "S", STRING, "initcap({0})")
+define("POSITION", "SS", INT, "position({all})")
+define("INSTR", "SS", INT, "position({1}, {0})")
+define("LOCATE", "SS SSI", INT, "position({all})")
+define("LIKE", "SS", BOOLEAN, "like({1})({0}) is not None")
+define("LIKE ESCAPE", "SSS", BOOLEAN, "like({1}, {2})({0}) is not None")
+define("REGEXP", "SS", BOOLEAN, "regexp({all})")
+define("SIMILAR TO", "SS", BOOLEAN, "similar({1})({0}) is not None")
+define("REGEXP_EXTRACT", "SS SSI", STRING, "regexp_extract({all})", may_be_null=True)
+define("REGEXP_EXTRACT_ALL", "SS SSI", t.ArrayType(STRING), "regexp_extract_all({all})", may_be_null=True)
+define("REGEXP_REPLACE", "SSS", STRING, "regexp_replace({all})", may_be_null=True)
+define("REGEXP_COUNT", "SS", INT, "regexp_count({all})", may_be_null=True)
+define("REGEXP_INSTR", "SS", INT, "regexp_instr({all})", may_be_null=True)
+define("REGEXP_SUBSTR", "SS", STRING, "regexp_extract({all}, 0)", may_be_null=True)
+define("SPLIT_INDEX", "SSI", STRING, "split_index({all})", may_be_null=True)
+define("SPLIT", "SS", t.ArrayType(STRING), "split({all})", may_be_null=True)
+define("STR_TO_MAP", "S SS SSS", t.MapType(STRING, STRING), "str_to_map({all})", may_be_null=True)
+define("ELT", "IS*", STRING, "elt({all})", may_be_null=True)
+define("ASCII", "S", INT, "ascii_of({0})")
+define("CHR", "I", STRING, "chr({0} % 256)", may_be_null=True)
+define("TO_BASE64", "S", STRING, "base64.b64encode({0}.encode()).decode()")
+define("FROM_BASE64", "S", STRING, "from_base64({0})")
+define("STARTSWITH", "SS", BOOLEAN, "{0}.startswith({1})")
+define("ENDSWITH", "SS", BOOLEAN, "{0}.endswith({1})")
+add("IS_ALPHA", ("A",), _told("is_alpha({0})"))
+add("IS_DIGIT", ("A",), _told("is_digit({0})"))
+add("IS_DECIMAL", ("A",), _told("is_decimal({0})"))
+define("URL_ENCODE", "S", STRING, "url_encode({0})", may_be_null=True)
+define("URL_DECODE", "S", STRING, "url_decode({0})", may_be_null=True)
+define("PARSE_URL", "SS SSS", STRING, "parse_url({all})", may_be_null=True)
+add("PRINTF", ("SA*",), _printf)
+for _name in ("MD5", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512"):
+    define(_name, "S", STRING, f"hashlib.{_name.lower()}({{0}}.encode()).hexdigest()")
+define("SHA2", "SI", STRING, "sha2({all})", may_be_null=True)
+define("ENCODE", "SS", t.VarBinaryType(t.MAX_LENGTH), "{0}.encode({1})")
+define("DECODE", "YS", STRING, "{0}.decode({1})")
+define("HEX", "S", STRING, "{0}.encode().hex().upper()")
+define("UNHEX", "S", t.VarBinaryType(t.MAX_LENGTH), "unhex({0})", may_be_null=True)
+define("UUID", "", STRING.not_null(), "str(uuid.uuid4())")

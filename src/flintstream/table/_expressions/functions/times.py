@@ -1,0 +1,126 @@
+"""Functions of dates and times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.common import _datatypes as t
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Call, Const, template
+from flintstream.table._expressions.functions.signatures import BIGINT, INT, STRING, add, define
+from flintstream.table._expressions.types import INTEGERS, TEXTS, TIMESTAMPS, IntervalType, is_nullable, with_null
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._expressions.expr import Expr
+
+_LTZ3 = t.LocalZonedTimestampType(3, False)
+_CLOCK = {"HOUR", "MINUTE", "SECOND"}
+_PARTS = {
+    "YEAR": "YEAR",
+    "QUARTER": "QUARTER",
+    "MONTH": "MONTH",
+    "WEEK": "WEEK",
+    "DAYOFYEAR": "DOY",
+    "DAYOFMONTH": "DAY",
+    "DAYOFWEEK": "DOW",
+    "HOUR": "HOUR",
+    "MINUTE": "MINUTE",
+    "SECOND": "SECOND",
+}
+
+
+def _part(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``YEAR(x)`` and its like."""
+    if len(arguments) != 1:
+        return None
+    unit = _PARTS[name]
+    return _extract("EXTRACT", (Const(t.CharType(len(unit), False), unit), arguments[0]), zone)
+
+
+def _extract(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``EXTRACT(unit FROM x)``; the parts of a TIMESTAMP_LTZ are those of the local time."""
+    unit, moment = arguments
+    kind = moment.type
+    if isinstance(kind, t.LocalZonedTimestampType) and getattr(unit, "value", "") != "EPOCH":
+        moment = cast(moment, t.TimestampType(kind.precision), zone) or moment
+    if isinstance(kind, IntervalType):
+        code = "extract_months({0}, {1})" if kind.months else "extract_interval({0}, {1})"
+    elif isinstance(kind, t.TimeType):
+        code = "extract_clock({0}, {1})"
+    elif isinstance(kind, (*TIMESTAMPS, t.NullType)):
+        code = "extract({0}, {1})"
+    elif isinstance(kind, t.DateType):
+        code = "extract(_unit, as_timestamp({1}))".replace("_unit", "{0}")
+    else:
+        return None
+    return Call(with_null(BIGINT, is_nullable(kind)), name, (unit, moment), template(code))
+
+
+def _plus_units(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``TIMESTAMPADD(unit, count, moment)``."""
+    if len(arguments) != 3:
+        return None
+    unit, count, moment = arguments
+    kind = moment.type
+    if type(count.type) not in INTEGERS or not isinstance(kind, (*TIMESTAMPS, t.DateType)):
+        return None
+    result: DataType = kind
+    if isinstance(kind, t.DateType) and getattr(unit, "value", "") in _CLOCK:
+        result = t.TimestampType(6)
+        moment = cast(moment, result, zone) or moment
+    nullable = is_nullable(kind) or is_nullable(count.type)
+    return Call(with_null(result, nullable), name, (unit, count, moment), template("plus_units({all})"))
+
+
+def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``FLOOR(moment TO unit)`` or CEIL; a TIMESTAMP_LTZ is rounded in local time."""
+    moment, unit = arguments
+    kind = moment.type
+    if not isinstance(kind, (*TIMESTAMPS, t.DateType, t.TimeType)):
+        return None
+    function = "floor_time" if name == "FLOOR TO" else "ceil_time"
+    if isinstance(kind, t.LocalZonedTimestampType):
+        moment = cast(moment, t.TimestampType(kind.precision), zone) or moment
+    found = Call(with_null(moment.type, is_nullable(kind)), name, (moment, unit), template(function + "({0}, {1})"))
+    return (cast(found, kind, zone) or found) if isinstance(kind, t.LocalZonedTimestampType) else found
+
+
+def _format(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``DATE_FORMAT(moment, pattern)``; a text is read first."""
+    if len(arguments) != 2 or not isinstance(arguments[1].type, (*TEXTS, t.NullType)):
+        return None
+    moment, pattern = arguments
+    if isinstance(moment.type, (*TEXTS, t.DateType, t.LocalZonedTimestampType)):
+        moment = cast(moment, t.TimestampType(3), zone) or moment
+    if not isinstance(moment.type, (t.TimestampType, t.NullType)):
+        return None
+    return Call(STRING, name, (moment, pattern), template("format_date({0}, {1})"))
+
+
+for _name in _PARTS:
+    add(_name, ("D",), _part)
+add("EXTRACT", ("SD", "SC", "SV"), _extract)
+add("TIMESTAMPADD", ("SID",), _plus_units)
+add("FLOOR TO", ("DS",), _rounding)
+add("CEIL TO", ("DS",), _rounding)
+add("DATE_FORMAT", ("TS", "SS"), _format)
+define("TO_DATE", "S SS", t.DateType(), "read_date({all})", may_be_null=True)
+define("TO_TIMESTAMP", "S SS", t.TimestampType(3), "read_timestamp({all})", may_be_null=True)
+define(
+    "TO_TIMESTAMP_LTZ",
+    "N NI S SS SSS",
+    t.LocalZonedTimestampType(3),
+    "to_ltz({all})",
+    may_be_null=True,
+)
+define("TIMESTAMPDIFF", "SDD", INT, "timestamp_diff({all})")
+define("UNIX_TIMESTAMP", " S SS", BIGINT, "unix_timestamp({zone}, {all})")
+define("FROM_UNIXTIME", "I IS", STRING, "from_unixtime({zone}, {all})", may_be_null=True)
+define("CONVERT_TZ", "SSS", STRING, "convert_zone({all})", may_be_null=True)
+define("CURRENT_TIMESTAMP | NOW | CURRENT_ROW_TIMESTAMP | PROCTIME", "", _LTZ3, "now()")
+define("LOCALTIMESTAMP", "", t.TimestampType(3, False), "zoned(now(), {zone})")
+define("CURRENT_DATE", "", t.DateType(False), "zoned(now(), {zone}).date()")
+define("CURRENT_TIME | LOCALTIME", "", t.TimeType(0, False), "zoned(now(), {zone}).time().replace(microsecond=0)")
