@@ -84,4 +84,5 @@ def listed(uri: str) -> dict[Path, int]:
     system = s3fs.S3FileSystem()
     system.invalidate_cache()
     found = system.find(uri, detail=True)
-    return {Path(name): info["size"] for name, info in found.items() if not Path(name).name.startswith((".", "_"))}
+    files = {name: info["size"] for name, info in found.items() if info["type"] == "file"}
+    return {Path(name): size for name, size in files.items() if not Path(name).name.startswith((".", "_"))}

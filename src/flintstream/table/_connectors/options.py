@@ -24,6 +24,16 @@ class Options:
         self._known.add(key)
         return self._values.get(key, default)
 
+    def has(self, key: str) -> bool:
+        """Return whether an option is given."""
+        return key in self._values
+
+    def starting_with(self, prefix: str) -> dict[str, str]:
+        """Return the options whose keys begin with ``prefix``, without it."""
+        found = {key: value for key, value in self._values.items() if key.startswith(prefix)}
+        self._known |= set(found)
+        return {key.removeprefix(prefix): value for key, value in found.items()}
+
     def required(self, key: str) -> str:
         """Return a text.
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column
     from flintstream.table._plan.nodes import Opener
 
-SOURCES = {"datagen": datagen, "filesystem": file_source}
-SINKS = ("blackhole", "filesystem", "print")
-PLANNED = ("faker", "jdbc", "kafka", "kinesis", "upsert-kafka")
+SOURCES = ("datagen", "filesystem", "kafka")
+SINKS = ("blackhole", "filesystem", "kafka", "print", "upsert-kafka")
+PLANNED = ("faker", "jdbc", "kinesis", "upsert-kafka")
 """Connectors of a later release."""
 
 
@@ -54,27 +54,37 @@ def _connector(name: str, table: DeclaredTable, known: Sequence[str], what: str)
     return connector
 
 
+def _kafka() -> Any:
+    from flintstream.table._connectors import kafka  # noqa: PLC0415 - an extra
+
+    return kafka
+
+
 def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opener:
     """Return what adds the source of a table to a program.
 
     Raises:
         SqlError: Its connector or an option is unknown.
     """
-    connector = _connector(name, table, tuple(SOURCES), "source")
+    connector = _connector(name, table, SOURCES, "source")
     options = Options(name, table.options)
     if table.partitions:
         raise unsupported(f"PARTITIONED BY of table '{name}'", None, "read the directory without it")
     for each in table.columns:
-        if each.metadata is not None:
+        if each.metadata is not None and connector != "kafka":
             raise SqlError(f"table '{name}': the connector '{connector}' has no metadata '{each.metadata}'")
     names, types = [each.name for each in physical], [each.type for each in physical]
-    source: Source = SOURCES[connector](names, types, options)
+    source: Source
+    if connector == "kafka":
+        source = _kafka().kafka_source(physical, table, options)
+    else:
+        source = (datagen if connector == "datagen" else file_source)(names, types, options)
     options.check()
 
     def open_source(env: StreamExecutionEnvironment) -> DataStream:
         stream = env.from_source(source, WatermarkStrategy.no_watermarks(), f"Source: {name}")
-        if connector == "datagen":
-            return stream
+        if connector != "filesystem":
+            return stream  # its records are tuples already
         return then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(physical))))
 
     return open_source
@@ -90,6 +100,7 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     options = Options(name, table.options)
     if table.partitions:
         raise unsupported(f"PARTITIONED BY of table '{name}'", None, "write without partitions")
+    where = ""
     if connector == "print":
         identifier = options.text("print-identifier")
         sink: Sink = PrintSink(identifier, to_stderr=options.flag("standard-error"))
@@ -97,16 +108,21 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
         parallelism = options.integer("sink.parallelism")
     elif connector == "blackhole":
         sink, code, parallelism = BlackHole(), "None", None
+    elif connector == "upsert-kafka":
+        sink, parallelism = _kafka().upsert_sink(columns, table, options), options.integer("sink.parallelism")
+        code, where = ("r", "r[-1] != 1") if changelog else ("r + (0,)", "")  # the new row replaces the old one
+    elif changelog:
+        raise SqlError(
+            f"Table sink '{name}' doesn't support consuming update and delete changes: the connector '{connector}' "
+            "only takes insertions"
+        )
+    elif connector == "kafka":
+        sink, code, parallelism = _kafka().kafka_sink(columns, options), "r", options.integer("sink.parallelism")
     else:
-        if changelog:
-            raise SqlError(
-                f"Table sink '{name}' doesn't support consuming update and delete changes: the connector 'filesystem' "
-                "only takes insertions"
-            )
         sink = file_sink([each.name for each in columns], [each.type for each in columns], options)
         code, parallelism = edges.rows_of(columns, changelog=False), options.integer("sink.parallelism")
     options.check()
-    records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*edges.both(code)))
+    records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*edges.both(code, where)))
     end = records.sink_to(sink).name(f"Sink: {name}")
     if parallelism is not None:
         end.set_parallelism(parallelism)

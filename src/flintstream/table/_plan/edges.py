@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column
 
 
-def _loop(body: str, *, stamped: bool) -> str:
+def _loop(body: str, where: str, *, stamped: bool) -> str:
     head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
     loop = "    for r, t in records:" if stamped else "    for r in records:"
-    return "\n".join([head, loop, f"        append({body})", *(["        stamp(t)"] if stamped else [])])
+    skip = [f"        if not ({where}): continue"] if where else []
+    return "\n".join([head, loop, *skip, f"        append({body})", *(["        stamp(t)"] if stamped else [])])
 
 
-def both(body: str) -> tuple[Source, Source]:
-    """Return the code that converts each record ``r``, for records without timestamps and with them."""
-    return Source(_loop(body, stamped=False), {}, ()), Source(_loop(body, stamped=True), {}, ())
+def both(body: str, where: str = "") -> tuple[Source, Source]:
+    """Return the code that converts each record ``r``, for records without timestamps and with them.
+
+    Args:
+        body: The expression for the result.
+        where: The condition for a record to have one; all have by default.
+    """
+    return Source(_loop(body, where, stamped=False), {}, ()), Source(_loop(body, where, stamped=True), {}, ())
 
 
 def outward(data_type: DataType, name: str) -> str:

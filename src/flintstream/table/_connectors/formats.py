@@ -1,0 +1,390 @@
+"""Formats of single messages: JSON, CSV and raw values, as Flink's tables read and write them."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.common._javatext import double_text
+from flintstream.errors import shorten
+from flintstream.table._errors import SqlError, nearest
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._connectors.options import Options
+
+    Reader = Callable[[Any], Any]
+    Decode = Callable[[bytes], "tuple[Any, ...] | None"]
+    Encode = Callable[[Sequence[Any]], bytes]
+
+FORMATS = ("csv", "json", "raw")
+_PLANNED = ("avro", "avro-confluent", "canal-json", "debezium-json", "maxwell-json", "ogg-json", "protobuf")
+
+
+def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Decoder:
+    """Return what reads a message.
+
+    Raises:
+        SqlError: The format is unknown, or has no place for the columns.
+    """
+    _check(kind, options)
+    if kind == "raw":
+        return Raw(names, types, options)
+    if kind == "csv":
+        return CsvDecoder(names, types, options, f"{prefix}csv.")
+    return JsonDecoder(names, types, options, f"{prefix}json.")
+
+
+def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Encoder:
+    """Return what writes a message.
+
+    Raises:
+        SqlError: The format is unknown, or has no place for the columns.
+    """
+    _check(kind, options)
+    if kind == "raw":
+        return Raw(names, types, options)
+    if kind == "csv":
+        return CsvEncoder(types, options, f"{prefix}csv.")
+    return JsonEncoder(names, types, options, f"{prefix}json.")
+
+
+def _check(kind: str, options: Options) -> None:
+    if kind not in FORMATS:
+        known = "is not supported yet" if kind in _PLANNED else "is unknown"
+        raise SqlError(f"table '{options.table}': the format '{kind}' {known}{nearest(kind, FORMATS)}")
+
+
+class Decoder:
+    """Reads messages. It travels to the workers; the functions are made there."""
+
+    def decode(self) -> Decode:
+        """Return the function that reads a message; None means to skip it."""
+        raise NotImplementedError
+
+
+class Encoder:
+    """Writes messages."""
+
+    def encode(self) -> Encode:
+        """Return the function that writes a row."""
+        raise NotImplementedError
+
+
+# -- values from texts and JSON --------------------------------------------------------------------------------------
+
+
+def _timestamp(text: str, *, iso: bool) -> datetime:
+    plain = text.replace("T", " ", 1) if iso else text
+    return helpers.parse_timestamp(plain.removesuffix("Z"), 9)
+
+
+def reader(kind: DataType, *, iso: bool = False) -> Reader:
+    """Return the function that reads a value of JSON, or a text of CSV."""
+    if isinstance(kind, TEXTS):
+        return _text
+    if isinstance(kind, t.BooleanType):
+        return lambda value: value if isinstance(value, bool) else str(value).strip().lower() == "true"
+    if type(kind) in INTEGERS:
+        bits = INTEGERS[type(kind)]
+        return lambda value: (
+            value if type(value) is int and -(1 << bits - 1) <= value < 1 << bits - 1 else _integer(value, bits)
+        )
+    if isinstance(kind, t.FloatType):
+        return lambda value: helpers.narrow(float(value))
+    if isinstance(kind, t.DoubleType):
+        return float
+    if isinstance(kind, t.DecimalType):
+        return partial(_decimal, kind.precision, kind.scale)
+    if isinstance(kind, t.DateType):
+        return lambda value: helpers.parse_date(str(value))
+    if isinstance(kind, t.TimeType):
+        return lambda value: helpers.parse_time(str(value))
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+        return lambda value: _timestamp(str(value), iso=iso)
+    if isinstance(kind, BYTES):
+        return base64.b64decode
+    if isinstance(kind, t.ArrayType):
+        element = reader(kind.element_type, iso=iso)
+        return lambda value: [None if each is None else element(each) for each in value]
+    if isinstance(kind, t.MapType):
+        key, content = reader(kind.key_type, iso=iso), reader(kind.value_type, iso=iso)
+        return lambda value: {key(k): None if v is None else content(v) for k, v in value.items()}
+    if isinstance(kind, t.RowType):
+        names = tuple(kind.names)
+        parts = [(name, reader(each, iso=iso)) for name, each in zip(names, kind.field_types(), strict=True)]
+        return lambda value: helpers.named_row(names, [_field(value, name, read) for name, read in parts])
+    raise SqlError(f"messages have no values of type {sql_name(kind)}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return double_text(value)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _integer(value: Any, bits: int) -> int:
+    if isinstance(value, float):
+        return helpers.wrap(int(value), bits)
+    return helpers.parse_integer(str(value), bits)
+
+
+def _decimal(precision: int, scale: int, value: Any) -> Decimal | None:
+    return helpers.fit(Decimal(str(value)), precision, scale)
+
+
+def _field(value: dict[str, Any], name: str, read: Reader) -> Any:
+    found = value.get(name)
+    return None if found is None else read(found)
+
+
+class JsonDecoder(Decoder):
+    """Reads a JSON object with a member for each column."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
+        self.names, self.types = tuple(names), tuple(types)
+        self.lenient = options.flag(f"{prefix}ignore-parse-errors")
+        self.strict = options.flag(f"{prefix}fail-on-missing-field")
+        self.iso = _iso(options, prefix)
+        options.known(f"{prefix}map-null-key.mode")
+        options.known(f"{prefix}decode.json-parser.enabled")
+        for kind in types:
+            reader(kind)
+
+    def decode(self) -> Decode:
+        """Return the function that reads a message."""
+        parts = [(name, reader(kind, iso=self.iso)) for name, kind in zip(self.names, self.types, strict=True)]
+        lenient, strict, names, loads = self.lenient, self.strict, self.names, json.loads
+
+        def lenient_field(found: Any, name: str, read: Reader) -> Any:
+            try:
+                return _field(found, name, read)
+            except (ValueError, TypeError, AttributeError, ArithmeticError):
+                return None
+
+        def decode(message: bytes) -> tuple[Any, ...] | None:
+            try:
+                found = loads(message)
+                if strict and not all(name in found for name in names):
+                    missing = next(name for name in names if name not in found)
+                    raise ValueError(f"Could not find field with name '{missing}'.")  # noqa: TRY301 - one handler
+                if lenient:
+                    return tuple([lenient_field(found, name, read) for name, read in parts])
+                get = found.get
+                return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
+            except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
+                if lenient:
+                    return None
+                raise ValueError(
+                    f"Failed to deserialize JSON '{message.decode('utf-8', 'replace')}': {error}"
+                ) from error
+
+        return decode
+
+
+def _unreadable(what: str, message: bytes, error: Exception) -> ValueError:
+    return ValueError(f"Failed to deserialize {what} '{shorten(message.decode('utf-8', 'replace'))}': {error}")
+
+
+def _iso(options: Options, prefix: str) -> bool:
+    standard = options.text(f"{prefix}timestamp-format.standard", "SQL")
+    if standard not in {"SQL", "ISO-8601"}:
+        key = f"{prefix}timestamp-format.standard"
+        raise SqlError(f"table '{options.table}': '{key}' must be SQL or ISO-8601, but got '{standard}'")
+    return standard != "SQL"
+
+
+def writer(kind: DataType, *, iso: bool = False) -> Callable[[Any], str]:
+    """Return the function that writes a value as JSON."""
+    if isinstance(kind, (*TEXTS,)):
+        return lambda value: json.dumps(value, ensure_ascii=False)
+    if isinstance(kind, t.BooleanType):
+        return lambda value: "true" if value else "false"
+    if type(kind) in INTEGERS:
+        return str
+    if isinstance(kind, t.FloatType):
+        return helpers.float_to_text
+    if isinstance(kind, t.DoubleType):
+        return helpers.double_to_text
+    if isinstance(kind, t.DecimalType):
+        return str
+    if isinstance(kind, (t.DateType, t.TimeType)):
+        return lambda value: f'"{value.isoformat()}"'
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+        zone = "Z" if isinstance(kind, t.LocalZonedTimestampType) else ""
+        return lambda value: f'"{timestamp_text(value, iso=iso)}{zone}"'
+    if isinstance(kind, BYTES):
+        return lambda value: f'"{base64.b64encode(value).decode()}"'
+    if isinstance(kind, t.ArrayType):
+        element = writer(kind.element_type, iso=iso)
+        return lambda value: f"[{','.join(['null' if each is None else element(each) for each in value])}]"
+    if isinstance(kind, t.MapType):
+        content = writer(kind.value_type, iso=iso)
+        return lambda value: (
+            "{"
+            + ",".join([f"{json.dumps(str(k))}:{'null' if v is None else content(v)}" for k, v in value.items()])
+            + "}"
+        )
+    if isinstance(kind, t.RowType):
+        parts = [(json.dumps(n), writer(each, iso=iso)) for n, each in zip(kind.names, kind.field_types(), strict=True)]
+        return lambda value: object_text(parts, value)
+    raise SqlError(f"messages have no values of type {sql_name(kind)}")
+
+
+def timestamp_text(value: datetime, *, iso: bool) -> str:
+    """Return a timestamp with as many digits of a second as it needs."""
+    text = f"{value.year:04d}-{value:%m-%d}{'T' if iso else ' '}{value:%H:%M:%S}"
+    return f"{text}.{value.microsecond:06d}".rstrip("0") if value.microsecond else text
+
+
+def object_text(parts: Sequence[tuple[str, Callable[[Any], str]]], row: Sequence[Any], *, nulls: bool = True) -> str:
+    """Return a JSON object."""
+    return (
+        "{"
+        + ",".join(
+            [
+                f"{name}:{'null' if value is None else write(value)}"
+                for (name, write), value in zip(parts, row, strict=False)
+                if nulls or value is not None
+            ]
+        )
+        + "}"
+    )
+
+
+class JsonEncoder(Encoder):
+    """Writes a JSON object with a member for each column."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
+        self.names, self.types = tuple(names), tuple(types)
+        self.iso = _iso(options, prefix)
+        self.nulls = not options.flag(f"{prefix}encode.ignore-null-fields")
+        self.plain = options.flag(f"{prefix}encode.decimal-as-plain-number")
+        for key in ("ignore-parse-errors", "fail-on-missing-field", "map-null-key.mode", "map-null-key.literal"):
+            options.known(f"{prefix}{key}")
+        for kind in types:
+            writer(kind)
+
+    def encode(self) -> Encode:
+        """Return the function that writes a row."""
+        parts = [
+            (json.dumps(name, ensure_ascii=False), writer(kind, iso=self.iso))
+            for name, kind in zip(self.names, self.types, strict=True)
+        ]
+        nulls = self.nulls
+        return lambda row: object_text(parts, row, nulls=nulls).encode()
+
+
+def _quote(options: Options, prefix: str) -> str | None:
+    given = options.text(f"{prefix}quote-character", '"')
+    return None if options.flag(f"{prefix}disable-quote-character") else given
+
+
+class CsvDecoder(Decoder):
+    """Reads a line with a field for each column."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
+        self.names, self.types = tuple(names), tuple(types)
+        self.delimiter = (options.text(f"{prefix}field-delimiter", ",") or ",").replace("\\t", "\t")
+        self.quote = (
+            None if options.flag(f"{prefix}disable-quote-character") else options.text(f"{prefix}quote-character", '"')
+        )
+        self.escape = options.text(f"{prefix}escape-character")
+        self.null = options.text(f"{prefix}null-literal")
+        self.lenient = options.flag(f"{prefix}ignore-parse-errors")
+        self.comments = options.flag(f"{prefix}allow-comments")
+        for kind in types:
+            reader(kind)
+
+    def decode(self) -> Decode:
+        """Return the function that reads a message."""
+        readers = [reader(kind) for kind in self.types]
+        null, lenient, comments, width = self.null, self.lenient, self.comments, len(readers)
+        quoting = csv.QUOTE_NONE if self.quote is None else csv.QUOTE_MINIMAL
+        form = {"delimiter": self.delimiter, "escapechar": self.escape, "quoting": quoting}
+        if self.quote is not None:
+            form["quotechar"] = self.quote
+
+        def decode(message: bytes) -> tuple[Any, ...] | None:
+            try:
+                text = message.decode()
+                if comments and text.startswith("#"):
+                    return None
+                fields = next(csv.reader(io.StringIO(text), **form), [])  # type: ignore[arg-type]
+                if len(fields) != width:
+                    raise ValueError(f"Row length mismatch. {width} fields expected but was {len(fields)}.")  # noqa: TRY301
+                return tuple(
+                    [None if field == null else read(field) for read, field in zip(readers, fields, strict=True)]
+                )
+            except (ValueError, TypeError, ArithmeticError, csv.Error) as error:
+                if lenient:
+                    return None
+                raise ValueError(
+                    f"Failed to deserialize CSV row '{message.decode('utf-8', 'replace')}': {error}"
+                ) from error
+
+        return decode
+
+
+class CsvEncoder(Encoder):
+    """Writes a line with a field for each column."""
+
+    def __init__(self, types: Sequence[DataType], options: Options, prefix: str) -> None:
+        self.types = tuple(types)
+        self.delimiter = (options.text(f"{prefix}field-delimiter", ",") or ",").replace("\\t", "\t")
+        self.quote = (
+            None if options.flag(f"{prefix}disable-quote-character") else options.text(f"{prefix}quote-character", '"')
+        )
+        self.null = options.text(f"{prefix}null-literal", "") or ""
+        for key in ("ignore-parse-errors", "allow-comments", "escape-character"):
+            options.known(f"{prefix}{key}")
+
+    def encode(self) -> Encode:
+        """Return the function that writes a row."""
+        writers = [writer(kind) for kind in self.types]
+        null, delimiter, quote = self.null, self.delimiter, self.quote
+
+        def field(value: Any, write: Callable[[Any], str]) -> str:
+            if value is None:
+                return null
+            text = value if isinstance(value, str) else write(value).strip('"')
+            if quote and (not text or any(char in text for char in (delimiter, quote, "\n", "\r", " "))):
+                return f"{quote}{text.replace(quote, quote * 2)}{quote}"
+            return text
+
+        return lambda row: delimiter.join([field(v, w) for v, w in zip(row, writers, strict=False)]).encode()
+
+
+class Raw(Decoder, Encoder):
+    """A message is the value of the only column."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options) -> None:
+        options.known("raw.charset")
+        options.known("raw.endianness")
+        if len(types) != 1 or not isinstance(types[0], (*TEXTS, *BYTES)):
+            given = ", ".join(f"{n} {sql_name(k)}" for n, k in zip(names, types, strict=True))
+            raise SqlError(
+                f"table '{options.table}': the format 'raw' takes one column of STRING or BYTES, but got {given}"
+            )
+        self.text = isinstance(types[0], TEXTS)
+
+    def decode(self) -> Decode:
+        """Return the function that reads a message."""
+        return (lambda message: (message.decode(),)) if self.text else (lambda message: (message,))
+
+    def encode(self) -> Encode:
+        """Return the function that writes a row."""
+        return (lambda row: b"" if row[0] is None else row[0].encode()) if self.text else (lambda row: row[0] or b"")
