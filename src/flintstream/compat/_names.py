@@ -523,9 +523,10 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table": {
         "nothing": """
             AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView ExplainDetail FormatDescriptor
-            GroupWindowedTable GroupedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference
-            SqlDialect TableAggregateFunction TableDescriptor TablePipeline UserDefinedType WindowGroupedTable
+            GroupWindowedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference SqlDialect
+            TableAggregateFunction TableDescriptor TablePipeline UserDefinedType WindowGroupedTable
         """,
+        "pyflink.table.table": "GroupedTable",
     },
     "pyflink.table.catalog": {
         "nothing": """
@@ -595,9 +596,7 @@ NAMES: dict[str, dict[str, str]] = {
         "nothing": "SqlDialect",
     },
     "pyflink.table.table": {
-        "nothing": """
-            AggregatedTable FlatAggregateTable GroupWindowedTable GroupedTable OverWindowedTable WindowGroupedTable
-        """,
+        "nothing": "AggregatedTable FlatAggregateTable GroupWindowedTable OverWindowedTable WindowGroupedTable",
     },
     "pyflink.table.table_descriptor": {
         "nothing": "FormatDescriptor TableDescriptor",

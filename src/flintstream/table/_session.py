@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog import Catalog, Declared, View
 from flintstream.table._connectors.registry import TimeColumn, opener, write
@@ -159,7 +160,8 @@ class Session:
 
 
 def _with_watermarks(node: Node, position: int, delay: int, env: StreamExecutionEnvironment) -> DataStream:
-    strategy = WatermarkStrategy.for_generator(partial(TimeColumn, delay))
+    interval = env._configuration.get(AUTO_WATERMARK_INTERVAL)  # noqa: SLF001 - a layer of this package
+    strategy = WatermarkStrategy.for_generator(partial(TimeColumn, delay, interval))
     strategy.timestamp_assigner = TimeOf(position)
     stream = translated(node, env)
     return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))

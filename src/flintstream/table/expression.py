@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -108,6 +109,10 @@ class Expression:
 
     def __getattr__(self, name: str) -> Any:
         """Return the function of a name, to be called with its other arguments: ``col("a").upper_case``."""
+        if name == "distinct" and isinstance(self._syntax, s.Aggregate):
+            return Expression(replace(self._syntax, distinct=True))
+        if name in _AGGREGATES:
+            return Expression(s.Aggregate(None, _AGGREGATES[name], self._syntax))
         function = _METHODS.get(name)
         if function is None:
             raise AttributeError(f"Expression has no function '{name}' that is supported")
@@ -163,6 +168,11 @@ _METHODS = {
     "is_not_true": "IS NOT TRUE", "is_not_false": "IS NOT FALSE", "if_null": "IFNULL", "cardinality": "CARDINALITY",
     "reverse": "REVERSE", "rowtime": "ROWTIME", "proctime": "PROCTIME",
 }  # fmt: skip
+_AGGREGATES = {
+    "sum": "SUM", "sum0": "SUM0", "count": "COUNT", "avg": "AVG", "min": "MIN", "max": "MAX", "collect": "COLLECT",
+    "first_value": "FIRST_VALUE", "last_value": "LAST_VALUE", "stddev_pop": "STDDEV_POP", "stddev_samp": "STDDEV_SAMP",
+    "var_pop": "VAR_POP", "var_samp": "VAR_SAMP", "array_agg": "ARRAY_AGG",
+}  # fmt: skip
 _PROPERTIES = {
     "UPPER", "LOWER", "CHAR_LENGTH", "IS NULL", "IS NOT NULL", "IS TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT FALSE", "ABS",  # noqa: E501
     "FLOOR", "CEIL", "SQRT", "LN", "EXP", "LOG10", "SIGN", "CARDINALITY", "LTRIM", "RTRIM", "INITCAP", "MD5", "SHA1", "SHA256",  # noqa: E501
@@ -177,6 +187,8 @@ def _shown(syntax: s.Syntax) -> str:
         return repr(syntax.value)
     if isinstance(syntax, s.Alias):
         return f"{_shown(syntax.argument)} AS {', '.join(syntax.names)}"
+    if isinstance(syntax, s.Aggregate):
+        return f"{syntax.function}({'*' if syntax.argument is None else _shown(syntax.argument)})"
     if isinstance(syntax, s.Apply):
         parts = [_shown(each) for each in syntax.arguments]
         infix = len(parts) == 2 and not syntax.function[:1].isalpha()

@@ -12,17 +12,17 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
 from flintstream.table._plan.nodes import explained
+from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.select import renamed
-from flintstream.table.expression import syntax_of
+from flintstream.table.expression import Expression, syntax_of
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Node
-    from flintstream.table.expression import Expression
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
 
-__all__ = ["Table"]
+__all__ = ["GroupedTable", "Table"]
 
 
 def _named_from(items: list[Item], position: int) -> list[Item]:
@@ -69,7 +69,10 @@ class Table:
         Raises:
             SqlError: A column or function is unknown.
         """
-        return self._with(calc(self._node, resolve_items([syntax_of(each) for each in fields], self._scope())))
+        listed = [syntax_of(each) for each in fields]
+        if any(map(aggregates_in, listed)):
+            return GroupedTable(self, []).select(*fields)
+        return self._with(calc(self._node, resolve_items(listed, self._scope())))
 
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
@@ -168,13 +171,13 @@ class Table:
         node = correlated(self._node, function, arguments, names, outer=outer, zone=session.zone, place=None)
         return self._with(node)
 
-    def group_by(self, *fields: Expression) -> Any:  # noqa: ARG002
-        """Raise an error: aggregates are not supported yet.
+    def group_by(self, *fields: Expression) -> GroupedTable:
+        """Return the groups of rows with equal values; call ``select()`` with aggregates."""
+        return GroupedTable(self, [syntax_of(each) for each in fields])
 
-        Raises:
-            UnsupportedClauseError: Always.
-        """
-        raise unsupported("group_by()", None, "use key_by() on the stream")
+    def distinct(self) -> Table:
+        """Return each row once."""
+        return self._with(distinct(self._t_env._session, self._node))  # noqa: SLF001 - one layer
 
     def explain(self, *extra_details: object) -> str:  # noqa: ARG002 - details of Flink's planner
         """Return the plan as text."""
@@ -189,3 +192,26 @@ class Table:
         if overwrite:
             raise unsupported("overwrite", None, "remove the files before")
         return self._t_env._inserted([(self._node, tuple(table_path_or_descriptor.split(".")), ())])  # noqa: SLF001
+
+
+class GroupedTable:
+    """The groups of a table; mirrors PyFlink's class of this name."""
+
+    def __init__(self, table: Table, keys: list[s.Syntax]) -> None:
+        """Hold the keys; :meth:`Table.group_by` makes them."""
+        self._table, self._keys = table, keys
+
+    def select(self, *fields: Expression) -> Table:
+        """Return keys and aggregates of each group.
+
+        Raises:
+            SqlError: A field is neither a key nor an aggregate.
+        """
+        table = self._table
+        session = table._t_env._session  # noqa: SLF001 - one layer
+        grouping = Grouping(session, table._node, table._scope(), self._keys)  # noqa: SLF001
+        return table._with(grouping.plan([syntax_of(each) for each in fields], None, "EXPR$"))  # noqa: SLF001
+
+    def aggregate(self, func: Expression) -> Table:
+        """Return the keys and an aggregate of each group."""
+        return self.select(*[Expression(each) for each in self._keys], func)

@@ -108,7 +108,8 @@ class TableResult:
 
     def get_table_schema(self) -> TableSchema:
         """Return the columns."""
-        return TableSchema([each.name for each in self._columns], [each.type for each in self._columns])
+        columns = self._columns
+        return TableSchema([c.name for c in columns], [c.type for c in columns], [c.time for c in columns])
 
     def get_resolved_schema(self) -> TableSchema:
         """Return the columns."""

@@ -44,7 +44,7 @@ class Scalars(Case):
     def query(self, expressions: Sequence[str]) -> str:
         """Return one query of some of the expressions."""
         columns = ", ".join(f"{expression} AS e{number}" for number, expression in enumerate(expressions))
-        return f"SELECT id, {columns} FROM {self.source} AS t"  # noqa: S608
+        return f"SELECT id, {columns} FROM {self.source} AS t"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def table(columns: str, *rows: Sequence[str]) -> str:
         )
         for number, row in enumerate(rows, 1)
     ]
-    return f"(SELECT {casts} FROM (VALUES {', '.join(f'({line})' for line in lines)}) AS v ({names}))"  # noqa: S608
+    return f"(SELECT {casts} FROM (VALUES {', '.join(f'({line})' for line in lines)}) AS v ({names}))"
 
 
 ONE_ROW = "(SELECT * FROM (VALUES (1)) AS v (id))"

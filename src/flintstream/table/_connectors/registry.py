@@ -129,19 +129,26 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
 
 
 class TimeColumn(WatermarkGenerator[Any]):
-    """Watermarks of a column: its largest value less a delay."""
+    """Watermarks of a column: its largest value less a delay.
 
-    def __init__(self, delay_ms: int) -> None:
-        """Take the delay."""
-        self.delay_ms = delay_ms
+    As in Flink's tables, one follows a record at once if it is further on than the interval of watermarks.
+    """
+
+    def __init__(self, delay_ms: int, interval_ms: int) -> None:
+        """Take the delay, and the interval of watermarks."""
+        self.delay_ms, self.interval_ms = delay_ms, interval_ms
         self.highest: int | None = None
+        self.emitted: int | None = None
 
     def on_event(self, value: Any, timestamp: int, output: Any) -> None:  # noqa: ARG002 - the contract
         """Keep the largest timestamp."""
         if self.highest is None or timestamp > self.highest:
             self.highest = timestamp
+            if self.emitted is None or timestamp - self.delay_ms - self.emitted > self.interval_ms:
+                self.on_periodic_emit(output)
 
     def on_periodic_emit(self, output: Any) -> None:
         """Emit the watermark."""
         if self.highest is not None:
-            output.emit_watermark(self.highest - self.delay_ms)
+            self.emitted = self.highest - self.delay_ms
+            output.emit_watermark(self.emitted)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._errors import SqlError, at, nearest
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, Ref, template
@@ -18,20 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flintstream.table._expressions.expr import Column, Expr
-
-AGGREGATES = {
-    "COUNT",
-    "SUM",
-    "AVG",
-    "MIN",
-    "MAX",
-    "LISTAGG",
-    "COLLECT",
-    "FIRST_VALUE",
-    "LAST_VALUE",
-    "STDDEV_POP",
-    "VAR_POP",
-}
 
 
 @dataclass(frozen=True)
@@ -95,13 +81,15 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
         )
     if isinstance(syntax, s.Apply):
         return _apply(syntax, scope)
+    if isinstance(syntax, s.Aggregate):
+        raise SqlError(
+            f"the aggregate function {syntax.function}{at(syntax.place)} is only allowed in SELECT and HAVING"
+        )
     raise SqlError(f"'*'{at(syntax.place)} is only allowed in the list of SELECT")
 
 
 def _apply(syntax: s.Apply, scope: Scope) -> Expr:
     name = syntax.function.upper()
-    if name in AGGREGATES and name.lower() not in scope.functions:
-        raise unsupported(f"the aggregate function {name}", syntax.place, "use a keyed stream or window")
     arguments = [resolve(each, scope) for each in syntax.arguments]
     own = scope.functions.get(syntax.function.lower())
     if own is not None:

@@ -68,6 +68,18 @@ class Invoke(Syntax):
 
 
 @dataclass(frozen=True)
+class Aggregate(Syntax):
+    """An aggregate function of the rows of a group; no argument is ``*``."""
+
+    function: str
+    argument: Syntax | None
+    distinct: bool = False
+    condition: Syntax | None = None
+    """Only rows for which it holds count."""
+    separator: str = ","
+
+
+@dataclass(frozen=True)
 class Star(Syntax):
     """``*`` or ``orders.*``."""
 

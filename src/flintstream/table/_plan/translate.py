@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._datatypes import DataTypes, to_type_info
@@ -91,6 +92,16 @@ def translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Correlate):
         below = translated(node.input, env)
         return generated(below, "Correlate", GeneratedOperator(*(_joined(node, stamped=s) for s in (False, True))))
+    return translation(node, env)
+
+
+@singledispatch
+def translation(node: Node, env: StreamExecutionEnvironment) -> DataStream:  # noqa: ARG001 - what others register
+    """Translate a node that another module knows.
+
+    Raises:
+        TypeError: None does.
+    """
     raise TypeError(f"no translation of {node!r}")
 
 

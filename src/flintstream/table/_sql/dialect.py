@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import optional_module
-from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.syntax import Place
 from flintstream.table._sql.type_reader import read_type
 
@@ -174,6 +175,50 @@ def place_at(sql: str, offset: int) -> Place:
     return Place(sql.count("\n", 0, offset) + 1, offset - sql.rfind("\n", 0, offset))
 
 
+@dataclass(frozen=True)
+class WindowCall:
+    """A window table function as it is written."""
+
+    kind: str
+    place: Place
+    table: Parsed | tuple[str, ...]
+    """A query, or the name of a table."""
+    column: str
+    sizes: list[tuple[str, Parsed]]
+    """The names of arguments, empty if they have none, and their values."""
+    partition: tuple[str, ...] = ()
+
+
+def _named(token: Any, name: str) -> Any:
+    """Return a name at the place of a token."""
+    kind = type(token)
+    return kind(type(token.token_type).VAR, name, token.line, token.col, token.start, token.end)
+
+
+def _arguments(tokens: Sequence[Any], start: int) -> tuple[list[list[Any]], int]:
+    """Return the tokens between commas, up to the closing parenthesis, and the position after it."""
+    parts: list[list[Any]] = [[]]
+    depth, position = 0, start
+    while position < len(tokens):
+        text = tokens[position].text
+        if text == ")" and depth == 0:
+            return parts, position + 1
+        depth += (text in {"(", "["}) - (text in {")", "]"})
+        if text == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(tokens[position])
+        position += 1
+    raise SqlError("a parenthesis is not closed")
+
+
+def _without_name(part: list[Any]) -> tuple[str, list[Any]]:
+    """Return the name of ``NAME => value`` and the value."""
+    if len(part) > 2 and part[1].text == "=>":
+        return str(part[0].text).upper(), part[2:]
+    return "", part
+
+
 class Parsed:
     """A query as sqlglot's tree, with the types of its casts."""
 
@@ -185,6 +230,7 @@ class Parsed:
         """
         self.sql = sql
         self.types: list[DataType] = []
+        self.windows: list[WindowCall] = []
         replaced = self._without_types(list(tokens))
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
@@ -205,7 +251,9 @@ class Parsed:
             token = tokens[i]
             words = [str(each.text).upper() for each in tokens[i : i + 4]]
             if words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in WINDOWS:
-                raise unsupported(words[2], place_at(self.sql, tokens[i + 2].start), "use window() on a keyed stream")
+                i = self._window(tokens, i)
+                found.append(_named(token, f"$window{len(self.windows) - 1}"))
+                continue
             word = token.text.upper() if token.token_type.name != "STRING" else ""
             if word == "(":
                 depth += 1
@@ -215,13 +263,45 @@ class Parsed:
                 if casts and casts[-1] == depth:
                     casts.pop()
                 depth -= 1
-            found.append(token)
+            reserved = word == "SESSION" and words[1:2] == ["("]  # sqlglot's word, here the name of a function
+            found.append(_named(token, token.text) if reserved else token)
             i += 1
             if word == "AS" and casts and casts[-1] == depth:
                 data_type, i = read_type(tokens, i, lambda t: place_at(self.sql, t.start))
                 found += _dialect().tokenize(f"CHAR({len(self.types)})")
                 self.types.append(data_type)
         return found
+
+    def _window(self, tokens: list[Any], start: int) -> int:
+        """Read ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))``, and return the position after it."""
+        place = place_at(self.sql, tokens[start + 2].start)
+        kind = str(tokens[start + 2].text).upper()
+        parts, end = _arguments(tokens, start + 4)
+        given: dict[str, Any] = {"partition": (), "sizes": []}
+        for part in parts:
+            name, part = _without_name(part)  # noqa: PLW2901 - the rest of it
+            word = str(part[0].text).upper() if part else ""
+            if word == "TABLE":
+                given["table"], given["partition"] = self._window_table(part[1:])
+            elif word == "DESCRIPTOR":
+                given["column"] = str(part[2].text)
+            else:
+                given["sizes"].append((name, parsed_expression(self.sql, part)))
+        if "table" not in given or "column" not in given:
+            raise SqlError(f"{kind} at {place} needs TABLE ... and DESCRIPTOR(...)")
+        self.windows.append(WindowCall(kind, place, **given))
+        if end >= len(tokens) or tokens[end].text != ")":
+            raise SqlError(f"expected ')' after {kind}(...) at {place}")
+        return end + 1
+
+    def _window_table(self, part: list[Any]) -> tuple[Any, tuple[str, ...]]:
+        texts = [str(each.text).upper() for each in part]
+        if texts[:1] == ["("]:
+            return Parsed(self.sql, part[1:-1]), ()
+        cut = next((i for i, text in enumerate(texts) if text in {"PARTITION", "PARTITION BY"}), len(part))
+        keys = [str(each.text) for each in part[cut:] if each.text not in {",", "(", ")"}]
+        names = tuple(key for key in keys if key.upper() not in {"PARTITION", "BY", "PARTITION BY"})
+        return tuple(str(each.text) for each in part[:cut] if each.text != "."), names
 
     def place(self, node: Any) -> Place | None:
         """Return where a part of the query begins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from flintstream.common import _datatypes as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.types import IntervalType
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ _NULLARY = {
     "Localtimestamp": "LOCALTIMESTAMP", "Localtime": "LOCALTIME", "LocalTimestamp": "LOCALTIMESTAMP",
 }  # fmt: skip
 _WITHOUT_PARENTHESES = {"LOCALTIMESTAMP", "LOCALTIME", "CURRENT_ROW_TIMESTAMP"}
+_UNSUPPORTED = {
+    "Window": "OVER", "Exists": "EXISTS", "Subquery": "a query within an expression", "Select": "a query within an expression",  # noqa: E501
+}  # fmt: skip
 _PARTS = ("this", "expression", "expressions", "safe")
 _READ: dict[str, tuple[str, ...]] = {
     "Column": ("table", "db", "catalog"), "Identifier": ("quoted",), "Literal": ("is_string",), "Cast": ("to",),
@@ -53,7 +58,8 @@ class ExpressionReader:
         """
         kind = type(node).__name__
         place = self.parsed.place(node)
-        self._refuse_unread(kind, node, place)
+        if kind not in _UNSUPPORTED:
+            self._refuse_unread(kind, node, place)
         method = getattr(self, f"_{kind.lower()}", None)
         if method is not None:
             found: s.Syntax = method(node, place)
@@ -63,9 +69,8 @@ class ExpressionReader:
             return s.Apply(place, "NOT", (both,)) if node.args.get("negate") else both
         if kind in _NULLARY:
             return s.Apply(place, _NULLARY[kind], ())
-        if kind in {"Window", "Subquery", "Select", "Exists"}:
-            what = {"Window": "OVER", "Exists": "EXISTS"}.get(kind, "a query within an expression")
-            raise unsupported(what, place, "join or window the streams before")
+        if kind in _UNSUPPORTED:
+            raise unsupported(_UNSUPPORTED[kind], place, "join or window the streams before")
         raise SqlError(f"{node.sql()}{at(place)} is not an expression that flintstream knows ({kind})")
 
     def _refuse_unread(self, kind: str, node: Any, place: s.Place | None) -> None:
@@ -198,7 +203,28 @@ class ExpressionReader:
             unit, *others = node.expressions
             word = unit.name.upper().rstrip("S")
             return s.Apply(place, name, (s.Value(place, word, t.CharType(len(word), False)), *self._all(others)))
+        if name.upper() in AGGREGATES:
+            return self._aggregate(name.upper(), list(node.expressions), place)
         return s.Apply(place, name, self._all(node.expressions))
+
+    def _aggregate(self, name: str, given: list[Any], place: s.Place | None) -> s.Syntax:
+        distinct = len(given) > 0 and type(given[0]).__name__ == "Distinct"
+        if distinct:
+            given = [*given[0].expressions, *given[1:]]
+        separator = ","
+        if name == "LISTAGG" and len(given) == 2:
+            separator = str(given.pop().this)
+        if name == "COUNT" and len(given) == 1 and type(given[0]).__name__ == "Star":
+            given = []
+        if len(given) > 1 or (not given and name != "COUNT"):
+            raise SqlError(f"{name}{at(place)} takes one argument, but got {len(given)}")
+        return s.Aggregate(place, name, self.read(given[0]) if given else None, distinct, None, separator)
+
+    def _filter(self, node: Any, place: s.Place | None) -> s.Syntax:
+        found = self.read(node.this)
+        if not isinstance(found, s.Aggregate):
+            raise SqlError(f"FILTER{at(place)} belongs to an aggregate function")
+        return replace(found, condition=self.read(node.expression.this))
 
     def _hexstring(self, node: Any, place: s.Place | None) -> s.Syntax:
         value = bytes.fromhex(node.this)

@@ -12,7 +12,10 @@ from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._expressions.types import sql_name
 from flintstream.table._plan.build import calc, correlated, union_all, values
 from flintstream.table._plan.nodes import Calc
+from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
+from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
+from flintstream.table._sql.windows import group_window, is_group_window, windowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,12 +23,9 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.resolver import Item, Scope
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
-    from flintstream.table._sql.dialect import Parsed
+    from flintstream.table._sql.dialect import WindowCall
 
 _CLAUSES = {
-    "group": ("GROUP BY", "use key_by() on the stream"),
-    "having": ("HAVING", "use key_by() on the stream"),
-    "distinct": ("SELECT DISTINCT", "use key_by() and state on the stream"),
     "order": ("ORDER BY", "sort the results in the program that reads them"),
     "limit": ("LIMIT", "limit the results in the program that reads them"),
     "offset": ("OFFSET", "skip results in the program that reads them"),
@@ -91,8 +91,31 @@ class QueryPlanner:
             if not isinstance(condition.type, (t.BooleanType, t.NullType)):
                 place = self.parsed.place(where.this)
                 raise SqlError(f"WHERE{at(place)} needs a BOOLEAN, but got {sql_name(condition.type)}")
-        items = resolve_items([self.reader.read(each) for each in tree.expressions], scope, "EXPR$")
-        return calc(node, distinct_names(items), condition)
+        listed = [self.reader.read(each) for each in tree.expressions]
+        having = None if tree.args.get("having") is None else self.reader.read(tree.args["having"].this)
+        group = tree.args.get("group")
+        if group is not None or having is not None or any(map(aggregates_in, listed)):
+            found = self._grouped(node, scope, (listed, self._keys(group), having), condition)
+        else:
+            found = calc(node, distinct_names(resolve_items(listed, scope, "EXPR$")), condition)
+        return distinct(self.session, found) if tree.args.get("distinct") else found
+
+    def _grouped(self, node: Node, scope: Scope, parts: Any, condition: Any) -> Node:
+        listed, keys, having = parts
+        call = next((each for each in keys if is_group_window(each)), None)
+        if call is not None:
+            node, rewrite = group_window(node, call, scope)
+            scope = self.session.scope(node.columns, (*scope.tables, *([""] * 3)) if scope.tables else ())
+            listed, keys, having = (rewrite(each) for each in (list(listed), list(keys), having))
+        return Grouping(self.session, node, scope, keys, condition).plan(listed, having, "EXPR$")
+
+    def _keys(self, group: Any) -> list[Any]:
+        if group is None:
+            return []
+        for key, clause in (("grouping_sets", "GROUPING SETS"), ("rollup", "ROLLUP"), ("cube", "CUBE")):
+            if group.args.get(key):
+                raise unsupported(clause, self.parsed.place(group), "UNION ALL of several groupings")
+        return [self.reader.read(each) for each in group.expressions]
 
     def _from(self, source: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
         kind = type(source).__name__
@@ -101,6 +124,8 @@ class QueryPlanner:
             if source.args.get("version") is not None:
                 raise unsupported("FOR SYSTEM_TIME AS OF", self.parsed.place(source), "look values up in a function")
             name = tuple(part.name for part in source.parts)
+            if name[0].startswith("$window"):
+                return self._window(self.parsed.windows[int(name[0][7:])], alias, named)
             if type(source.this).__name__ == "Anonymous":
                 raise unsupported(f"{source.this.name}()", self.parsed.place(source), "use window() on a keyed stream")
             node = named[name[0]] if len(name) == 1 and name[0] in named else self._table(source, name)
@@ -112,6 +137,16 @@ class QueryPlanner:
             raise unsupported(f"{kind} in FROM", self.parsed.place(source), "join the streams before")
         node = self._renamed(node, alias)
         return node, self.session.scope(node.columns, (table,) * len(node.columns))
+
+    def _window(self, given: WindowCall, alias: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+        if isinstance(given.table, Parsed):
+            inner = QueryPlanner(self.session, given.table).plan(None, named)
+        else:
+            inner = named[given.table[0]] if given.table[0] in named else self.session.table(given.table, given.place)
+        node = windowed(inner, given, lambda parsed: ExpressionReader(parsed).read(parsed.tree.expressions[0]))
+        table = "" if alias is None else alias.name
+        node_ = self._renamed(node, alias)
+        return node_, self.session.scope(node_.columns, (table,) * len(node_.columns))
 
     def _table(self, source: Any, name: tuple[str, ...]) -> Node:
         return self.session.table(name, self.parsed.place(source))

@@ -1,0 +1,307 @@
+"""Aggregate functions: their types, and the code that adds, takes back and combines.
+
+The state of a group is a list ``a``. Its first element counts the rows; each function has elements of its own after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.types import INTEGERS, TEXTS, is_nullable, sql_name, with_null
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._expressions.syntax import Place
+
+AGGREGATES = (
+    "ARRAY_AGG",
+    "AVG",
+    "COLLECT",
+    "COUNT",
+    "FIRST_VALUE",
+    "LAST_VALUE",
+    "LISTAGG",
+    "MAX",
+    "MIN",
+    "STDDEV",
+    "STDDEV_POP",
+    "STDDEV_SAMP",
+    "SUM",
+    "SINGLE_VALUE",
+    "SUM0",
+    "VARIANCE",
+    "VAR_POP",
+    "VAR_SAMP",
+)
+
+
+@dataclass(frozen=True)
+class AggregateCall:
+    """A use of an aggregate function: the positions of its argument and filter in the record, None if it has none."""
+
+    name: str
+    argument: int | None
+    argument_type: DataType
+    type: DataType
+    distinct: bool = False
+    condition: int | None = None
+    separator: str = ","
+
+
+@dataclass
+class _Part:
+    """The code of one function. ``{0}``, ``{1}``, ... are its elements of the state, and ``v`` is the argument."""
+
+    start: Sequence[str]
+    add: Sequence[str]
+    remove: Sequence[str]
+    result: str
+    merge: Sequence[str]
+    counts_none: bool = field(default=False)
+
+
+def result_type(name: str, kind: DataType, place: Place | None, *, grouped: bool) -> DataType:
+    """Return the type of a function's result.
+
+    Raises:
+        SqlError: The function does not take such an argument.
+    """
+    if name == "COUNT":
+        return t.BigIntType(False)
+    nullable = is_nullable(kind) or not grouped
+    if name in {"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "SINGLE_VALUE"}:
+        if isinstance(kind, (t.ArrayType, t.MapType, t.RowType)) and name in {"MIN", "MAX"}:
+            raise SqlError(f"{name}({sql_name(kind)}){at(place)}: such values have no order")
+        return with_null(kind, nullable)
+    if name == "LISTAGG":
+        if not isinstance(kind, TEXTS):
+            raise SqlError(f"LISTAGG({sql_name(kind)}){at(place)} has wrong types: it takes (STRING)")
+        return kind
+    if name == "ARRAY_AGG":
+        return t.ArrayType(kind, is_nullable(kind))
+    if name == "COLLECT":
+        return t.MultisetType(kind, False)
+    if not isinstance(kind, t.NumericType):
+        raise SqlError(f"{name}({sql_name(kind)}){at(place)} has wrong types: it takes (number)")
+    if isinstance(kind, t.DecimalType):
+        if name in {"SUM", "SUM0"}:
+            return t.DecimalType(38, kind.scale, nullable and name == "SUM")
+        return t.DecimalType(38, max(kind.scale, 6), nullable)
+    return with_null(kind, nullable and name != "SUM0")
+
+
+def _plus(kind: DataType, a: str, b: str, sign: str = "+") -> str:
+    if isinstance(kind, t.DecimalType):
+        return f"WIDE.{'add' if sign == '+' else 'subtract'}({a}, {b})"
+    if type(kind) in INTEGERS:
+        return f"wrap({a} {sign} {b}, {INTEGERS[type(kind)]})"
+    return f"narrow({a} {sign} {b})" if isinstance(kind, t.FloatType) else f"{a} {sign} {b}"
+
+
+def _zero(kind: DataType) -> str:
+    return "ZERO" if isinstance(kind, t.DecimalType) else "0" if type(kind) in INTEGERS else "0.0"
+
+
+def _sum(call: AggregateCall) -> _Part:
+    kind, otherwise = call.type, _zero(call.type) if call.name == "SUM0" else "None"
+    return _Part(
+        [_zero(kind), "0"],
+        [f"{{0}} = {_plus(kind, '{0}', 'v')}", "{1} += 1"],
+        [f"{{0}} = {_plus(kind, '{0}', 'v', '-')}", "{1} -= 1"],
+        f"({{0}} if {{1}} else {otherwise})",
+        [f"{{0}} = {_plus(kind, '{0}', '{b0}')}", "{1} += {b1}"],
+    )
+
+
+def _average(call: AggregateCall) -> _Part:
+    kind = call.type
+    total: DataType = t.BigIntType() if type(kind) in INTEGERS else kind
+    total = t.DoubleType() if isinstance(kind, t.FloatType) else total
+    if isinstance(kind, t.DecimalType):
+        quotient = f"divide_decimals({{0}}, Decimal({{1}}), 38, {kind.scale})"
+    elif type(kind) in INTEGERS:
+        quotient = f"wrap(divide({{0}}, {{1}}), {INTEGERS[type(kind)]})"
+    else:
+        quotient = "narrow({0} / {1})" if isinstance(kind, t.FloatType) else "{0} / {1}"
+    return _Part(
+        [_zero(total), "0"],
+        [f"{{0}} = {_plus(total, '{0}', 'v')}", "{1} += 1"],
+        [f"{{0}} = {_plus(total, '{0}', 'v', '-')}", "{1} -= 1"],
+        f"({quotient} if {{1}} else None)",
+        [f"{{0}} = {_plus(total, '{0}', '{b0}')}", "{1} += {b1}"],
+    )
+
+
+def _extreme(call: AggregateCall, *, retracts: bool) -> _Part:
+    if retracts:
+        function = "min" if call.name == "MIN" else "max"
+        return _counted(f"({function}({{0}}) if {{0}} else None)")
+    sign = "<" if call.name == "MIN" else ">"
+    return _Part(
+        ["None"],
+        [f"if {{0}} is None or v {sign} {{0}}: {{0}} = v"],
+        [],
+        "{0}",
+        [f"if {{b0}} is not None and ({{0}} is None or {{b0}} {sign} {{0}}): {{0}} = {{b0}}"],
+    )
+
+
+def _counted(result: str) -> _Part:
+    """Return the code of a function that keeps the number of each value."""
+    return _Part(
+        ["{}"],
+        ["{0}[v] = {0}.get(v, 0) + 1"],
+        ["uncount({0}, v)"],
+        result,
+        ["for v, n in {b0}.items(): {0}[v] = {0}.get(v, 0) + n"],
+    )
+
+
+def _listed(result: str) -> _Part:
+    """Return the code of a function that keeps the values in order."""
+    return _Part(["[]"], ["{0}.append(v)"], ["unlist({0}, v)"], result, ["{0} += {b0}"])
+
+
+def _edge(call: AggregateCall, *, retracts: bool) -> _Part:
+    first = call.name == "FIRST_VALUE"
+    if retracts:
+        return _listed(f"({{0}}[{0 if first else -1}] if {{0}} else None)")
+    add = "if not {1}: {0}, {1} = v, True" if first else "{0}, {1} = v, True"
+    merge = "if not {1}: {0}, {1} = {b0}, {b1}" if first else "if {b1}: {0}, {1} = {b0}, {b1}"
+    return _Part(["None", "False"], [add], [], "{0}", [merge])
+
+
+def _spread(call: AggregateCall) -> _Part:
+    whole = type(call.type) in INTEGERS
+    sample = call.name not in {"STDDEV_POP", "VAR_POP"}
+    code = f"spread({{0}}, {{1}}, {{2}}, {sample}, {call.name.startswith('STDDEV')}, {whole})"
+    if isinstance(call.type, t.DecimalType):
+        code = f"as_decimal({code}, {call.type.scale})"
+    elif isinstance(call.type, t.FloatType):
+        code = f"as_float({code})"
+    value = "v" if whole else "float(v)"
+    return _Part(
+        ["0", "0", "0"],
+        [f"{{0}} += {value}", f"{{1}} += {value} * {value}", "{2} += 1"],
+        [f"{{0}} -= {value}", f"{{1}} -= {value} * {value}", "{2} -= 1"],
+        code,
+        ["{0} += {b0}", "{1} += {b1}", "{2} += {b2}"],
+    )
+
+
+def _part(call: AggregateCall, *, retracts: bool) -> _Part:
+    name = call.name
+    if name == "COUNT":
+        return _Part(["0"], ["{0} += 1"], ["{0} -= 1"], "{0}", ["{0} += {b0}"], counts_none=call.argument is None)
+    if name in {"SUM", "SUM0"}:
+        return _sum(call)
+    if name == "AVG":
+        return _average(call)
+    if name in {"MIN", "MAX"}:
+        return _extreme(call, retracts=retracts)
+    if name in {"FIRST_VALUE", "LAST_VALUE"}:
+        return _edge(call, retracts=retracts)
+    if name == "SINGLE_VALUE":
+        part = _listed("single({0})")
+        part.counts_none = True
+        return part
+    if name == "LISTAGG":
+        return _listed(f"({call.separator!r}.join({{0}}) if {{0}} else None)")
+    if name == "ARRAY_AGG":
+        part = _listed("(list({0}) or None)")
+        part.counts_none = True
+        return part
+    if name == "COLLECT":
+        return _counted("dict({0})")
+    return _spread(call)
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """The code of all functions of a grouping."""
+
+    text: str
+    """Defines ``start()``, ``add(a, r)``, ``remove(a, r)``, ``result(a)`` and ``merge(a, b)``."""
+
+    def compiled(self) -> dict[str, Callable[..., Any]]:
+        """Return the functions by name."""
+        from flintstream.table._expressions import aggregate_helpers, helpers  # noqa: PLC0415 - only tasks need them
+
+        scope: dict[str, Any] = {**vars(helpers), **vars(aggregate_helpers)}
+        exec(compile(self.text, "<generated for a grouping>", "exec"), scope)  # noqa: S102 - our own code
+        return scope
+
+
+def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregation:
+    """Return the code of several functions.
+
+    Args:
+        calls: The functions.
+        retracts: Whether rows are taken back, for which some functions keep all values.
+    """
+    start, results = ["0"], []
+    adds, removes, merges = ["    a[0] += 1"], ["    a[0] -= 1"], ["    a[0] += b[0]"]
+    for call in calls:
+        part = _part(call, retracts=retracts)
+        counts = f"a[{len(start)}]"
+        if call.distinct:
+            start.append("{}")
+        names = {str(i): f"a[{len(start) + i}]" for i in range(len(part.start))}
+        others = {f"b{i}": f"b[{len(start) + i}]" for i in range(len(part.start))}
+        start += part.start
+
+        def filled(lines: Sequence[str], names: dict[str, str] = names, others: dict[str, str] = others) -> list[str]:
+            return [_fill(line, {**names, **others}) for line in lines]
+
+        adds += _guarded(call, filled(part.add), counts, part, "count_first")
+        removes += _guarded(call, filled(part.remove), counts, part, "uncount_last")
+        if call.distinct:
+            other = f"b[{int(counts[2:-1])}]"
+            merges.append(f"    for v in {other}:")
+            merges.append(f"        if count_first({counts}, v, {other}[v]):")
+            merges += [f"            {line}" for line in filled(part.add)]
+        else:
+            merges += [f"    {line}" for line in filled(part.merge)]
+        results.append(_fill(part.result, names))
+    text = "\n".join(
+        [
+            f"def start(): return [{', '.join(start)}]",
+            "def add(a, r):",
+            *adds,
+            "def remove(a, r):",
+            *removes,
+            "def merge(a, b):",
+            *merges,
+            "def result(a):",
+            f"    return ({''.join(f'{each}, ' for each in results)})",
+        ]
+    )
+    return Aggregation(text)
+
+
+def _fill(text: str, names: dict[str, str]) -> str:
+    for key, name in names.items():
+        text = text.replace(f"{{{key}}}", name)
+    return text
+
+
+def _guarded(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part, counter: str) -> list[str]:
+    found: list[str] = []
+    depth = 1
+    if call.condition is not None:
+        found.append(f"    if r[{call.condition}] is True:")
+        depth += 1
+    if call.argument is not None:
+        found.append("    " * depth + f"v = r[{call.argument}]")
+        if not part.counts_none:
+            found.append("    " * depth + "if v is not None:")
+            depth += 1
+    if call.distinct:
+        found.append("    " * depth + f"if {counter}({counts}, v):")
+        depth += 1
+    return [*found, *("    " * depth + line for line in lines or ["pass"])]

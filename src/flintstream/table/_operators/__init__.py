@@ -1,0 +1,1 @@
+"""What runs in tasks for tables: keyed functions over tuples."""

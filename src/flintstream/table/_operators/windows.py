@@ -1,0 +1,63 @@
+"""Windows of tables that streams do not have: those that grow by steps, and rows with their windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.functions import ProcessFunction
+from flintstream.datastream.window import EventTimeTrigger, ProcessingTimeTrigger, TimeWindow, WindowAssigner
+from flintstream.table._expressions.time_helpers import from_millis
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator
+
+
+class Cumulating(WindowAssigner[Any, TimeWindow]):
+    """Windows with the same start, whose ends are ``step`` ms apart, up to ``size``."""
+
+    def __init__(self, size: int, step: int, offset: int, is_event_time_: bool) -> None:
+        """Take all in ms."""
+        self.size, self.step, self.offset, self.event_time = size, step, offset, is_event_time_
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:  # noqa: ARG002
+        """Return the windows of a record."""
+        time = timestamp if self.event_time else context.get_current_processing_time()
+        start = time - (time - self.offset) % self.size
+        first = start + ((time - start) // self.step + 1) * self.step
+        return [TimeWindow(start, end) for end in range(first, start + self.size + 1, self.step)]
+
+    def get_default_trigger(self, env: Any) -> Any:  # noqa: ARG002 - the contract
+        """Return the trigger of the end of a window."""
+        return EventTimeTrigger.create() if self.event_time else ProcessingTimeTrigger.create()
+
+    def get_window_serializer(self) -> Any:
+        """Return None: flintstream needs no serializer."""
+        return None
+
+    def is_event_time(self) -> bool:
+        """Return whether windows are of event time."""
+        return self.event_time
+
+
+class _Now:
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+
+    def get_current_processing_time(self) -> int:
+        """Return ms since the epoch."""
+        return int(self.ctx.timer_service().current_processing_time())
+
+
+class WindowsOf(ProcessFunction):
+    """Emits each row once for each of its windows, with the start, end and time of the window."""
+
+    def __init__(self, assigner: Any, *, changelog: bool) -> None:
+        """Take the assigner, and whether records end with a kind of change."""
+        self.assigner, self.changelog = assigner, changelog
+
+    def process_element(self, value: Any, ctx: Any) -> Generator[Any]:
+        """Emit the rows."""
+        row, kind = (value[:-1], value[-1:]) if self.changelog else (value, ())
+        for window in self.assigner.assign_windows(value, ctx.timestamp(), _Now(ctx)):
+            times = (window.start, window.end, window.max_timestamp())
+            yield (*row, *map(from_millis, times), *kind)

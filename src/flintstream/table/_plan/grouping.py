@@ -1,0 +1,159 @@
+"""Groupings and windows of tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import Time
+from flintstream.datastream.window import (
+    EventTimeSessionWindows,
+    ProcessingTimeSessionWindows,
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+)
+from flintstream.options.execution import RUNTIME_MODE
+from flintstream.options.units import parse_nanos
+from flintstream.table._expressions.aggregates import aggregation
+from flintstream.table._operators.grouping import NOTHING, Changes, FirstColumns, WindowAggregate, WithWindow
+from flintstream.table._operators.windows import Cumulating, WindowsOf
+from flintstream.table._plan import edges
+from flintstream.table._plan.nodes import Node
+from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
+
+if TYPE_CHECKING:
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._expressions.aggregates import AggregateCall
+    from flintstream.table._expressions.expr import Column
+
+
+@dataclass(frozen=True)
+class WindowSpec:
+    """A window table function. All times are in ms."""
+
+    kind: str
+    """TUMBLE, HOP, CUMULATE or SESSION."""
+    size: int
+    """Of a session, the gap."""
+    slide: int = 0
+    """Of CUMULATE, the step."""
+    offset: int = 0
+    event_time: bool = True
+    partition: tuple[int, ...] = ()
+    """The columns by which sessions are apart."""
+
+    def assigner(self) -> Any:
+        """Return the assigner of windows."""
+        size, slide, offset = (Time.milliseconds(each) for each in (self.size, self.slide or 1, self.offset))
+        if self.kind == "CUMULATE":
+            return Cumulating(self.size, self.slide, self.offset, self.event_time)
+        if self.kind == "HOP":
+            return (SlidingEventTimeWindows if self.event_time else SlidingProcessingTimeWindows).of(
+                size, slide, offset
+            )
+        if self.kind == "TUMBLE":
+            return (TumblingEventTimeWindows if self.event_time else TumblingProcessingTimeWindows).of(size, offset)
+        return (EventTimeSessionWindows if self.event_time else ProcessingTimeSessionWindows).with_gap(size)
+
+
+@dataclass(frozen=True)
+class Windowed(Node):
+    """Rows with the windows that they belong to: each row once for each window."""
+
+    input: Node
+    spec: WindowSpec
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        return f"WindowTableFunction(window=[{self.spec.kind}(size=[{self.spec.size} ms])])"
+
+
+@dataclass(frozen=True)
+class Grouped(Node):
+    """Aggregates by the first columns of the input. With ``window``, those of each window, which do not change."""
+
+    input: Node
+    """Its columns are the keys, and then what the aggregates need."""
+    keys: int
+    calls: tuple[AggregateCall, ...]
+    window: WindowSpec | None = None
+    ttl_ms: int = 0
+    final: bool = False
+    """Whether only final results count, as in BATCH mode."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
+
+    @property
+    def changelog(self) -> bool:
+        """Whether rows are changes."""
+        return self.window is None and not self.final and (bool(self.calls) or self.input.changelog)
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        names = [each.name for each in self.columns]
+        name = "GroupAggregate" if self.window is None else "WindowAggregate"
+        return f"{name}(groupBy=[{', '.join(names[: self.keys])}], select=[{', '.join(names)}])"
+
+
+@translation.register(Windowed)
+def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
+    stream = translated(node.input, env)
+    return stream.process(WindowsOf(node.spec.assigner(), changelog=node.input.changelog)).name("WindowTableFunction")
+
+
+@translation.register(Grouped)
+def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
+    stream = translated(node.input, env)
+    changelog = node.input.changelog
+    if node.window is not None:
+        code = aggregation(node.calls, retracts=False)
+        windows = stream.key_by(FirstColumns(node.keys)).window(node.window.assigner())
+        return windows.aggregate(WindowAggregate(code), WithWindow()).name("WindowAggregate")
+    code = aggregation(node.calls, retracts=changelog)
+    if not node.keys:
+        width = len(node.input.columns)
+        if not changelog:
+            stream = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)")))
+        nothing = env.from_collection([((None,) * width, NOTHING)])
+        stream = stream.union(nothing.map(_as_record))
+        changelog = True
+    grouped = Changes(code, node.keys, changelog=changelog, ttl_ms=node.ttl_ms, final=node.final)
+    keyed = stream.key_by(FirstColumns(node.keys))
+    if not node.keys:
+        changes = keyed.process(grouped).name("GroupAggregate").force_non_parallel()
+    else:
+        changes = keyed.process(grouped).name("GroupAggregate")
+    if node.changelog:
+        return changes
+    return then(changes, "Rows", GeneratedOperator(*edges.both("r[:-1]", "r[-1] == 0")))
+
+
+def _as_record(pair: Any) -> tuple[Any, ...]:
+    values, kind = pair
+    return (*values, kind)
+
+
+def grouped(
+    session: Any,
+    node: Node,
+    keys: int,
+    calls: tuple[AggregateCall, ...],
+    columns: tuple[Column, ...],
+    window: WindowSpec | None,
+) -> Grouped:
+    """Return a grouping with the settings of the session."""
+    configuration = session.env._configuration  # noqa: SLF001 - a layer of this package
+    ttl = configuration.to_dict().get("table.exec.state.ttl")
+    final = configuration.get(RUNTIME_MODE) == "BATCH"
+    ttl_ms = 0 if ttl is None else parse_nanos(ttl) // 1_000_000
+    return Grouped(columns, node, keys, calls, window, ttl_ms, final)

@@ -1,0 +1,194 @@
+"""Plans of GROUP BY, HAVING, DISTINCT and aggregates, for SQL and the Table API alike."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.aggregates import AggregateCall, result_type
+from flintstream.table._expressions.codegen import refs
+from flintstream.table._expressions.expr import Column, Ref
+from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._expressions.types import sql_name
+from flintstream.table._plan.build import calc, filtered
+from flintstream.table._plan.grouping import Windowed, grouped
+from flintstream.table._plan.nodes import Calc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._plan.nodes import Node
+    from flintstream.table._session import Session
+
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+
+
+def aggregates_in(syntax: Any) -> bool:
+    """Return whether an expression has an aggregate function."""
+    if isinstance(syntax, s.Aggregate):
+        return True
+    if isinstance(syntax, tuple):
+        return any(map(aggregates_in, syntax))
+    return is_dataclass(syntax) and any(aggregates_in(getattr(syntax, each.name)) for each in fields(syntax))
+
+
+class Grouping:
+    """Plans one grouping."""
+
+    def __init__(
+        self, session: Session, node: Node, scope: Scope, keys: Sequence[s.Syntax], condition: Expr | None = None
+    ) -> None:
+        """Group the rows of ``node`` for which a condition holds."""
+        self.session, self.node, self.scope, self.condition = session, node, scope, condition
+        self.window = self._window(keys)
+        self.keys: list[s.Syntax] = []
+        self.names: dict[Any, str] = {}
+        """What stands for a key, by its structure."""
+        for key in keys:
+            position = self._window_column(key)
+            if self.window is not None and position is not None:
+                self.names[self._structure(key)] = WINDOW_COLUMNS[position]
+            elif self._structure(key) not in self.names:
+                self.names[self._structure(key)] = f"$k{len(self.keys)}"
+                self.keys.append(key)
+        self.aggregates: list[s.Aggregate] = []
+
+    def _window_column(self, key: s.Syntax) -> int | None:
+        """Return which of the window's columns a key is."""
+        if not isinstance(self.node, Windowed) or not isinstance(key, s.Name):
+            return None
+        index, rest = self.scope.find(key)
+        position = index - len(self.node.input.columns)
+        return position if position >= 0 and not rest else None
+
+    def _window(self, keys: Sequence[s.Syntax]) -> Windowed | None:
+        """Return the windows, if the keys have their start and end."""
+        if isinstance(self.node, Windowed) and {0, 1} <= {self._window_column(key) for key in keys}:
+            return self.node
+        return None
+
+    def _structure(self, syntax: Any) -> Any:
+        """Return what two equal expressions have in common: all but their places and ways to name a column."""
+        if isinstance(syntax, s.Name):
+            index, rest = self.scope.find(syntax)
+            return ("column", index, rest)
+        if isinstance(syntax, s.Syntax):
+            parts = [getattr(syntax, each.name) for each in fields(syntax) if each.name != "place"]
+            return (type(syntax).__name__, *map(self._structure, parts))
+        if isinstance(syntax, tuple):
+            return tuple(map(self._structure, syntax))
+        return syntax.upper() if isinstance(syntax, str) else repr(syntax)
+
+    def above(self, syntax: Any) -> Any:
+        """Return an expression on the result of the grouping.
+
+        Raises:
+            SqlError: It names a column that is no key.
+        """
+        if isinstance(syntax, s.Aggregate):
+            structures = [self._structure(each) for each in self.aggregates]
+            if self._structure(syntax) not in structures:
+                self.aggregates.append(syntax)
+                return s.Name(syntax.place, (f"$a{len(structures)}",))
+            return s.Name(syntax.place, (f"$a{structures.index(self._structure(syntax))}",))
+        if isinstance(syntax, s.Syntax) and not isinstance(syntax, (s.Star, s.Columns)):
+            known = self.names.get(self._structure(syntax))
+            if known is not None:
+                return s.Name(syntax.place, (known,))
+            if isinstance(syntax, s.Name):
+                raise SqlError(f"Expression '{'.'.join(syntax.parts)}'{at(syntax.place)} is not being grouped")
+            changed = {
+                each.name: self.above(getattr(syntax, each.name)) for each in fields(syntax) if each.name != "place"
+            }
+            return replace(syntax, **changed)
+        if isinstance(syntax, tuple):
+            return tuple(map(self.above, syntax))
+        return syntax
+
+    def plan(self, items: Sequence[s.Syntax], having: s.Syntax | None, unnamed: str) -> Node:
+        """Return the plan of the columns.
+
+        Raises:
+            SqlError: An expression is neither grouped nor aggregated.
+        """
+        named = [self._named(each, f"{unnamed}{i}") for i, each in enumerate(self._listed(items))]
+        made = [self.above(each) for each in named]
+        condition = None if having is None else self.above(having)
+        node = self._grouped()
+        scope = self.session.scope(node.columns)
+        if condition is not None:
+            resolved = resolve(condition, scope)
+            if not isinstance(resolved.type, (t.BooleanType, t.NullType)):
+                raise SqlError(f"HAVING{at(condition.place)} needs a BOOLEAN, but got {sql_name(resolved.type)}")
+            node = filtered(node, resolved)
+        return calc(node, resolve_items(made, scope))
+
+    def _listed(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
+        found: list[s.Syntax] = []
+        for each in items:
+            if isinstance(each, s.Star):
+                chosen = [
+                    i for i in range(len(self.scope.columns)) if each.table in {None, *self.scope.tables[i : i + 1]}
+                ]
+                found += [s.Name(each.place, (self.scope.columns[i].name,)) for i in chosen]
+            else:
+                found.append(each)
+        return found
+
+    def _named(self, item: s.Syntax, unnamed: str) -> s.Syntax:
+        if isinstance(item, s.Alias):
+            return item
+        return s.Alias(item.place, item, (item.parts[-1] if isinstance(item, s.Name) else unnamed,))
+
+    def _grouped(self) -> Node:
+        below = self.node if self.window is None else self.window.input
+        parts = [resolve(each, self.scope) for each in self.keys]
+        columns = [Column(f"$k{i}", each.type, self._time_of(each)) for i, each in enumerate(parts)]
+        calls = []
+        results = []
+        for i, each in enumerate(self.aggregates):
+            call = self._call(each, parts)
+            calls.append(call)
+            results.append(Column(f"$a{i}", call.type))
+        read = [*parts, *([] if self.condition is None else [self.condition])]
+        for expression in read:
+            if any(ref.index >= len(below.columns) for ref in refs(expression)):
+                raise unsupported("a key, aggregate or filter of the window's own columns", None, "filter with HAVING")
+        inner = tuple(Column(f"$i{i}", each.type) for i, each in enumerate(parts))
+        input_ = Calc(inner, below, tuple(parts), self.condition)
+        if self.window is None:
+            return grouped(self.session, input_, len(self.keys), tuple(calls), (*columns, *results), None)
+        times = self.window.columns[-3:]
+        return grouped(
+            self.session, input_, len(self.keys), tuple(calls), (*columns, *results, *times), self.window.spec
+        )
+
+    def _time_of(self, expression: Expr) -> str:
+        return self.scope.columns[expression.index].time if isinstance(expression, Ref) and self.window is None else ""
+
+    def _call(self, aggregate: s.Aggregate, parts: list[Expr]) -> AggregateCall:
+        argument = None if aggregate.argument is None else resolve(aggregate.argument, self.scope)
+        kind = t.BigIntType(False) if argument is None else argument.type
+        has_groups = bool(self.keys) or self.window is not None
+        name = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}.get(aggregate.function, aggregate.function)
+        returned = result_type(name, kind, aggregate.place, grouped=has_groups)
+        position = condition = None
+        if argument is not None:
+            position = len(parts)
+            parts.append(argument)
+        if aggregate.condition is not None:
+            condition = len(parts)
+            parts.append(resolve(aggregate.condition, self.scope))
+            returned = returned if name == "COUNT" else returned.nullable()
+        return AggregateCall(name, position, kind, returned, aggregate.distinct, condition, aggregate.separator)
+
+
+def distinct(session: Session, node: Node) -> Node:
+    """Return each row of a table once."""
+    names: list[s.Syntax] = [s.Name(None, (each.name,)) for each in node.columns]
+    return Grouping(session, node, session.scope(node.columns), names).plan(names, None, "")

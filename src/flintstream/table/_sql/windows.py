@@ -1,0 +1,145 @@
+"""Window table functions: TUMBLE, HOP, CUMULATE and SESSION."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._errors import SqlError, at, nearest
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.expr import Column
+from flintstream.table._expressions.types import IntervalType, sql_name
+from flintstream.table._plan.grouping import Windowed, WindowSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._plan.nodes import Node
+    from flintstream.table._sql.dialect import Parsed, WindowCall
+
+_SIZES = {"TUMBLE": (1, 2), "HOP": (2, 3), "CUMULATE": (2, 3), "SESSION": (1, 1)}
+_NAMES = {
+    "TUMBLE": ("SIZE", "OFFSET"),
+    "HOP": ("SLIDE", "SIZE", "OFFSET"),
+    "CUMULATE": ("STEP", "SIZE", "OFFSET"),
+    "SESSION": ("GAP",),
+}
+
+
+def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax]) -> Node:
+    """Return a table with the columns of its windows.
+
+    Raises:
+        SqlError: The time column is no time attribute, or a size is missing or wrong.
+    """
+    names = [each.name for each in node.columns]
+    if call.column not in names:
+        raise SqlError(f"Column '{call.column}' not found in DESCRIPTOR{at(call.place)}{nearest(call.column, names)}")
+    column = node.columns[names.index(call.column)]
+    if not column.time:
+        raise SqlError(
+            f"The window function {call.kind}{at(call.place)} requires the time column '{column.name}' to be a time "
+            "attribute: declare a WATERMARK for it, or use a column AS PROCTIME()"
+        )
+    sizes = _sizes(call, read)
+    kind = call.kind
+    size = sizes.get("SIZE", sizes.get("GAP", 0))
+    slide = sizes.get("SLIDE", sizes.get("STEP", 0))
+    if kind == "CUMULATE" and size % slide:
+        raise SqlError(
+            f"CUMULATE{at(call.place)}: the size must be a multiple of the step, but got {size} and {slide} ms"
+        )
+    partition = tuple(names.index(each) for each in call.partition if each in names)
+    spec = WindowSpec(kind, size, slide, sizes.get("OFFSET", 0), column.time == "ROWTIME", partition)
+    moment = t.TimestampType(3, False)
+    times = (
+        Column("window_start", moment),
+        Column("window_end", moment),
+        Column("window_time", column.type.not_null() if column.time == "ROWTIME" else moment, column.time),
+    )
+    return Windowed((*node.columns, *times), node, spec)
+
+
+def _sizes(call: WindowCall, read: Callable[[Parsed], s.Syntax]) -> dict[str, int]:
+    least, most = _SIZES[call.kind]
+    names = _NAMES[call.kind]
+    if not least <= len(call.sizes) <= most:
+        wanted = ", ".join(names[:least])
+        raise SqlError(f"{call.kind}{at(call.place)} needs {wanted} after DESCRIPTOR(...), as INTERVAL '5' MINUTE")
+    found: dict[str, int] = {}
+    for i, (name, parsed) in enumerate(call.sizes):
+        value: Any = read(parsed)
+        if not isinstance(value, s.Value) or not isinstance(value.type, IntervalType) or value.type.months:
+            raise SqlError(f"{call.kind}{at(call.place)}: {name or names[i]} must be an INTERVAL of days or less")
+        if (name or names[i]) not in names:
+            raise SqlError(f"{call.kind}{at(call.place)} has no argument {name}{nearest(name, names)}")
+        found[name or names[i]] = value.value
+    if any(value <= 0 for key, value in found.items() if key != "OFFSET"):
+        raise SqlError(f"{call.kind}{at(call.place)}: sizes must be greater than 0")
+    return found
+
+
+# -- the older functions of GROUP BY ---------------------------------------------------------------------------------
+
+_OLDER = ("TUMBLE", "HOP", "SESSION")
+_PARTS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time", "PROCTIME": "window_time"}
+
+
+def is_group_window(key: s.Syntax) -> bool:
+    """Return whether a key of GROUP BY is ``TUMBLE(ts, INTERVAL ...)``, HOP or SESSION."""
+    return isinstance(key, s.Apply) and key.function.upper() in _OLDER and len(key.arguments) > 1
+
+
+def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callable[[Any], Any]]:
+    """Return a table with the columns of a window, and what replaces the window's functions by these columns.
+
+    Raises:
+        SqlError: The time column is no time attribute, or a size is wrong.
+    """
+    if not isinstance(key, s.Apply) or not isinstance(key.arguments[0], s.Name):
+        raise SqlError(f"a window of GROUP BY{at(key.place)} needs a time attribute and an INTERVAL")
+    kind = key.function.upper()
+    column = node.columns[scope.find(key.arguments[0])[0]]
+    if not column.time:
+        raise SqlError(
+            f"Window aggregate can only be defined over a time attribute column, but {column.name}{at(key.place)} is "
+            f"{sql_name(column.type)}"
+        )
+    sizes = [
+        each.value for each in key.arguments[1:] if isinstance(each, s.Value) and isinstance(each.type, IntervalType)
+    ]
+    if len(sizes) != len(key.arguments) - 1 or not sizes:
+        raise SqlError(f"{kind}{at(key.place)} needs INTERVALs after the time attribute")
+    slide, size = (sizes[0], sizes[1]) if kind == "HOP" and len(sizes) > 1 else (0, sizes[0])
+    offset = sizes[-1] if len(sizes) > (2 if kind == "HOP" else 1) and kind != "SESSION" else 0
+    spec = WindowSpec(kind, size, slide, offset, column.time == "ROWTIME")
+    moment = t.TimestampType(3, False)
+    times = (
+        Column("window_start", moment),
+        Column("window_end", moment),
+        Column("window_time", column.type, column.time),
+    )
+    tables = {f"{kind}_{part}": name for part, name in _PARTS.items()}
+
+    def replaced(syntax: Any) -> Any:
+        if isinstance(syntax, s.Apply) and syntax.function.upper() in tables:
+            return s.Name(syntax.place, (tables[syntax.function.upper()],))
+        if isinstance(syntax, s.Syntax) and not isinstance(syntax, s.Name):
+            parts = [each.name for each in fields(syntax) if each.name != "place"]
+            return replace(syntax, **{name: replaced(getattr(syntax, name)) for name in parts})
+        return tuple(map(replaced, syntax)) if isinstance(syntax, tuple) else syntax
+
+    def rewrite(given: Any) -> Any:
+        if not isinstance(given, list):
+            return replaced(given)
+        found: list[Any] = []
+        for each in given:
+            if is_group_window(each):
+                found += [s.Name(each.place, (name,)) for name in ("window_start", "window_end", "window_time")]
+            else:
+                found.append(replaced(each))
+        return found
+
+    return Windowed((*node.columns, *times), node, spec), rewrite

@@ -1,0 +1,249 @@
+"""GROUP BY, aggregates, DISTINCT and windows of tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.waiting import wait_for_numbers
+
+from flintstream.common import Row, RowKind, Types
+from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.table import StreamTableEnvironment
+from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._expressions.aggregates import AggregateCall, aggregation
+from flintstream.table.expressions import col
+from flintstream.table.types import DataTypes
+from flintstream.testing import CollectSink
+
+PAIRS = "(VALUES ('a', 1), ('b', 2), ('a', 3), ('b', CAST(NULL AS INT))) AS T(k, v)"
+
+
+def changes(table_or_result):
+    result = table_or_result.execute() if hasattr(table_or_result, "execute") else table_or_result
+    with result.collect() as found:
+        return [(str(row.get_row_kind()), *row) for row in found]
+
+
+def left(found):
+    """Return the rows that changes leave behind."""
+    rows: Counter[tuple[object, ...]] = Counter()
+    for kind, *values in found:
+        rows[tuple(values)] += 1 if kind in {"+I", "+U"} else -1
+    return {row: count for row, count in rows.items() if count}
+
+
+def test_each_row_changes_the_result_of_its_group(t_env):
+    found = changes(t_env.sql_query(f"SELECT k, SUM(v) AS s, COUNT(*) AS c FROM {PAIRS} GROUP BY k"))
+    assert found == [
+        ("+I", "a", 1, 1),
+        ("+I", "b", 2, 1),
+        ("-U", "a", 1, 1),
+        ("+U", "a", 4, 2),
+        ("-U", "b", 2, 1),
+        ("+U", "b", 2, 2),
+    ]
+
+
+def test_in_batch_mode_only_the_last_result_is_there(env, t_env):
+    from flintstream.datastream import RuntimeExecutionMode
+
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    assert sorted(changes(t_env.sql_query(f"SELECT k, MAX(v) AS m FROM {PAIRS} GROUP BY k"))) == [
+        ("+I", "a", 3),
+        ("+I", "b", 2),
+    ]
+
+
+def test_a_group_whose_rows_are_all_taken_back_is_deleted(env, t_env):
+    rows = []
+    for kind, *fields in [
+        (RowKind.INSERT, "a", 1),
+        (RowKind.INSERT, "a", 2),
+        (RowKind.DELETE, "a", 1),
+        (RowKind.DELETE, "a", 2),
+    ]:
+        row = Row(*fields)
+        row.set_row_kind(kind)
+        rows.append(row)
+    stream = env.from_collection(rows, Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()]))
+    t_env.create_temporary_view("changes", t_env.from_changelog_stream(stream))
+    query = "SELECT k, MIN(v) AS lo, MAX(v) AS hi, LISTAGG(CAST(v AS STRING)) AS l FROM changes GROUP BY k"
+    assert changes(t_env.sql_query(query)) == [
+        ("+I", "a", 1, 1, "1"),
+        ("-U", "a", 1, 1, "1"),
+        ("+U", "a", 1, 2, "1,2"),
+        ("-U", "a", 1, 2, "1,2"),
+        ("+U", "a", 2, 2, "2"),
+        ("-D", "a", 2, 2, "2"),
+    ]
+
+
+def test_having_distinct_and_expressions_of_keys(t_env):
+    query = f"SELECT UPPER(k) || '!' AS k, SUM(v) + 1 AS s FROM {PAIRS} GROUP BY UPPER(k) HAVING COUNT(v) > 1"
+    assert left(changes(t_env.sql_query(query))) == {("A!", 5): 1}
+    assert changes(t_env.sql_query(f"SELECT DISTINCT k FROM {PAIRS}")) == [("+I", "a"), ("+I", "b")]
+
+
+def test_aggregates_of_the_table_api(t_env):
+    table = t_env.from_elements([("a", 1), ("b", 2), ("a", 3)], ["k", "v"])
+    grouped = table.group_by(col("k")).select(col("k"), col("v").sum.alias("s"), col("v").count.distinct.alias("c"))
+    assert left(changes(grouped)) == {("a", 4, 2): 1, ("b", 2, 1): 1}
+    assert left(changes(table.select(col("v").avg))) == {(2,): 1}
+    assert changes(table.select(col("k")).distinct()) == [("+I", "a"), ("+I", "b")]
+
+
+@pytest.mark.parametrize(
+    ("query", "error", "message"),
+    [
+        (f"SELECT k, v FROM {PAIRS} GROUP BY k", SqlError, "Expression 'v' at line 1, column 11 is not being grouped"),
+        (f"SELECT SUM(k) FROM {PAIRS}", SqlError, r"SUM\(CHAR\(1\) NOT NULL\) at line 1, column 8 has wrong types"),
+        (
+            f"SELECT k FROM {PAIRS} WHERE SUM(v) > 1",
+            SqlError,
+            "the aggregate function SUM at line 1, column .* only allowed in SELECT",
+        ),
+        (f"SELECT k FROM {PAIRS} GROUP BY k HAVING k", SqlError, "HAVING at .* needs a BOOLEAN"),
+        (f"SELECT k FROM {PAIRS} GROUP BY ROLLUP (k)", SqlError, "ROLLUP"),
+        (f"SELECT COUNT(*) OVER (ORDER BY v) FROM {PAIRS}", UnsupportedClauseError, "OVER at line 1, column 8"),
+    ],
+)
+def test_a_wrong_grouping_is_named(t_env, query, error, message):
+    with pytest.raises(error, match=message):
+        t_env.sql_query(query)
+
+
+CALLS = [
+    AggregateCall(name, 0, DataTypes.BIGINT(), DataTypes.BIGINT(), distinct)
+    for name in ("COUNT", "SUM", "SUM0", "AVG", "MIN", "MAX", "COLLECT")
+    for distinct in (False, True)
+]
+
+
+@given(st.lists(st.none() | st.integers(-5, 5), max_size=12), st.data())
+def test_rows_that_are_taken_back_leave_the_aggregates_of_the_others(values, data):
+    code = aggregation(CALLS, retracts=True).compiled()
+    gone = data.draw(st.lists(st.sampled_from(range(len(values))), unique=True) if values else st.just([]))
+    group = code["start"]()
+    for value in values:
+        code["add"](group, (value,))
+    for index in gone:
+        code["remove"](group, (values[index],))
+    other = code["start"]()
+    for index, value in enumerate(values):
+        if index not in gone:
+            code["add"](other, (value,))
+    assert code["result"](group) == code["result"](other)
+
+
+@given(*[st.lists(st.none() | st.integers(-5, 5), max_size=8)] * 2)
+def test_merged_windows_have_the_aggregates_of_all_their_rows(first, second):
+    code = aggregation(CALLS, retracts=False).compiled()
+
+    def grouped(values):
+        group = code["start"]()
+        for value in values:
+            code["add"](group, (value,))
+        return group
+
+    merged = grouped(first)
+    code["merge"](merged, grouped(second))
+    assert code["result"](merged) == code["result"](grouped([*first, *second]))
+
+
+EVENTS = [(1, "a", 1000), (2, "b", 4000), (3, "a", 11_000), (4, "b", 2000), (5, "a", 25_000)]
+
+
+def declare(t_env, directory):
+    lines = "\n".join(f"{n},{k},{ms}" for n, k, ms in EVENTS)
+    (directory / "events.csv").write_text(f"{lines}\n")
+    t_env.execute_sql(
+        "CREATE TABLE events (n INT, k STRING, ms BIGINT, ts AS TO_TIMESTAMP_LTZ(ms, 3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{directory / 'events.csv'}', 'format' = 'csv')"
+    )
+
+
+def test_windows_of_event_time_drop_late_rows(t_env, tmp_path):
+    declare(t_env, tmp_path)
+    found = changes(
+        t_env.sql_query(
+            "SELECT window_end, COUNT(*) AS c, SUM(n) AS s FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+            "GROUP BY window_start, window_end"
+        )
+    )
+    assert [(end.second, c, s) for _, end, c, s in found] == [(10, 2, 3), (20, 1, 3), (30, 1, 5)]  # 4 came too late
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            "TUMBLE(TABLE events, DESCRIPTOR(n), INTERVAL '1' SECOND)",
+            "requires the time column 'n' to be a time attribute",
+        ),
+        ("TUMBLE(TABLE events, DESCRIPTOR(tss), INTERVAL '1' SECOND)", "Column 'tss' not found in DESCRIPTOR.*'ts'"),
+        ("TUMBLE(TABLE events, DESCRIPTOR(ts), 5)", "SIZE must be an INTERVAL"),
+        ("HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '1' SECOND)", "HOP at .* needs SLIDE, SIZE"),
+        (
+            "CUMULATE(TABLE events, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '5' SECOND)",
+            "must be a multiple of the step",
+        ),
+        ("TUMBLE(TABLE nothing, DESCRIPTOR(ts), INTERVAL '1' SECOND)", "Table 'nothing' not found"),
+    ],
+)
+def test_a_wrong_window_is_named(t_env, tmp_path, call, message):
+    declare(t_env, tmp_path)
+    with pytest.raises(SqlError, match=message):
+        t_env.sql_query(f"SELECT window_start, COUNT(*) FROM TABLE({call}) GROUP BY window_start, window_end")
+
+
+QUERIES = {
+    "groups": "SELECT k, COUNT(*) AS c, SUM(n) AS s, MAX(n) AS m FROM numbers GROUP BY k",
+    "windows": "SELECT k, COUNT(*) AS c, SUM(n) AS s, MAX(n) AS m FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(ts), "
+    "INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end",
+}
+
+
+def numbers(configuration):
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    t_env = StreamTableEnvironment.create(env)
+    t_env.execute_sql(
+        "CREATE TABLE numbers (n BIGINT, ms AS n * 10, k AS MOD(n, 7), ts AS TO_TIMESTAMP_LTZ(n * 10, 3), WATERMARK FOR ts AS ts) "
+        "WITH ('connector' = 'datagen', 'rows-per-second' = '2000', 'fields.n.kind' = 'sequence', 'fields.n.start' = '0', "
+        "'fields.n.end' = '1999')"
+    )
+    return env, t_env
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("engine", ["inline", pytest.param("spark", marks=pytest.mark.spark)])
+def test_a_savepoint_restores_groups_and_windows_at_another_parallelism(engine, tmp_path, query):
+    def start(parallelism, **more):
+        settings = {
+            "flintstream.engine": engine,
+            "parallelism.default": str(parallelism),
+            "execution.checkpointing.interval": "200 ms",
+            "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+        }
+        env, t_env = numbers(settings | more)
+        t_env.to_changelog_stream(t_env.sql_query(QUERIES[query])).sink_to(sink).uid("sink")
+        return env.execute_async("numbers")
+
+    sink = CollectSink()  # one for both: what the savepoint has not committed yet, the second job commits again
+    job = start(2)
+    wait_for_numbers(job, numCheckpoints=2)
+    savepoint = job.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
+    job = start(3, **{"execution.savepoint.path": savepoint})
+    job.get_job_execution_result().result()
+    rows = left([(str(row.get_row_kind()), *row) for row in sink.get_results(True, False)])
+    if query == "groups":
+        assert rows == {(k, len(r := range(k, 2000, 7)), sum(r), r[-1]): 1 for k in range(7)}
+    else:
+        assert sum(row[1] for row in rows) == 2000
+        assert sum(row[2] for row in rows) == sum(range(2000))
+        assert len(rows) == 20 * 7
