@@ -28,6 +28,7 @@ LAYERS = (
     "runtime",
     "graph",
     "coordinator",
+    "reporters",
     "engine",
     "savepoint",
     "datastream",

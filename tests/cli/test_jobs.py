@@ -93,13 +93,18 @@ def test_metrics_of_a_running_job_are_shown_by_operator_and_subtask(start):
     job = str(client.get_job_id())
     lines = flintstream("metrics", job).splitlines()
     assert {"KEYED PROCESS, subtask 1", "KEYED PROCESS, subtask 2"} <= set(lines)
+    assert lines[0] == "job"
+    assert any(line.startswith("    busyTimeMsPerSecond ") for line in lines)
+    assert any(line.startswith("    numRecordsInPerSecond ") for line in lines)
     operators = json.loads(flintstream("metrics", "--format", "json", job))
     collected = [each["values"]["numRecordsIn"] for each in operators if each["operator"] == "KEYED PROCESS"]
     assert len(collected) == 2
     assert sum(collected) > 10
     text = flintstream("metrics", "-f", "prometheus", job)
-    assert "# TYPE flintstream_operator_numRecordsIn untyped\n" in text
-    assert 'flintstream_operator_numRecordsIn{job="a \\"job\\"",operator="KEYED PROCESS",operator_id="' in text
+    assert "# HELP flink_taskmanager_job_task_operator_numRecordsIn Records received\n" in text
+    assert "# TYPE flink_taskmanager_job_task_operator_numRecordsIn gauge\n" in text
+    assert 'job_name="a \\"job\\""' in text
+    assert f'flink_jobmanager_job_numRestarts{{host="{registry.host()}",job_id="{job}"' in text
 
 
 def test_kept_checkpoints_are_listed_and_can_be_started_from(start):

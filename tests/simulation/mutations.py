@@ -128,8 +128,8 @@ def _log_pieces(chosen: Callable[[Any], Any]) -> list[Replacement]:
 def _deleted_too_early() -> list[Replacement]:
     take_over = Attempt._take_over
 
-    def mutated(self: Any, reports: Any) -> None:
-        take_over(self, reports)
+    def mutated(self: Any, reports: Any, began_ms: int) -> None:
+        take_over(self, reports, began_ms)
         self._delete_obsolete()
 
     return [(Attempt, "_take_over", mutated)]

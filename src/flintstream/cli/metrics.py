@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flintstream.cli.jobs import MISUNDERSTOOD, OTHER_RELEASE, SETTINGS, ask_job
 from flintstream.cli.printable import printable
-from flintstream.metrics.subtask import SubtaskMetrics, prometheus_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @click.command("metrics", context_settings=SETTINGS)
@@ -24,8 +26,8 @@ from flintstream.metrics.subtask import SubtaskMetrics, prometheus_text
 )
 @click.argument("job")
 def metrics_command(form: str, job: str) -> None:
-    """Show the metrics of JOB (an id, its beginning, or a name), by operator and subtask."""
-    reply = ask_job(job, "metrics")
+    """Show the metrics of JOB (an id, its beginning, or a name), its tasks and its operators, by subtask."""
+    reply = ask_job(job, "prometheus" if form == "prometheus" else "metrics")
     try:
         text = _text(reply, form)
     except MISUNDERSTOOD:
@@ -33,15 +35,21 @@ def metrics_command(form: str, job: str) -> None:
     click.echo("\n".join(map(printable, text.split("\n"))), nl=False)
 
 
-def _text(reply: dict[str, Any], form: str) -> str:
+def _text(reply: Any, form: str) -> str:
+    if form == "prometheus":
+        if not isinstance(reply, str):
+            raise TypeError("not a text")
+        return reply
     if form == "json":
         return json.dumps(reply["operators"], indent=2) + "\n"
-    metrics = [SubtaskMetrics(**each) for each in reply["operators"]]
-    if form == "prometheus":
-        return prometheus_text(reply["job"], metrics)
-    lines = []
-    for each in metrics:
-        lines.append(f"{each.operator}, subtask {each.subtask + 1}")
-        for name, value in sorted(each.values.items()):
-            lines.append(f"    {name} {value:,}" if isinstance(value, int) else f"    {name} {value}")
+    lines = ["job", *_lines(reply["totals"])]
+    for task in reply["tasks"]:
+        lines += [f"task {task['task']}, subtask {task['subtask'] + 1}", *_lines(task["values"])]
+    for each in reply["operators"]:
+        lines += [f"{each['operator']}, subtask {each['subtask'] + 1}", *_lines(each["values"])]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(values: dict[str, Any]) -> Iterator[str]:
+    for name, value in sorted(values.items()):
+        yield f"    {name} {value:,}" if isinstance(value, int) else f"    {name} {value}"

@@ -200,6 +200,15 @@ class HybridReader(SourceReader):
                 told[number] = own
         return told or None
 
+    def pending_records(self, splits: Sequence[HybridSplit]) -> int | None:
+        """Return what the readers know together."""
+        told = [
+            reader.pending_records([split.split for split in splits if split.number == number])
+            for number, reader in self._open.items()
+        ]
+        known = [pending for pending in told if pending is not None]
+        return sum(known) if known else None
+
     def close(self) -> None:
         """Close all readers. They may still be asked for their progress."""
         for reader in self._open.values():

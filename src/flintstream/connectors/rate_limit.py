@@ -135,6 +135,10 @@ class LimitedReader(SourceReader):
         """Return the progress of the reader."""
         return self._reader.progress(splits)
 
+    def pending_records(self, splits: Sequence[Any]) -> int | None:
+        """Return what the reader knows."""
+        return self._reader.pending_records(splits)
+
     def close(self) -> None:
         """Close the reader."""
         self._reader.close()

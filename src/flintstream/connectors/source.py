@@ -116,6 +116,13 @@ class SourceReader(ABC):
         """
         return None
 
+    def pending_records(self, splits: Sequence[Any]) -> int | None:  # noqa: ARG002
+        """Return how many records could be read already, or None if that is unknown: the metric ``pendingRecords``.
+
+        Called after every epoch, so it must not ask another system. ``splits`` are as for :meth:`progress`.
+        """
+        return None
+
     def close(self) -> None:
         """Release the resources of :meth:`open`."""
 

@@ -183,7 +183,7 @@ class Attempt:
             reports = self._reports(splits, request, limit, savepoint)
             if self.epochs:  # the first epoch also starts the workers
                 self.sources.observe(self.clock.now_ms() - started, reports)
-            self._take_over(reports)
+            self._take_over(reports, started)
             if savepoint is not None and request is not None:
                 self._complete_savepoint(savepoint, request, reports)
             elif request is not None:
@@ -233,7 +233,7 @@ class Attempt:
         self.checkpoints.log_is_lost = False
         return reports
 
-    def _take_over(self, reports: list[Report]) -> None:
+    def _take_over(self, reports: list[Report], began_ms: int) -> None:
         """Accept the result of an epoch. Later epochs start from it."""
         self.epochs += 1
         self.unsaved = True
@@ -246,7 +246,7 @@ class Attempt:
         if not self.checkpoints.enabled:
             self.sources.epoch_counts()
         self.commits.add(reports, left=left)
-        self.tally.add(reports)
+        self.tally.add(reports, began_ms, self.clock.now_ms())
 
     def _delete_obsolete(self) -> None:
         """Delete the blobs that neither a later epoch nor a checkpoint needs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from concurrent.futures import Future
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job, Progress
 
+_log = logging.getLogger(__name__)
 
 _unfinished: set[RunningJob] = set()
 """Started jobs of this process that have not ended."""
@@ -55,8 +57,12 @@ class RunningJob:
         listeners: Sequence[Callable[[Progress], None]] = (),
         *,
         control: bool = False,
+        reporters: Sequence[Callable[[RunningJob], Callable[[], None]]] = (),
     ) -> None:
-        """Prepare to run ``job`` on ``engine``. With ``control``, other processes can see and stop the job."""
+        """Prepare to run ``job`` on ``engine``. With ``control``, other processes can see and stop the job.
+
+        Each of ``reporters`` is called when the job starts, and what it returns when the job has ended.
+        """
         self.job = job
         self.coordinator = Coordinator(job, engine, listeners)
         self.result: Future[Progress] = Future()
@@ -64,6 +70,8 @@ class RunningJob:
         self.started_at = time.monotonic()
         self.runtime_ms = 0
         self.control = Control(self) if control else None
+        self._reporters = reporters
+        self._at_end: list[Callable[[], None]] = []
 
     def run(self) -> None:
         """Run the job to its end in this thread, and put the outcome into :attr:`result`."""
@@ -77,6 +85,11 @@ class RunningJob:
         else:
             self._end()
             self.result.set_result(progress)
+        for end in self._at_end:
+            try:
+                end()
+            except Exception:  # noqa: BLE001 - the job itself has ended
+                _log.exception("at the end of the job '%s'", self.job.plan.job_name)
         self.finished.set()
         self._refuse_savepoints()
         _unfinished.discard(self)
@@ -86,12 +99,18 @@ class RunningJob:
     def _end(self) -> None:
         self.runtime_ms = int((time.monotonic() - self.started_at) * 1000)
 
+    @property
+    def uptime_ms(self) -> int:
+        """Time since the job started (ms), until its end."""
+        return self.runtime_ms or int((time.monotonic() - self.started_at) * 1000)
+
     def start(self) -> None:
         """Run the job in a thread. From now on, SIGTERM and SIGHUP end it before the program ends."""
         end_in_order(_suspend_all)
         _unfinished.add(self)
         if self.control is not None:
             self.control.start()
+        self._at_end = [begin(self) for begin in self._reporters]
         threading.Thread(target=self.run, name=f"flintstream-{self.job.plan.job_name}", daemon=True).start()
 
     def status(self) -> JobStatus:

@@ -8,7 +8,8 @@ request           arguments                        result
 ================  ===============================  =========================================================
 ``status``                                         state, totals and watermark (ms since the epoch or null)
 ``checkpoints``                                    number of checkpoints, and those that are kept
-``metrics``                                        name of the job, metrics of each operator's subtasks
+``metrics``                                        name of the job, metrics of it, its tasks and its operators
+``prometheus``                                     the same metrics in the text format of Prometheus
 ``savepoint``     ``directory`` (or null)          path
 ``stop``          ``directory``, ``drain``         path, after the job has stopped
 ``cancel``                                         state, after the job has stopped
@@ -33,7 +34,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import registry
+from flintstream.coordinator.measured import families, of_job, of_operators, of_tasks
 from flintstream.errors import FlintstreamError, shorten
+from flintstream.metrics.families import prometheus_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +85,7 @@ class Control:
             "status": lambda: status_of(job),
             "checkpoints": lambda: checkpoints_of(job),
             "metrics": lambda: metrics_of(job),
+            "prometheus": lambda: prometheus_text(families(job)),
             "savepoint": lambda directory=None: job.savepoint(directory).result(),
             "stop": self._stop,
             "cancel": self._cancel,
@@ -229,14 +233,19 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
 
 
 def metrics_of(job: RunningJob) -> dict[str, Any]:
-    """Return the metrics of each subtask of each operator, as JSON. Values without a JSON type become strings."""
-    operators = [asdict(each) for each in job.coordinator.tally.metrics.by_subtask()]
+    """Return the metrics of a job, its tasks and its operators, as JSON. Values without a JSON type become strings."""
+    operators = [asdict(each) for each in of_operators(job)]
     for each in operators:
         each["values"] = {
             name: value if value is None or isinstance(value, int | float | str) else str(value)
             for name, value in each["values"].items()
         }
-    return {"job": job.job.plan.job_name, "operators": operators}
+    names = {chain.id: chain.name for chain in job.job.plan.chains}
+    tasks = [
+        {"task": names[chain], "subtask": subtask, "values": values}
+        for (chain, subtask), values in of_tasks(job).items()
+    ]
+    return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
 
 
 def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
@@ -246,7 +255,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         JobGoneError: The job has ended. An entry that its process left behind is removed.
         FlintstreamError: The job refuses the request or does not answer.
     """
-    quick = request in {"status", "checkpoints", "metrics"}
+    quick = request in {"status", "checkpoints", "metrics", "prometheus"}
     connection = None
     try:
         connection = Client(entry.address, family="AF_UNIX")

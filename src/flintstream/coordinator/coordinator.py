@@ -52,7 +52,7 @@ class Coordinator:
         self.checkpoints = Checkpoints(settings, job.plan, now_ms)
         with_checkpoint = self.checkpoints.enabled and settings.exactly_once
         self.commits = Commits(job.plan, job.sinks, self.orders.wait, engine.run_tasks, with_checkpoint=with_checkpoint)
-        self.tally = Tally(job, listeners)
+        self.tally = Tally(job, listeners, now_ms)
         self.materializer: Materializer | None = None
         if job.plan.settings.changelog is not None:
             self.materializer = Materializer(

@@ -6,11 +6,12 @@ import logging
 from typing import TYPE_CHECKING
 
 from flintstream.coordinator.job import Progress
+from flintstream.coordinator.load import Load
 from flintstream.coordinator.metrics import JobMetrics
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from flintstream.coordinator.job import Job
     from flintstream.runtime.protocol import Report
@@ -21,17 +22,18 @@ _log = logging.getLogger(__name__)
 class Tally:
     """The progress and the metrics of a job over all its attempts."""
 
-    def __init__(self, job: Job, listeners: Sequence[Callable[[Progress], None]] = ()) -> None:
-        """Start from zero. Each of ``listeners`` is called after each epoch."""
+    def __init__(self, job: Job, listeners: Sequence[Callable[[Progress], None]] = (), now_ms: int = 0) -> None:
+        """Start from zero at ``now_ms``. Each of ``listeners`` is called after each epoch."""
         self.progress = Progress()
         self.metrics = JobMetrics.of(job.plan)
+        self.load = Load(job.plan, now_ms)
         self._sources, self._sinks = job.sources.keys(), job.sinks.keys()
         self._listeners = listeners
         self._warned: set[int] = set()
         """Nodes with a warning that was logged."""
 
-    def add(self, reports: Iterable[Report]) -> None:
-        """Add what all subtasks report of an epoch that counts."""
+    def add(self, reports: Collection[Report], began_ms: int, now_ms: int) -> None:
+        """Add what all subtasks report of an epoch that counts, and that began at ``began_ms``."""
         progress = self.progress
         progress.epochs += 1
         watermarks = []
@@ -47,6 +49,7 @@ class Tally:
                     self._warned.add(told.node)
                     _log.warning("%s", told.warning)
         progress.watermark = min(watermarks, default=progress.watermark)
+        self.load.add(reports, began_ms, now_ms)
         for listener in self._listeners:
             listener(progress)
 

@@ -504,6 +504,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
+        from flintstream.reporters import reporting  # noqa: PLC0415
 
         self._check_configuration()
         get = self._configuration.get
@@ -516,7 +517,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         self._transformations.clear()
         progress = get_defaults().progress
         listeners = [_shown_on(progress)] if progress is not None else []
-        job = RunningJob(planned, engine, listeners, control=get(CONTROL))
+        reporters = reporting(self._configuration.to_dict())
+        job = RunningJob(planned, engine, listeners, control=get(CONTROL), reporters=reporters)
         for cache in filling:
             cache.job = job
         job.start()

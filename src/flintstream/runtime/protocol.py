@@ -156,6 +156,8 @@ class NodeReport(NamedTuple):
     """A message to the source's enumerator, delivered when a checkpoint contains the epoch."""
     warning: str | None = None
     """A warning for the user."""
+    waited_ms: float = 0
+    """The time that a source waited for new records."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,11 @@ class Report:
     def more(self) -> bool:
         """Whether a source stopped because the epoch was over, with more to read."""
         return any(node.more for node in self.nodes)
+
+    @property
+    def busy_ms(self) -> float:
+        """The time of :attr:`spent_ms` in which its sources did not wait for new records."""
+        return max(0.0, self.spent_ms - sum(node.waited_ms for node in self.nodes))
 
     @property
     def unread(self) -> frozenset[int]:

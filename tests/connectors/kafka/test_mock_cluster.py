@@ -9,11 +9,15 @@ from confluent_kafka import Producer
 from tests.connectors.kafka.broker import send
 from tests.connectors.kafka.jobs import checkpointed, read, sink, source
 from tests.datastream.inline import make_env
+from tests.waiting import wait_for
 
+from flintstream.common import WatermarkStrategy
 from flintstream.common.serialization import SimpleStringSchema
 from flintstream.connectors.kafka.client import KafkaConnectorError
+from flintstream.connectors.rate_limit import RateLimiterStrategy
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.datastream.connectors.kafka import FlinkKafkaConsumer, KafkaOffsetsInitializer, KafkaTopicPartition
+from flintstream.testing import CollectSink
 
 TEXTS = [f"text {number}" for number in range(200)]
 
@@ -61,3 +65,21 @@ def test_the_older_consumer_has_brokers_create_its_topics_as_javas_does(mock, cr
                 enumerator.discover()
     finally:
         enumerator.close()
+
+
+def test_pending_records_are_those_that_were_not_read_yet(mock):
+    send(mock, "slowly", TEXTS)
+    env = make_env()
+    slow = RateLimiterStrategy.per_second(50).limit(source(mock, "slowly").build())
+    env.from_source(slow, WatermarkStrategy.no_watermarks(), "slow").sink_to(CollectSink())
+    client = env.execute_async("slowly")
+
+    def told():
+        (values,) = [each.values for each in client.get_metrics().result() if each.operator == "slow"] or [{}]
+        return values.get("numRecordsIn", 0), values.get("pendingRecords", -1)
+
+    try:
+        wait_for(lambda: sum(told()) == len(TEXTS) and told()[1] > 0)
+        wait_for(lambda: told() == (len(TEXTS), 0))
+    finally:
+        client.cancel().result()

@@ -15,6 +15,8 @@ from tests.fuzz.mutate import mutated, mutated_tree
 from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 
 from flintstream.coordinator import control, registry
+from flintstream.coordinator.job import Clock
+from flintstream.coordinator.load import Load
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.storage.file_store import file_store
 
@@ -43,10 +45,13 @@ REPLIES: dict[str, Any] = {
     },
     "metrics": {
         "job": "a job",
+        "totals": {"numRestarts": 1, "lastCheckpointDuration": 5},
+        "tasks": [{"task": "map", "subtask": 0, "values": {"busyTimeMsPerSecond": 12.5}}],
         "operators": [
             {"operator": "map", "operator_id": "x", "subtask": 0, "values": {"numRecordsIn": 5, "rate": 0.5}}
         ],
     },
+    "prometheus": '# TYPE x gauge\nx{job_id="0"} 1\n',
     "savepoint": "/x/savepoint-1",
     "cancel": "CANCELED",
 }
@@ -60,13 +65,15 @@ class _Job:
         self.finished = threading.Event()
         self.finished.set()
         progress = SimpleNamespace(
-            epochs=17, restarts=0, checkpoints=3, records_in=5, records_out=5, watermark=MIN_TIMESTAMP
+            epochs=17, restarts=0, checkpoints=3, records_in=5, records_out=5, catch_ups=0, watermark=MIN_TIMESTAMP
         )
-        tally = SimpleNamespace(progress=progress, metrics=SimpleNamespace(by_subtask=list))
+        plan: Any = SimpleNamespace(job_name="a job", job_id="0" * 32, chains=())
+        tally = SimpleNamespace(progress=progress, metrics=SimpleNamespace(by_subtask=list), load=Load(plan, 0))
         settings = SimpleNamespace(interval_ms=1000, restore_path=None)
-        checkpoints = SimpleNamespace(failed=0, settings=settings, duration_ms=3, completed=[])
-        self.coordinator = SimpleNamespace(tally=tally, checkpoints=checkpoints)
-        self.job = SimpleNamespace(plan=SimpleNamespace(job_name="a job", job_id="0" * 32))
+        checkpoints = SimpleNamespace(failed=0, settings=settings, duration_ms=3, completed=[], latest=None)
+        self.coordinator = SimpleNamespace(tally=tally, checkpoints=checkpoints, lasting=SimpleNamespace(clock=Clock()))
+        self.job = SimpleNamespace(plan=plan, sources={})
+        self.uptime_ms = 17
 
     def status(self) -> Any:
         return SimpleNamespace(name="RUNNING")
@@ -87,7 +94,9 @@ class Requests(Target):
     share = 8
 
     def valid(self) -> list[bytes]:
-        requests: list[dict[str, Any]] = [{"request": name} for name in ("status", "checkpoints", "metrics", "cancel")]
+        requests: list[dict[str, Any]] = [
+            {"request": name} for name in ("status", "checkpoints", "metrics", "prometheus", "cancel")
+        ]
         requests += [{"request": "savepoint", "directory": None}, {"request": "savepoint", "directory": "/x/y"}]
         requests += [{"request": "stop", "directory": "file:///x", "drain": True}]
         return [json.dumps(request).encode() for request in requests]
@@ -166,7 +175,8 @@ class Replies(Target):
         commands: dict[str, Any] = {
             "status": [(jobs.list_command, [])],
             "checkpoints": [(jobs.list_command, ["-v"])],
-            "metrics": [(metrics.metrics_command, ["a job", "-f", form]) for form in ("text", "json", "prometheus")],
+            "metrics": [(metrics.metrics_command, ["a job", "-f", form]) for form in ("text", "json")],
+            "prometheus": [(metrics.metrics_command, ["a job", "-f", "prometheus"])],
             "savepoint": [(jobs.savepoint_command, ["a job"])],
             "cancel": [(jobs.cancel_command, ["a job"])],
         }

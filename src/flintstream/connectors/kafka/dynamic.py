@@ -277,6 +277,15 @@ class DynamicReader(SourceReader):
                 told[name] = own
         return told or None
 
+    def pending_records(self, splits: Sequence[Any]) -> int | None:
+        """Return what the readers of all clusters know together."""
+        told = [
+            reader.pending_records([s.split for s in splits if isinstance(s, DynamicSplit) and s.cluster == name])
+            for name, reader in self._readers.items()
+        ]
+        known = [pending for pending in told if pending is not None]
+        return sum(known) if known else None
+
     def close(self) -> None:
         """Disconnect."""
         for reader in self._readers.values():

@@ -97,6 +97,20 @@ class KafkaReader(SourceReader):
         ended, self._ended = self._ended, {}
         return {**ended, **{(split.topic, split.partition): split.position for split in splits}} or None
 
+    def pending_records(self, splits: Sequence[Any]) -> int | None:
+        """Return how far the positions are behind the ends of the partitions that brokers named last."""
+        pending, known = 0, False
+        for split in splits:
+            if (split.topic, split.partition) not in self._queues:
+                continue
+            _, end = self._consumer.get_watermark_offsets(
+                library().TopicPartition(split.topic, split.partition), cached=True
+            )
+            if end >= 0:  # negative until a broker has answered
+                known = True
+                pending += max(0, (end if split.stop is None else min(end, split.stop)) - split.position)
+        return pending if known else None
+
     def read(self, split: KafkaSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:
         """Yield the records of a partition."""
         partition = (split.topic, split.partition)

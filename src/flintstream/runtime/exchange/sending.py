@@ -69,6 +69,7 @@ class ExchangeOutput:
         self.outbox = outbox
         self.name = name
         self.records = 0
+        self.watermark = MIN_TIMESTAMP
         self.plain_keys = True
         self.buffers = [_Buffer(target) for target in range(edge.target_parallelism)]
 
@@ -86,6 +87,7 @@ class ExchangeOutput:
 
     def emit_watermark(self, timestamp: int) -> None:
         """Send a watermark to every target, behind the records before it."""
+        self.watermark = timestamp
         self._mark(timestamp)
 
     def emit_idle(self, idle: bool) -> None:

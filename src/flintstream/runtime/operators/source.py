@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
 from flintstream.errors import shorten
+from flintstream.metrics.reported import Gauged
 from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.failure import OperatorFailure, current_record
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import NodeReport
 
 POLL_SECONDS = 0.005
+
+PENDING_RECORDS = "pendingRecords"
 
 UNBOUNDED_EPOCH_MS = 1_000
 """Longest epoch of an unbounded source, which bounds the latency of results."""
@@ -46,6 +49,8 @@ class InputOperator(Operator, ABC):
         """Whether the last epoch left some of the splits unread."""
         self.records = 0
         """Number of records in the last epoch."""
+        self.waited = 0.0
+        """Seconds that it waited for new records in the last epoch."""
         self.aligned: list[TimestampsAndWatermarksOperator] = []
         """Downstream watermark generators that may make splits wait."""
 
@@ -62,7 +67,7 @@ class InputOperator(Operator, ABC):
         """Return an iterator that reads until there are no more records or the epoch is over."""
         if self.epoch.drain:
             self.drain()
-        self.more, self.records = False, 0
+        self.more, self.records, self.waited = False, 0, 0.0
         return self.read()
 
     def drain(self) -> None:
@@ -82,12 +87,24 @@ class InputOperator(Operator, ABC):
         """Return a message for the enumerator, sent when a checkpoint contains the epoch that ends now."""
         return None
 
+    def pending_records(self) -> int | None:
+        """Return how many records it could read already; None if that is unknown."""
+        return None
+
     def end_epoch(self, epoch: Epoch) -> NodeReport:
         """Report the number of records read, and whether some are left."""
+        pending = self.pending_records()
         return (
             super()
             .end_epoch(epoch)
-            ._replace(records=self.records, more=self.more, unread=bool(self.splits), progress=self.progress())
+            ._replace(
+                records=self.records,
+                more=self.more,
+                unread=bool(self.splits),
+                progress=self.progress(),
+                waited_ms=self.waited * 1000,
+                metrics={} if pending is None else {PENDING_RECORDS: Gauged([pending])},
+            )
         )
 
 
@@ -131,6 +148,14 @@ class SourceOperator(InputOperator):
             return self.reader.progress(self.splits)
         except BaseException as error:
             raise self._failure(error) from error
+
+    def pending_records(self) -> int | None:
+        """Return what the reader knows, and the records that it has read and not emitted."""
+        try:
+            pending = self.reader.pending_records(self.splits)
+        except Exception:  # noqa: BLE001 - a metric does not fail a job
+            return None
+        return None if pending is None else pending + sum(len(values) for _, values, _ in self.pending)
 
     def close(self) -> None:
         """Close the reader."""
@@ -201,7 +226,9 @@ class SourceOperator(InputOperator):
                     if not self.context.batch and (done or (idle_round and waited)):
                         break
                     if idle_round:
+                        began = time.monotonic()
                         time.sleep(POLL_SECONDS)
+                        self.waited += time.monotonic() - began
                 continue
             idle_round = False
             if isinstance(records, SourceWatermark):

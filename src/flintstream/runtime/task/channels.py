@@ -8,6 +8,7 @@ from flintstream.runtime.copies import copied_block
 from flintstream.runtime.exchange.blocks import unpack
 from flintstream.runtime.exchange.receiving import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class LocalChannel:
         self.target = target
         self.name = name
         self.records = 0
+        self.watermark = MIN_TIMESTAMP
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Pass a block on."""
@@ -93,6 +95,7 @@ class LocalChannel:
 
     def emit_watermark(self, timestamp: int) -> None:
         """Pass a watermark on."""
+        self.watermark = timestamp
         self.target.valve.watermark(self.name, timestamp)
 
     def emit_idle(self, idle: bool) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RECORDS_IN = "numRecordsIn"
 RECORDS_OUT = "numRecordsOut"
 INPUT_WATERMARK = "currentInputWatermark"
+OUTPUT_WATERMARK = "currentOutputWatermark"
 
 
 class Counting(Protocol):
@@ -26,6 +27,8 @@ class Counting(Protocol):
 
     records: int
     """Total number of records sent along the edge."""
+    watermark: int
+    """The last watermark (ms) sent along the edge."""
 
 
 class OperatorMetrics:
@@ -48,6 +51,9 @@ class OperatorMetrics:
             if sent > self._sent or not self._known:
                 report[RECORDS_OUT] = Counted(sent - self._sent)
             self._sent = sent
+            watermark = max(output.watermark for output in self._outputs)
+            if watermark > MIN_TIMESTAMP:
+                report[OUTPUT_WATERMARK] = Gauged([watermark])
         if self._valve is not None and self._valve.combined > MIN_TIMESTAMP:
             report[INPUT_WATERMARK] = Gauged([self._valve.combined])
         self._known = True

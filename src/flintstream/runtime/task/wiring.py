@@ -174,7 +174,7 @@ class Wiring:
         for report in reports:
             node, context = report.node, self.operators[report.node].context
             records = report.records + received[node]
-            metrics = self._metrics[node].take(records) | context.take_metrics()
+            metrics = {**self._metrics[node].take(records), **report.metrics, **context.take_metrics()}
             completed.append(report._replace(records=records, metrics=metrics, warning=context.take_warning()))
         return tuple(completed)
 

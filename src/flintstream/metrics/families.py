@@ -1,0 +1,175 @@
+"""Metrics under Flink's names, with type and help: what Prometheus, OTLP and the command line show.
+
+A family is a name with its help and type. Its samples differ in their labels. All types are gauges or summaries, as
+with Flink's own reporter for Prometheus: a count goes back when a job restarts, which a counter must not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+__all__ = [
+    "HELP",
+    "JOB",
+    "OPERATOR",
+    "QUANTILE",
+    "TASK",
+    "Families",
+    "Family",
+    "Sample",
+    "percentile",
+    "prometheus_text",
+]
+
+JOB, TASK, OPERATOR = "flink_jobmanager_job", "flink_taskmanager_job_task", "flink_taskmanager_job_task_operator"
+"""Flink's scopes: a whole job, a subtask of a chain, an operator in a subtask."""
+
+QUANTILE = "quantile"
+"""The label that Prometheus gives to the values of a summary."""
+
+HELP: dict[str, dict[str, str]] = {
+    JOB: {
+        "numRestarts": "How often the job has restarted",
+        "uptime": "Time since the job started (ms)",
+        "numEpochs": "Completed epochs",
+        "numCatchUps": "How often a subtask had to read its state again because it moved to another process",
+        "numberOfCompletedCheckpoints": "Completed checkpoints",
+        "numberOfFailedCheckpoints": "Failed checkpoints",
+        "totalNumberOfCheckpoints": "Completed and failed checkpoints",
+        "lastCheckpointDuration": "Time that the last completed checkpoint took (ms)",
+        "lastCheckpointSize": "Bytes that the last completed checkpoint wrote",
+        "lastCheckpointFullSize": "Bytes of the last completed checkpoint with all that it refers to",
+        "latency": "Time from the start of an epoch until its records have passed all sinks (ms)",
+    },
+    TASK: {
+        "busyTimeMsPerSecond": "Time in which the subtask processed records or state (ms per second)",
+        "backPressuredTimeMsPerSecond": "Time in which a source had more to read, but others worked (ms per second)",
+        "idleTimeMsPerSecond": "Time in which the subtask had nothing to do (ms per second)",
+    },
+    OPERATOR: {
+        "numRecordsIn": "Records received",
+        "numRecordsOut": "Records emitted, including side outputs",
+        "numRecordsInPerSecond": "Records received per second, over the last minute",
+        "numRecordsOutPerSecond": "Records emitted per second, over the last minute",
+        "currentInputWatermark": "Event time of the input (ms)",
+        "currentOutputWatermark": "Event time of the output (ms)",
+        "watermarkLag": "How far the event time that a source or a watermark strategy emits is behind the clock (ms)",
+        "numLateRecordsDropped": "Records of a window operator that were late and dropped",
+        "pendingRecords": "Records that a source could read already: the lag of a Kafka consumer",
+    },
+}
+"""What the metrics of flintstream itself mean, by scope and name."""
+
+_OF_THE_PROGRAM = "A metric of the program"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A value and its labels."""
+
+    labels: Mapping[str, str]
+    value: float
+    suffix: str = ""
+    """``_count`` or ``_sum`` of a summary."""
+
+
+@dataclass
+class Family:
+    """All samples of a metric."""
+
+    name: str
+    help: str
+    dotted: str = ""
+    """The name as OpenTelemetry writes it, with the dots of Flink's scopes."""
+    type: str = "gauge"
+    """``gauge`` or ``summary``."""
+    samples: list[Sample] = field(default_factory=list)
+
+
+class Families:
+    """Collects samples by name."""
+
+    def __init__(self) -> None:
+        """Start without samples."""
+        self._by_name: dict[str, Family] = {}
+
+    def add(self, scope: str, name: str, labels: Mapping[str, str], value: object) -> None:
+        """Add a value; omit what is not a number.
+
+        >>> families = Families()
+        >>> families.add(OPERATOR, "parser.bad", {"job_name": "words"}, 3)
+        >>> families.add(OPERATOR, "last.line", {"job_name": "words"}, "a line")
+        >>> [(family.name, family.help) for family in families]
+        [('flink_taskmanager_job_task_operator_parser_bad', 'A metric of the program')]
+        """
+        if isinstance(value, int | float):
+            self._family(scope, name, "gauge").samples.append(Sample(labels, value + 0))
+
+    def add_summary(
+        self,
+        scope: str,
+        name: str,
+        labels: Mapping[str, str],
+        quantiles: Mapping[float, float],
+        count: int,
+        total: float,
+    ) -> None:
+        """Add a distribution."""
+        samples = self._family(scope, name, "summary").samples
+        for share, value in quantiles.items():
+            samples.append(Sample({**labels, QUANTILE: str(share)}, value))
+        samples.append(Sample(labels, count, "_count"))
+        samples.append(Sample(labels, total, "_sum"))
+
+    def _family(self, scope: str, name: str, kind: str) -> Family:
+        full = f"{scope}_{re.sub(r'[^a-zA-Z0-9_]', '_', name)}"
+        known = self._by_name.get(full)
+        if known is None:
+            known = self._by_name[full] = Family(
+                full, HELP[scope].get(name, _OF_THE_PROGRAM), f"{scope.replace('_', '.')}.{name}", kind
+            )
+        return known
+
+    def __iter__(self) -> Iterator[Family]:
+        return iter(sorted(self._by_name.values(), key=lambda family: family.name))
+
+
+def percentile(ordered: Sequence[int], share: float) -> int:
+    """Return the value that ``share`` of the ordered values do not exceed.
+
+    >>> percentile([1, 2, 3, 4], 0.5), percentile([1, 2, 3, 4], 0.99)
+    (2, 4)
+    """
+    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
+
+
+def prometheus_text(families: Iterable[Family]) -> str:
+    r"""Return families in the text format of Prometheus.
+
+    >>> families = Families()
+    >>> families.add(JOB, "numRestarts", {"job_name": 'the "words"'}, 2)
+    >>> print(prometheus_text(families), end="")
+    # HELP flink_jobmanager_job_numRestarts How often the job has restarted
+    # TYPE flink_jobmanager_job_numRestarts gauge
+    flink_jobmanager_job_numRestarts{job_name="the \"words\""} 2
+    """
+    lines = []
+    for family in families:
+        lines.append(f"# HELP {family.name} {family.help}\n# TYPE {family.name} {family.type}\n")
+        for sample in family.samples:
+            told = ",".join(f'{label}="{_escaped(value)}"' for label, value in sample.labels.items())
+            lines.append(f"{family.name}{sample.suffix}{{{told}}} {_number(sample.value)}\n")
+    return "".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _number(value: float) -> str:
+    return {"inf": "+Inf", "-inf": "-Inf", "nan": "NaN"}.get(str(value), str(value))

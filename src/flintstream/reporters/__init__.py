@@ -1,0 +1,34 @@
+"""Reporters show the metrics of the jobs of this process to monitoring systems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.options.metrics import OTLP_ENDPOINT, PROMETHEUS_HOST, PROMETHEUS_PORT, REPORT_INTERVAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from flintstream.coordinator.client import RunningJob
+
+__all__ = ["reporting"]
+
+
+def reporting(settings: Mapping[str, Any]) -> list[Callable[[RunningJob], Callable[[], None]]]:
+    """Return the reporters that the configuration names. Each takes a job, and returns a function that ends it.
+
+    Raises:
+        PlanError: A package is missing, or the port is taken.
+    """
+    chosen: list[Callable[[RunningJob], Callable[[], None]]] = []
+    port, endpoint = PROMETHEUS_PORT.read(settings), OTLP_ENDPOINT.read(settings)
+    if port is not None:
+        from flintstream.reporters.prometheus import endpoint_at  # noqa: PLC0415 - an optional dependency
+
+        chosen.append(endpoint_at(PROMETHEUS_HOST.read(settings), port).show)
+    if endpoint is not None:
+        from flintstream.reporters.otlp import Otlp  # noqa: PLC0415 - an optional dependency
+
+        chosen.append(Otlp(endpoint, REPORT_INTERVAL.read(settings)).show)
+    return chosen
