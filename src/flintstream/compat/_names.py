@@ -522,9 +522,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table": {
         "nothing": """
-            AggregateFunction AsyncScalarFunction ChangelogMode CompiledPlan DataView ExplainDetail FormatDescriptor
-            GroupWindowedTable ListView MapView Module ModuleEntry OverWindowedTable PlanReference SqlDialect
-            TableAggregateFunction TableDescriptor TablePipeline UserDefinedType WindowGroupedTable
+            AggregateFunction AsyncScalarFunction CompiledPlan DataView GroupWindowedTable ListView MapView Module
+            ModuleEntry OverWindowedTable PlanReference TableAggregateFunction UserDefinedType WindowGroupedTable
         """,
         "pyflink.table.table": "GroupedTable",
     },
@@ -536,9 +535,6 @@ NAMES: dict[str, dict[str, str]] = {
             ResolvedSchema UniqueConstraint WatermarkSpec
         """,
     },
-    "pyflink.table.changelog_mode": {
-        "nothing": "ChangelogMode",
-    },
     "pyflink.table.compiled_plan": {
         "nothing": "CompiledPlan",
     },
@@ -548,9 +544,6 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table.descriptors": {
         "nothing": "Descriptor Rowtime",
         "pyflink.table": "Schema",
-    },
-    "pyflink.table.explain_detail": {
-        "nothing": "ExplainDetail",
     },
     "pyflink.table.expression": {
         "nothing": """
@@ -592,17 +585,8 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table.serializers": {
         "nothing": "ArrowSerializer",
     },
-    "pyflink.table.sql_dialect": {
-        "nothing": "SqlDialect",
-    },
     "pyflink.table.table": {
         "nothing": "AggregatedTable FlatAggregateTable GroupWindowedTable OverWindowedTable WindowGroupedTable",
-    },
-    "pyflink.table.table_descriptor": {
-        "nothing": "FormatDescriptor TableDescriptor",
-    },
-    "pyflink.table.table_pipeline": {
-        "nothing": "TablePipeline",
     },
     "pyflink.table.types": {
         "nothing": """

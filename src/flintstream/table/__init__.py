@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 from flintstream.common.types import Row, RowKind
+from flintstream.table.changelog_mode import ChangelogMode
 from flintstream.table.environment_settings import EnvironmentSettings
+from flintstream.table.explain_detail import ExplainDetail
 from flintstream.table.expression import Expression
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.schema import Schema
+from flintstream.table.sql_dialect import SqlDialect
 from flintstream.table.statement_set import StatementSet
 from flintstream.table.table import Table
 from flintstream.table.table_config import TableConfig
+from flintstream.table.table_descriptor import FormatDescriptor, TableDescriptor
 from flintstream.table.table_environment import StreamTableEnvironment, TableEnvironment
+from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_result import TableResult
 from flintstream.table.table_schema import TableSchema
 from flintstream.table.types import DataTypes
 from flintstream.table.udf import FunctionContext, ScalarFunction, TableFunction
 
 __all__ = [
+    "ChangelogMode",
     "DataTypes",
     "EnvironmentSettings",
+    "ExplainDetail",
     "Expression",
+    "FormatDescriptor",
     "FunctionContext",
     "ResultKind",
     "Row",
     "RowKind",
     "ScalarFunction",
     "Schema",
+    "SqlDialect",
     "StatementSet",
     "StreamTableEnvironment",
     "Table",
     "TableConfig",
+    "TableDescriptor",
     "TableEnvironment",
     "TableFunction",
+    "TablePipeline",
     "TableResult",
     "TableSchema",
 ]

@@ -59,6 +59,14 @@ class Catalog:
     functions: dict[str, Any] = field(default_factory=dict)
     catalog: str = CATALOG
     database: str = DATABASE
+    unnamed: int = 0
+
+    def add_unnamed(self, entry: DeclaredTable) -> tuple[str, ...]:
+        """Add a table without a name, and return the one that it gets."""
+        self.unnamed += 1
+        name = (f"*anonymous_{entry.options.get('connector')}${self.unnamed}*",)
+        self.add(name, entry)
+        return name
 
     def path(self, name: tuple[str, ...]) -> tuple[str, ...]:
         """Return the full name."""
@@ -114,5 +122,5 @@ class Catalog:
         return sorted(
             path[-1]
             for path, entry in self.entries.items()
-            if path[:2] == here and (kind is None or isinstance(entry, kind))
+            if path[:2] == here and path[-1][0] != "*" and (kind is None or isinstance(entry, kind))
         )

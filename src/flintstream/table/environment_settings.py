@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from flintstream.common.configuration import Configuration
+from flintstream.table._catalog import CATALOG, DATABASE
 
 __all__ = ["EnvironmentSettings"]
+
+_CATALOG = "table.builtin-catalog-name"
+_DATABASE = "table.builtin-database-name"
 
 
 class EnvironmentSettings:
@@ -21,6 +25,21 @@ class EnvironmentSettings:
             """Start with streaming mode."""
             self._configuration = Configuration()
             self._streaming = True
+            self._names: dict[str, str] = {}
+
+        def with_built_in_catalog_name(self, built_in_catalog_name: str) -> EnvironmentSettings.Builder:
+            """Set the name of the catalog, ``default_catalog`` by default."""
+            self._names[_CATALOG] = built_in_catalog_name
+            return self
+
+        def with_built_in_database_name(self, built_in_database_name: str) -> EnvironmentSettings.Builder:
+            """Set the name of the database, ``default_database`` by default."""
+            self._names[_DATABASE] = built_in_database_name
+            return self
+
+        def use_blink_planner(self) -> EnvironmentSettings.Builder:
+            """Change nothing: programs for releases before 1.14 chose a planner."""
+            return self
 
         def in_streaming_mode(self) -> EnvironmentSettings.Builder:
             """Choose streaming mode."""
@@ -39,7 +58,11 @@ class EnvironmentSettings:
 
         def build(self) -> EnvironmentSettings:
             """Return the settings."""
-            return EnvironmentSettings(self._configuration, streaming=self._streaming)
+            configuration = Configuration()
+            configuration.add_all(self._configuration)
+            for key, name in self._names.items():
+                configuration.set_string(key, name)
+            return EnvironmentSettings(configuration, streaming=self._streaming)
 
     def __init__(self, configuration: Configuration | None = None, *, streaming: bool = True) -> None:
         """Take the configuration and the mode."""
@@ -68,3 +91,11 @@ class EnvironmentSettings:
     def get_configuration(self) -> Configuration:
         """Return the configuration."""
         return self._configuration
+
+    def get_built_in_catalog_name(self) -> str:
+        """Return the name of the catalog."""
+        return self._configuration.get_string(_CATALOG, CATALOG)
+
+    def get_built_in_database_name(self) -> str:
+        """Return the name of the database."""
+        return self._configuration.get_string(_DATABASE, DATABASE)

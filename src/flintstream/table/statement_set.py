@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._errors import SqlError
+from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.statements import Insert
+from flintstream.table.table_pipeline import TablePipeline
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from typing_extensions import Self
 
     from flintstream.table.table import Table
+    from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
 
@@ -43,12 +48,41 @@ class StatementSet:
         self._inserts.append((found.node, found.name, found.columns))
         return self
 
-    def add_insert(self, target_path_or_descriptor: str, table: Table, overwrite: bool = False) -> Self:
-        """Add the rows of a table."""
+    def add_insert(
+        self, target_path_or_descriptor: str | TableDescriptor, table: Table, overwrite: bool = False
+    ) -> Self:
+        """Add the rows of a table.
+
+        Raises:
+            SqlError: There is no such table.
+            UnsupportedClauseError: ``overwrite`` is set.
+        """
         if overwrite:
-            raise SqlError("overwrite is not supported: remove the files before")
-        self._inserts.append((table._node, tuple(target_path_or_descriptor.split(".")), ()))  # noqa: SLF001
+            raise unsupported("overwrite", None, "remove the files before")
+        return self.add(TablePipeline(table, self._t_env._target(target_path_or_descriptor)))  # noqa: SLF001
+
+    def add(self, table_pipeline: TablePipeline) -> Self:
+        """Add what ``insert_into`` returned."""
+        self._inserts.append((table_pipeline._table._node, table_pipeline._path, ()))  # noqa: SLF001 - one layer
         return self
+
+    def explain(self, *extra_details: object) -> str:  # noqa: ARG002 - details of Flink's planner
+        """Return the plans as text."""
+        return "== Optimized Execution Plan ==\n" + "".join(
+            "\n".join(explained(node)) + "\n\n" for node, *_ in self._inserts
+        )
+
+    def print_explain(self, *extra_details: object) -> None:
+        """Print the plans."""
+        print(self.explain(*extra_details))  # noqa: T201 - what it is for
+
+    def compile_plan(self) -> NoReturn:
+        """Raise an error: plans cannot be stored.
+
+        Raises:
+            UnsupportedClauseError: Always.
+        """
+        raise unsupported("compile_plan()", None, "run the statements with execute()")
 
     def execute(self) -> TableResult:
         """Run one job with all inserts."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from flintstream.common.configuration import Configuration
+from flintstream.options.execution import PYTHON_EXECUTABLE
+from flintstream.options.units import parse_nanos
+from flintstream.table._errors import unsupported
+from flintstream.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
 
@@ -38,6 +44,56 @@ class TableConfig:
     def get_local_timezone(self) -> str:
         """Return the time zone of the session."""
         return self.get("table.local-time-zone", "UTC")
+
+    def add_configuration(self, configuration: Configuration) -> None:
+        """Set all options of a configuration."""
+        self._configuration.add_all(configuration)
+
+    def to_map(self) -> dict[str, str]:
+        """Return the options by key."""
+        return self._configuration.to_dict()
+
+    def set_idle_state_retention(self, duration: timedelta) -> None:
+        """Set how long state is kept that nothing has changed: ``table.exec.state.ttl``."""
+        self.set("table.exec.state.ttl", f"{int(duration.total_seconds() * 1000)} ms")
+
+    def get_idle_state_retention(self) -> timedelta:
+        """Return how long state is kept; 0 for ever."""
+        return timedelta(milliseconds=parse_nanos(self.get("table.exec.state.ttl", "0 ms")) // 1_000_000)
+
+    def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
+        """Set an option without effect: there is no code for the JVM."""
+        self.set("table.generated-code.max-length", str(max_generated_code_length))
+
+    def get_max_generated_code_length(self) -> int:
+        """Return an option without effect."""
+        return int(self.get("table.generated-code.max-length", "4000"))
+
+    def set_sql_dialect(self, sql_dialect: int) -> None:
+        """Choose Flink's dialect of SQL.
+
+        Raises:
+            UnsupportedClauseError: It is another one.
+        """
+        if sql_dialect != SqlDialect.DEFAULT:
+            raise unsupported("SqlDialect.HIVE", None, "use SqlDialect.DEFAULT")
+
+    def get_sql_dialect(self) -> int:
+        """Return the dialect of SQL."""
+        return SqlDialect.DEFAULT
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Set the Python of the tasks: ``python.executable``."""
+        self._configuration.set(PYTHON_EXECUTABLE, python_exec)
+
+    def get_python_executable(self) -> str:
+        """Return the Python of the tasks."""
+        return self.get(PYTHON_EXECUTABLE.key, "python")
+
+    @staticmethod
+    def get_default() -> TableConfig:
+        """Return a configuration without options."""
+        return TableConfig()
 
     def __repr__(self) -> str:
         """Name the class."""

@@ -6,13 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
+from flintstream.common.configuration import Configuration
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
 from flintstream.common.types import RowKind, _make_row
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream._streams.collect import CloseableIterator as Collected
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.options.execution import RUNTIME_MODE
-from flintstream.table._catalog import DeclaredTable, View
+from flintstream.table._declarations import Declarations, path_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
@@ -36,13 +37,14 @@ if TYPE_CHECKING:
 
     from flintstream.datastream import DataStream
     from flintstream.table._plan.nodes import Node
+    from flintstream.table.table_descriptor import TableDescriptor
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
 _KIND = "r.get_row_kind().value"
 
 
-class TableEnvironment:
+class TableEnvironment(Declarations):
     """Runs SQL, and makes tables.
 
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
@@ -51,17 +53,22 @@ class TableEnvironment:
      |-- n: INT NOT NULL
     """
 
-    def __init__(self, env: StreamExecutionEnvironment) -> None:
+    def __init__(self, env: StreamExecutionEnvironment, settings: EnvironmentSettings | None = None) -> None:
         """Use an environment of streams; programs call :meth:`create`."""
+        settings = settings or EnvironmentSettings()
         self._env = env
         self._session = Session(env)
+        self._session.catalog.catalog = settings.get_built_in_catalog_name()
+        self._session.catalog.database = settings.get_built_in_database_name()
         self._statements = Statements(self._session)
 
     @staticmethod
-    def create(environment_settings: EnvironmentSettings) -> TableEnvironment:
+    def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
         """Return a new environment."""
+        if isinstance(environment_settings, Configuration):
+            environment_settings = EnvironmentSettings.new_instance().with_configuration(environment_settings).build()
         env = StreamExecutionEnvironment.get_execution_environment(environment_settings.get_configuration())
-        return TableEnvironment(_in_mode(env, environment_settings))
+        return TableEnvironment(_in_mode(env, environment_settings), environment_settings)
 
     def get_config(self) -> TableConfig:
         """Return the configuration, which streams share."""
@@ -137,7 +144,27 @@ class TableEnvironment:
         Raises:
             SqlError: There is none of this name.
         """
-        return Table(self._session.table(tuple(path.split("."))), self)
+        return Table(self._session.table(path_of(path)), self)
+
+    def from_descriptor(self, descriptor: TableDescriptor) -> Table:
+        """Return the table that a descriptor describes.
+
+        Raises:
+            SqlError: It has no schema, or a wrong option.
+        """
+        return Table(self._session.table(self._target(descriptor)), self)
+
+    def from_pandas(
+        self,
+        pdf: Any,
+        schema: Any = None,
+        split_num: int = 1,  # noqa: ARG002 - the engine divides rows
+    ) -> Table:
+        """Return a table with the rows of a DataFrame of pandas."""
+        if schema is None:
+            schema = [str(name) for name in pdf.columns]
+        rows = [tuple(map(_plain, row)) for row in pdf.itertuples(index=False, name=None)]
+        return self.from_elements(rows, schema)
 
     def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:
         """Return a table of rows, with a ``DataTypes.ROW`` or names for its columns."""
@@ -150,43 +177,6 @@ class TableEnvironment:
         kind = t.to_type_info(schema)
         stream = self._env.from_collection([_make_row(None, list(row)) for row in rows], kind)
         return Table(of_stream(stream, [Column(each.name, each.data_type) for each in schema.fields]), self)
-
-    def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
-        """Give a name to a table, or to a stream."""
-        table = table_or_data_stream
-        if not isinstance(table, Table):
-            table = self._from_stream(table, *fields_or_schema)
-        self._session.catalog.add(tuple(view_path.split(".")), View(table._node))  # noqa: SLF001 - one layer
-
-    def create_temporary_function(self, path: str, function: Any) -> None:
-        """Give a name to a function."""
-        self._session.catalog.functions[path.rpartition(".")[2].lower()] = function
-
-    create_temporary_system_function = create_temporary_function
-
-    def drop_temporary_function(self, path: str) -> bool:
-        """Remove a function, and return whether there was one."""
-        return self._session.catalog.functions.pop(path.lower(), None) is not None
-
-    def drop_temporary_view(self, view_path: str) -> bool:
-        """Remove a view, and return whether there was one."""
-        return self._session.catalog.drop(tuple(view_path.split(".")), View, lenient=True)
-
-    def drop_temporary_table(self, table_path: str) -> bool:
-        """Remove a table, and return whether there was one."""
-        return self._session.catalog.drop(tuple(table_path.split(".")), DeclaredTable, lenient=True)
-
-    def list_tables(self) -> list[str]:
-        """Return the names of tables and views."""
-        return self._session.catalog.names()
-
-    def list_views(self) -> list[str]:
-        """Return the names of views."""
-        return self._session.catalog.names(View)
-
-    def list_user_defined_functions(self) -> list[str]:
-        """Return the names of functions that the program declared."""
-        return sorted(self._session.catalog.functions)
 
     def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
         if len(fields) == 1 and isinstance(fields[0], Schema):
@@ -223,7 +213,9 @@ class StreamTableEnvironment(TableEnvironment):
             env, environment_settings = None, env
         if env is None:
             env = StreamExecutionEnvironment.get_execution_environment()
-        return StreamTableEnvironment(env if environment_settings is None else _in_mode(env, environment_settings))
+        if environment_settings is not None:
+            env = _in_mode(env, environment_settings)
+        return StreamTableEnvironment(env, environment_settings)
 
     def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
         """Return the table of a stream, whose type gives the columns."""
@@ -273,6 +265,15 @@ class StreamTableEnvironment(TableEnvironment):
         stream = self._rows(node)
         stream._transformation.output_type = t.to_type_info(row_type(node.columns))  # noqa: SLF001
         return stream
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of pandas as Python's; what is missing is None."""
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
+        return None
+    if hasattr(value, "to_pydatetime"):
+        return None if str(value) == "NaT" else value.to_pydatetime()
+    return value.item() if hasattr(value, "item") else value
 
 
 def _first(row: Any) -> Any:
