@@ -13,6 +13,7 @@ from flintstream.table._expressions.resolver import Item, fields_of, resolve, re
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
 from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
+from flintstream.table._sql.joins import conjuncts, joined
 from flintstream.table._sql.select import renamed
 from flintstream.table.expression import Expression, syntax_of
 from flintstream.table.table_schema import TableSchema
@@ -132,6 +133,31 @@ class Table:
     def union_all(self, right: Table) -> Table:
         """Return the rows of both tables."""
         return self._with(union_all([self._node, right._node], self._t_env._session.zone))  # noqa: SLF001 - one layer
+
+    def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        """Return pairs of rows for which a condition holds; without one, filter with ``where()``."""
+        return self._joined(right, join_predicate, (False, False))
+
+    def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        """Return the same, and rows of this table without a partner, with None for the other's columns."""
+        return self._joined(right, join_predicate, (True, False))
+
+    def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        """Return the same, and rows of the other table without a partner."""
+        return self._joined(right, join_predicate, (False, True))
+
+    def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        """Return the same, and rows of both tables without a partner."""
+        return self._joined(right, join_predicate, (True, True))
+
+    def _joined(self, right: Table, predicate: Expression | None, outer: tuple[bool, bool]) -> Table:
+        names = {each.name for each in self._node.columns} & {each.name for each in right._node.columns}
+        if names:
+            raise SqlError(f"join() needs different names of columns, but both tables have {', '.join(sorted(names))}")
+        parts = [] if predicate is None else conjuncts(syntax_of(predicate))
+        session = self._t_env._session  # noqa: SLF001 - one layer
+        sides = ((self._node, self._scope()), (right._node, right._scope()))
+        return self._with(joined(session, *sides, outer, parts)[0])
 
     def join_lateral(self, table_function_call: Expression) -> Table:
         """Return each row joined with the rows that a table function returns for it."""
