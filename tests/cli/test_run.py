@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -313,3 +314,28 @@ def test_a_signal_before_the_first_job_ends_a_program_in_a_container(number, scr
             assert process.wait(60) == 128 + number
         finally:
             process.kill()
+
+
+JOB = """
+from pyflink.datastream import StreamExecutionEnvironment
+env = StreamExecutionEnvironment.get_execution_environment()
+env.from_collection([1, 2, 3]).map(lambda n: n + 1).print()
+env.execute("numbers")
+"""
+
+
+def test_progress_is_written_as_json_if_that_is_wanted(script):
+    options = ["-D", "flintstream.engine=inline"]
+    done = flintstream_run(*options, "--progress", "json", script(JOB))
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith('{"event"')]
+    assert events[0]["event"] == "submitted"
+    assert len({event["job_id"] for event in events}) == 1
+    assert {name: events[-1][name] for name in ("event", "status", "job_name", "records_in", "records_out")} == {
+        "event": "executed",
+        "status": "FINISHED",
+        "job_name": "numbers",
+        "records_in": 3,
+        "records_out": 3,
+    }
+    assert '{"event"' not in flintstream_run(*options, script(JOB)).stderr

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import time
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from flintstream.common.job_listener import JobListener
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from flintstream.common.job_client import JobClient
+    from flintstream.common.job_execution_result import JobExecutionResult
+    from flintstream.common.job_listener import JobProgress
 
 NO_WATERMARK = -(2**63)
 END = 2**63 - 1
@@ -34,7 +43,7 @@ def watermark_text(watermark_ms: int) -> str:
         return f"{watermark_ms} ms"
 
 
-class ProgressLine:
+class ProgressLine(JobListener):
     """Shows the latest progress; nothing before the first update."""
 
     def __init__(self, console: Console) -> None:
@@ -48,6 +57,11 @@ class ProgressLine:
             redirect_stderr=True,
         )
 
+    def on_progress(self, progress: JobProgress) -> None:
+        """Show the progress of a job."""
+        watermark = NO_WATERMARK if progress.watermark is None else progress.watermark
+        self.update(progress.epochs, progress.records_in, progress.records_out, watermark)
+
     def update(self, epochs: int, records_in: int, records_out: int, watermark_ms: int) -> None:
         """Show totals since the job started, and the lowest watermark (ms since the epoch)."""
         if not self._live.is_started:
@@ -60,11 +74,60 @@ class ProgressLine:
         self._live.stop()
 
 
+class JsonProgress(JobListener):
+    """Writes the life of jobs as lines of JSON: ``submitted``, ``progress`` once a second, and ``executed``."""
+
+    def __init__(self, stream: TextIO, seconds: float = 1.0) -> None:
+        """Write to ``stream``, and ``progress`` at most once in this time."""
+        self._stream = stream
+        self._seconds = seconds
+        self._written: dict[str, float] = {}
+
+    def on_job_submitted(self, job_client: JobClient | None, error: BaseException | None) -> None:
+        """Write that a job has started, or why it has not."""
+        job_id = None if job_client is None else str(job_client.get_job_id())
+        self._write("submitted", {"job_id": job_id, "error": _text(error)})
+
+    def on_progress(self, progress: JobProgress) -> None:
+        """Write how far a job is."""
+        now = time.monotonic()
+        if now - self._written.get(progress.job_id, -self._seconds) >= self._seconds:
+            self._written[progress.job_id] = now
+            self._write("progress", _told(progress))
+
+    def on_job_executed(
+        self, progress: JobProgress, result: JobExecutionResult | None, error: BaseException | None
+    ) -> None:
+        """Write how a job has ended."""
+        runtime_ms = None if result is None else result.get_net_runtime()
+        self._write("executed", {**_told(progress), "runtime_ms": runtime_ms, "error": _text(error)})
+
+    def _write(self, event: str, content: dict[str, Any]) -> None:
+        line = json.dumps({"event": event, "time_ms": time.time_ns() // 1_000_000, **content})
+        self._stream.write(f"{line}\n")
+        self._stream.flush()
+
+
+def _told(progress: JobProgress) -> dict[str, Any]:
+    return {**asdict(progress), "status": progress.status.name}
+
+
+def _text(error: BaseException | None) -> str | None:
+    return None if error is None else f"{type(error).__name__}: {error}"
+
+
 @contextmanager
-def progress_line() -> Iterator[ProgressLine | None]:
-    """Yield a progress line for the duration of the block; None if standard error is not a terminal."""
+def progress_line(form: str = "auto") -> Iterator[JobListener | None]:
+    """Yield a listener that shows progress on standard error for the duration of the block, or None.
+
+    Args:
+        form: ``json`` for lines of JSON, ``none``, or ``auto`` for a line if standard error is a terminal.
+    """
+    if form == "json":
+        yield JsonProgress(sys.stderr)
+        return
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if form == "none" or not console.is_terminal:
         yield None
         return
     line = ProgressLine(console)

@@ -141,6 +141,14 @@ def _py_requirements(context: click.Context, parameter: click.Parameter, value: 
 )
 @click.option("-py", "--python", "script_option", metavar="SCRIPT", help="The program, as in 'flink run'.")
 @click.option("-pym", "--pyModule", "module", metavar="MODULE", help="The program, as a module name.")
+@click.option(
+    "--progress",
+    "progress_form",
+    type=click.Choice(["auto", "json", "none"]),
+    default="auto",
+    show_default=True,
+    help="How to show progress on standard error: a line if it is a terminal, lines of JSON, or not at all.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show whole tracebacks.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
 def run_command(
@@ -156,6 +164,7 @@ def run_command(
     resume: bool,
     script_option: str | None,
     module: str | None,
+    progress_form: str,
     verbose: bool,
     arguments: tuple[str, ...],
 ) -> NoReturn:
@@ -188,7 +197,7 @@ def run_command(
         if os.getpid() == 1:  # elsewhere a program ends by these signals as under python, with no handler of ours
             end_in_order()
         install()
-        with progress_line() as progress:
+        with progress_line(progress_form) as progress:
             set_defaults(settings, master, parallelism, py_files, progress=progress)
             end = _run(script, module, arguments, imports, resume=resume)
         if not isinstance(end, SystemExit):

@@ -99,6 +99,10 @@ class RunningJob:
     def _end(self) -> None:
         self.runtime_ms = int((time.monotonic() - self.started_at) * 1000)
 
+    def listen(self, listener: Callable[[Progress], None]) -> None:
+        """Call ``listener`` after each epoch. Not to be called any more once the job has started."""
+        self.coordinator.tally.listen(listener)
+
     @property
     def uptime_ms(self) -> int:
         """Time since the job started (ms), until its end."""

@@ -28,7 +28,7 @@ class Tally:
         self.metrics = JobMetrics.of(job.plan)
         self.load = Load(job.plan, now_ms)
         self._sources, self._sinks = job.sources.keys(), job.sinks.keys()
-        self._listeners = listeners
+        self._listeners = list(listeners)
         self._warned: set[int] = set()
         """Nodes with a warning that was logged."""
 
@@ -52,6 +52,10 @@ class Tally:
         self.load.add(reports, began_ms, now_ms)
         for listener in self._listeners:
             listener(progress)
+
+    def listen(self, listener: Callable[[Progress], None]) -> None:
+        """Call ``listener`` after each epoch, too."""
+        self._listeners.append(listener)
 
     def checkpoint_completed(self, number: int) -> None:
         """Note that a checkpoint contains all epochs so far."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.checkpoint.settings import state_directory
@@ -23,6 +24,7 @@ from flintstream.connectors.source import Boundedness, Source
 from flintstream.datastream._dataframes import DataFrames
 from flintstream.datastream._environment.fault_tolerance import FaultTolerance
 from flintstream.datastream._environment.job import client_of, result_of
+from flintstream.datastream._environment.listening import begin, told_of_failure
 from flintstream.datastream._environment.older_releases import OlderReleases
 from flintstream.datastream._environment.python_dependencies import PythonDependencies
 from flintstream.datastream._streams.base import DataStream
@@ -55,22 +57,22 @@ from flintstream.runtime.operators.split_watermarks import SplitWatermarksOperat
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self
 
     from flintstream.common._generic import T
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
+    from flintstream.common.job_listener import JobListener
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.coordinator.client import RunningJob
-    from flintstream.coordinator.job import Progress
+    from flintstream.datastream._environment.listening import Listener
     from flintstream.datastream._environment.program import Program
     from flintstream.datastream._streams.cached import StreamCache
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
     from flintstream.graph.stream_graph import StreamGraph
     from flintstream.graph.transformation import Transformation
-    from flintstream.options.command_line import ProgressListener
 
 _default_local_parallelism: int | None = None
 
@@ -107,6 +109,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         self._transformations: list[Transformation] = []
         self._caches: list[StreamCache] = []
         self._cached_files: dict[str, tuple[str, bool]] = {}
+        self._job_listeners: list[JobListener] = []
         for path in get_defaults().py_files:
             self.add_python_file(path)
 
@@ -453,6 +456,14 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """
         return client_of(self._start(job_name, wait=False))
 
+    def register_job_listener(self, listener: JobListener) -> None:
+        """Tell ``listener`` of the start, the progress and the end of the jobs that follow."""
+        self._job_listeners.append(listener)
+
+    def clear_job_listeners(self) -> None:
+        """Forget all listeners."""
+        self._job_listeners.clear()
+
     def get_execution_plan(self) -> str:
         """Return the plan that :meth:`execute` would run, in Flink's JSON. Nodes also have their ``superstep``."""
         return execution_plan(self._graph())
@@ -506,19 +517,23 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
         from flintstream.reporters import reporting  # noqa: PLC0415
 
-        self._check_configuration()
-        get = self._configuration.get
-        engine = create_engine(get(ENGINE), self._configuration.to_dict())
-        filling = prepare_caches(self._transformations, self._caches, state_directory(self._configuration.to_dict()))
-        program = self._program(filling.values(), runs=True)
-        check_batch(filling, batch=program.graph.batch)
-        planned = program.compile(job_name or get(JOB_NAME))
-        engine.check(planned.plan)
-        self._transformations.clear()
         progress = get_defaults().progress
-        listeners = [_shown_on(progress)] if progress is not None else []
-        reporters = reporting(self._configuration.to_dict())
-        job = RunningJob(planned, engine, listeners, control=get(CONTROL), reporters=reporters)
+        listeners: list[Listener] = [*self._job_listeners, *([] if progress is None else [progress])]
+        get = self._configuration.get
+        with told_of_failure(listeners):
+            self._check_configuration()
+            engine = create_engine(get(ENGINE), self._configuration.to_dict())
+            filling = prepare_caches(
+                self._transformations, self._caches, state_directory(self._configuration.to_dict())
+            )
+            program = self._program(filling.values(), runs=True)
+            check_batch(filling, batch=program.graph.batch)
+            planned = program.compile(job_name or get(JOB_NAME))
+            engine.check(planned.plan)
+            self._transformations.clear()
+            reporters = reporting(self._configuration.to_dict())
+        reporters += [partial(begin, listener) for listener in listeners]
+        job = RunningJob(planned, engine, control=get(CONTROL), reporters=reporters)
         for cache in filling:
             cache.job = job
         job.start()
@@ -529,10 +544,6 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     @staticmethod
     def _result(job: RunningJob) -> JobExecutionResult:
         return result_of(job)
-
-
-def _shown_on(listener: ProgressListener) -> Callable[[Progress], None]:
-    return lambda p: listener.update(p.epochs, p.records_in, p.records_out, p.watermark)
 
 
 class _SourceStream(DataStream[T_co]):

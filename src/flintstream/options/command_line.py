@@ -7,7 +7,7 @@ started it. Settings in the program take precedence.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,10 +16,16 @@ __all__ = ["Defaults", "ProgressListener", "get_defaults", "reset_defaults", "se
 
 
 class ProgressListener(Protocol):
-    """Receives the progress of a running job."""
+    """The methods of a ``JobListener``, which a layer above defines."""
 
-    def update(self, epochs: int, records_in: int, records_out: int, watermark_ms: int) -> None:
-        """Receive totals since the job started, and the lowest watermark (ms since the epoch)."""
+    def on_job_submitted(self, job_client: Any, error: BaseException | None) -> None:
+        """React to the start of a job."""
+
+    def on_progress(self, progress: Any) -> None:
+        """React to the end of an epoch."""
+
+    def on_job_executed(self, progress: Any, result: Any, error: BaseException | None) -> None:
+        """React to the end of a job."""
 
 
 @dataclass(frozen=True)
