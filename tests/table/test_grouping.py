@@ -90,6 +90,31 @@ def test_having_distinct_and_expressions_of_keys(t_env):
     assert changes(t_env.sql_query(f"SELECT DISTINCT k FROM {PAIRS}")) == [("+I", "a"), ("+I", "b")]
 
 
+def test_a_row_counts_once_in_each_set_of_keys(t_env):
+    query = f"SELECT k, v, GROUPING_ID(k, v) AS g, COUNT(*) AS c FROM {PAIRS} GROUP BY {{}}"
+    by_k = {("a", None, 1, 2): 1, ("b", None, 1, 2): 1}
+    by_v = {(None, 1, 2, 1): 1, (None, 2, 2, 1): 1, (None, 3, 2, 1): 1, (None, None, 2, 1): 1}
+    both = {("a", 1, 0, 1): 1, ("b", 2, 0, 1): 1, ("a", 3, 0, 1): 1, ("b", None, 0, 1): 1}
+    every = {(None, None, 3, 4): 1}
+    for keys, expected in [
+        ("GROUPING SETS ((k), (v))", by_k | by_v),
+        ("GROUPING SETS ((k, v), ())", both | every),
+        ("ROLLUP (k, v)", both | by_k | every),
+        ("CUBE (k, v)", both | by_k | by_v | every),
+        ("k, GROUPING SETS (v, ())", both | by_k),
+        ("k, v", both),
+    ]:
+        assert left(changes(t_env.sql_query(query.format(keys)))) == expected, keys
+
+
+def test_json_of_a_group_keeps_or_leaves_out_null(t_env):
+    columns = (
+        "JSON_ARRAYAGG(v) AS a, JSON_ARRAYAGG(v NULL ON NULL) AS b, JSON_OBJECTAGG(KEY k VALUE v ABSENT ON NULL) AS c"
+    )
+    query = f"SELECT {columns}, JSON_OBJECTAGG(KEY k VALUE v) AS d FROM {PAIRS} WHERE v IS NULL OR v < 2"
+    assert changes(t_env.sql_query(query))[-1] == ("+U", "[1]", "[1,null]", '{"a":1}', '{"a":1,"b":null}')
+
+
 def test_aggregates_of_the_table_api(t_env):
     table = t_env.from_elements([("a", 1), ("b", 2), ("a", 3)], ["k", "v"])
     grouped = table.group_by(col("k")).select(col("k"), col("v").sum.alias("s"), col("v").count.distinct.alias("c"))
@@ -109,7 +134,8 @@ def test_aggregates_of_the_table_api(t_env):
             "the aggregate function SUM at line 1, column .* only allowed in SELECT",
         ),
         (f"SELECT k FROM {PAIRS} GROUP BY k HAVING k", SqlError, "HAVING at .* needs a BOOLEAN"),
-        (f"SELECT k FROM {PAIRS} GROUP BY ROLLUP (k)", SqlError, "ROLLUP"),
+        (f"SELECT GROUPING(v) FROM {PAIRS} GROUP BY k", SqlError, "GROUPING at .* takes keys of GROUP BY"),
+        (f"SELECT k FROM {PAIRS} GROUP BY CUBE (k, v, k, v, k, v, k)", SqlError, "has 128 sets of keys"),
         (f"SELECT COUNT(*) OVER (ORDER BY v) FROM {PAIRS}", UnsupportedClauseError, "OVER at line 1, column 8"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from decimal import Decimal
 from typing import Any
@@ -62,6 +63,27 @@ def as_decimal(value: float | None, scale: int) -> Decimal | None:
 def as_float(value: float | None) -> float | None:
     """Return a 32-bit float."""
     return None if value is None else narrow(value)
+
+
+def json_object(values: dict[str, Any], without_null: bool) -> str:
+    """Return an object of JSON."""
+    return _json({key: value for key, value in values.items() if value is not None or not without_null})
+
+
+def json_array(values: list[Any]) -> str:
+    """Return an array of JSON."""
+    return _json(values)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_json_value)
+
+
+def _json_value(value: Any) -> Any:
+    """Return what stands for a value that JSON does not have."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return str(value)
 
 
 def single(values: list[Any]) -> Any:

@@ -5,7 +5,7 @@ The state of a group is a list ``a``. Its first element counts the rows; each fu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
@@ -24,6 +24,8 @@ AGGREGATES = (
     "COLLECT",
     "COUNT",
     "FIRST_VALUE",
+    "JSON_ARRAYAGG",
+    "JSON_OBJECTAGG",
     "LAST_VALUE",
     "LISTAGG",
     "MAX",
@@ -50,7 +52,13 @@ class AggregateCall:
     type: DataType
     distinct: bool = False
     condition: int | None = None
-    separator: str = ","
+    option: str | None = None
+    """The separator of LISTAGG, or NULL or ABSENT for the values that JSON leaves out."""
+
+    def after(self, count: int) -> AggregateCall:
+        """Return the call for records that have more columns before the argument."""
+        argument, condition = (None if each is None else each + count for each in (self.argument, self.condition))
+        return replace(self, argument=argument, condition=condition)
 
 
 @dataclass
@@ -82,6 +90,8 @@ def result_type(name: str, kind: DataType, place: Place | None, *, grouped: bool
         if not isinstance(kind, TEXTS):
             raise SqlError(f"LISTAGG({sql_name(kind)}){at(place)} has wrong types: it takes (STRING)")
         return kind
+    if name in {"JSON_ARRAYAGG", "JSON_OBJECTAGG"}:
+        return t.VarCharType(2000, False)
     if name == "ARRAY_AGG":
         return t.ArrayType(kind, is_nullable(kind))
     if name == "COLLECT":
@@ -211,10 +221,17 @@ def _part(call: AggregateCall, *, retracts: bool) -> _Part:
         part.counts_none = True
         return part
     if name == "LISTAGG":
-        return _listed(f"({call.separator!r}.join({{0}}) if {{0}} else None)")
+        return _listed(f"({(',' if call.option is None else call.option)!r}.join({{0}}) if {{0}} else None)")
     if name == "ARRAY_AGG":
         part = _listed("(list({0}) or None)")
         part.counts_none = True
+        return part
+    if name == "JSON_OBJECTAGG":
+        code = f"json_object({{0}}, {call.option == 'ABSENT'})"
+        return _Part(["{}"], ["{0}[v[0]] = v[1]"], ["{0}.pop(v[0], None)"], code, ["{0}.update({b0})"])
+    if name == "JSON_ARRAYAGG":
+        part = _listed("json_array({0})")
+        part.counts_none = call.option == "NULL"
         return part
     if name == "COLLECT":
         return _counted("dict({0})")

@@ -76,7 +76,8 @@ class Aggregate(Syntax):
     distinct: bool = False
     condition: Syntax | None = None
     """Only rows for which it holds count."""
-    separator: str = ","
+    option: str | None = None
+    """The separator of LISTAGG, or NULL or ABSENT for JSON."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 
-_KEPT = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY", "FLOOR", "CEIL")
+_KEPT = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY", "FLOOR", "CEIL", "JSON_OBJECTAGG")
 """Functions with a syntax of their own. sqlglot would translate all others to its own names."""
 
 
@@ -39,6 +39,11 @@ def _dialect() -> Any:
     class FlinkParser(parser):  # type: ignore[valid-type,misc]
         FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012
         FUNCTION_PARSERS = {name: parser.FUNCTION_PARSERS[name] for name in _KEPT}  # noqa: RUF012
+        FUNCTION_PARSERS["JSON_ARRAYAGG"] = lambda self: self.expression(
+            sqlglot.exp.JSONArrayAgg(
+                this=self._parse_bitwise(), null_handling=self._parse_on_handling("NULL", "NULL", "ABSENT")
+            )
+        )
 
     return type("Flintstream", (dialects.Dialect,), {"Tokenizer": Tokenizer, "Parser": FlinkParser})()
 

@@ -37,6 +37,7 @@ _READ: dict[str, tuple[str, ...]] = {
     "Between": ("low", "high"), "In": ("query",), "Trim": ("position",), "Substring": ("start", "length"),
     "StrPosition": ("substr",), "Map": ("keys", "values"), "Alias": ("alias",), "Overlay": ("from_", "for_"),
     "Floor": ("to", "decimals"), "Ceil": ("to", "decimals"), "Escape": (), "Dot": (),
+    "JSONObjectAgg": ("null_handling",), "JSONArrayAgg": ("null_handling",),
 }  # fmt: skip
 """The parts of each kind of expression that its method reads, besides ``_PARTS``."""
 _MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
@@ -211,14 +212,24 @@ class ExpressionReader:
         distinct = len(given) > 0 and type(given[0]).__name__ == "Distinct"
         if distinct:
             given = [*given[0].expressions, *given[1:]]
-        separator = ","
+        option = None
         if name == "LISTAGG" and len(given) == 2:
-            separator = str(given.pop().this)
+            option = str(given.pop().this)
         if name == "COUNT" and len(given) == 1 and type(given[0]).__name__ == "Star":
             given = []
         if len(given) > 1 or (not given and name != "COUNT"):
             raise SqlError(f"{name}{at(place)} takes one argument, but got {len(given)}")
-        return s.Aggregate(place, name, self.read(given[0]) if given else None, distinct, None, separator)
+        return s.Aggregate(place, name, self.read(given[0]) if given else None, distinct, None, option)
+
+    def _jsonobjectagg(self, node: Any, place: s.Place | None) -> s.Syntax:
+        (pair,) = node.expressions
+        option = "ABSENT" if str(node.args.get("null_handling") or "").startswith("ABSENT") else "NULL"
+        both = s.Apply(place, "ROW", (self.read(pair.this), self.read(pair.expression)))
+        return s.Aggregate(place, "JSON_OBJECTAGG", both, option=option)
+
+    def _jsonarrayagg(self, node: Any, place: s.Place | None) -> s.Syntax:
+        option = "NULL" if str(node.args.get("null_handling") or "").startswith("NULL") else "ABSENT"
+        return s.Aggregate(place, "JSON_ARRAYAGG", self.read(node.this), option=option)
 
     def _filter(self, node: Any, place: s.Place | None) -> s.Syntax:
         found = self.read(node.this)

@@ -14,6 +14,7 @@ from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._expressions.types import sql_name
 from flintstream.table._plan.build import calc, filtered
+from flintstream.table._plan.expand import Copy, Expanded
 from flintstream.table._plan.grouping import Windowed, grouped
 from flintstream.table._plan.nodes import Calc
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
 
+_OF_SETS = ("GROUPING", "GROUPING_ID")
 WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 
 
@@ -41,11 +43,18 @@ class Grouping:
     """Plans one grouping."""
 
     def __init__(
-        self, session: Session, node: Node, scope: Scope, keys: Sequence[s.Syntax], condition: Expr | None = None
+        self,
+        session: Session,
+        node: Node,
+        scope: Scope,
+        keys: Sequence[s.Syntax],
+        condition: Expr | None = None,
+        sets: Sequence[Sequence[s.Syntax]] = (),
     ) -> None:
-        """Group the rows of ``node`` for which a condition holds."""
+        """Group the rows of ``node`` for which a condition holds; if there are ``sets`` of keys, by each of them."""
         self.session, self.node, self.scope, self.condition = session, node, scope, condition
-        self.window = self._window(keys)
+        windows = [self._window(each) for each in sets or [keys]]
+        self.window = windows[0] if all(windows) else None
         self.keys: list[s.Syntax] = []
         self.names: dict[Any, str] = {}
         """What stands for a key, by its structure."""
@@ -57,6 +66,9 @@ class Grouping:
                 self.names[self._structure(key)] = f"$k{len(self.keys)}"
                 self.keys.append(key)
         self.aggregates: list[s.Aggregate] = []
+        self.sets = [{self.names[self._structure(key)] for key in each} for each in sets]
+        self.constants: list[list[int]] = [list(range(len(sets)))] if sets else []
+        """What follows the keys, for each set: its number, and then the results of GROUPING."""
 
     def _window_column(self, key: s.Syntax) -> int | None:
         """Return which of the window's columns a key is."""
@@ -96,6 +108,8 @@ class Grouping:
                 self.aggregates.append(syntax)
                 return s.Name(syntax.place, (f"$a{len(structures)}",))
             return s.Name(syntax.place, (f"$a{structures.index(self._structure(syntax))}",))
+        if isinstance(syntax, s.Apply) and syntax.function.upper() in _OF_SETS:
+            return self._grouping(syntax)
         if isinstance(syntax, s.Syntax) and not isinstance(syntax, (s.Star, s.Columns)):
             known = self.names.get(self._structure(syntax))
             if known is not None:
@@ -109,6 +123,17 @@ class Grouping:
         if isinstance(syntax, tuple):
             return tuple(map(self.above, syntax))
         return syntax
+
+    def _grouping(self, call: s.Apply) -> s.Syntax:
+        """Return a column with a bit for each argument that is no key of the row's set."""
+        keys = [self.names.get(self._structure(each)) for each in call.arguments]
+        if None in keys or not keys:
+            raise SqlError(f"{call.function}{at(call.place)} takes keys of GROUP BY")
+        if not self.sets:
+            return s.Value(call.place, 0, t.BigIntType(False))
+        bits = [sum((key not in each) << i for i, key in enumerate(reversed(keys))) for each in self.sets]
+        self.constants.append(bits)
+        return s.Name(call.place, (f"$g{len(self.constants) - 1}",))
 
     def plan(self, items: Sequence[s.Syntax], having: s.Syntax | None, unnamed: str) -> Node:
         """Return the plan of the columns.
@@ -148,7 +173,8 @@ class Grouping:
     def _grouped(self) -> Node:
         below = self.node if self.window is None else self.window.input
         parts = [resolve(each, self.scope) for each in self.keys]
-        columns = [Column(f"$k{i}", each.type, self._time_of(each)) for i, each in enumerate(parts)]
+        columns = [self._key(i, each) for i, each in enumerate(parts)]
+        numbers = [Column(f"$g{i}", t.BigIntType(False)) for i in range(len(self.constants))]
         calls = []
         results = []
         for i, each in enumerate(self.aggregates):
@@ -160,13 +186,26 @@ class Grouping:
             if any(ref.index >= len(below.columns) for ref in refs(expression)):
                 raise unsupported("a key, aggregate or filter of the window's own columns", None, "filter with HAVING")
         inner = tuple(Column(f"$i{i}", each.type) for i, each in enumerate(parts))
-        input_ = Calc(inner, below, tuple(parts), self.condition)
+        input_: Node = Calc(inner, below, tuple(parts), self.condition)
+        if self.sets:
+            copies = [
+                Copy(tuple(i for i, key in enumerate(columns) if key.name in each), constants)
+                for each, constants in zip(self.sets, zip(*self.constants, strict=True), strict=True)
+            ]
+            expanded = (*columns, *numbers, *inner[len(columns) :])
+            input_ = Expanded(expanded, input_, len(columns), tuple(copies))
+            calls = [each.after(len(numbers)) for each in calls]
+            columns += numbers
         if self.window is None:
-            return grouped(self.session, input_, len(self.keys), tuple(calls), (*columns, *results), None)
+            return grouped(self.session, input_, len(columns), tuple(calls), (*columns, *results), None)
         times = self.window.columns[-3:]
-        return grouped(
-            self.session, input_, len(self.keys), tuple(calls), (*columns, *results, *times), self.window.spec
-        )
+        return grouped(self.session, input_, len(columns), tuple(calls), (*columns, *results, *times), self.window.spec)
+
+    def _key(self, index: int, key: Expr) -> Column:
+        name = f"$k{index}"
+        if all(name in each for each in self.sets):
+            return Column(name, key.type, self._time_of(key))
+        return Column(name, key.type.nullable())
 
     def _time_of(self, expression: Expr) -> str:
         return self.scope.columns[expression.index].time if isinstance(expression, Ref) and self.window is None else ""
@@ -185,7 +224,7 @@ class Grouping:
             condition = len(parts)
             parts.append(resolve(aggregate.condition, self.scope))
             returned = returned if name == "COUNT" else returned.nullable()
-        return AggregateCall(name, position, kind, returned, aggregate.distinct, condition, aggregate.separator)
+        return AggregateCall(name, position, kind, returned, aggregate.distinct, condition, aggregate.option)
 
 
 def distinct(session: Session, node: Node) -> Node:

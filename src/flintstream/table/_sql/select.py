@@ -18,6 +18,7 @@ from flintstream.table._plan.nodes import Calc
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
+from flintstream.table._sql.grouping_sets import grouping_keys
 from flintstream.table._sql.joins import conjuncts, is_equality_of, joined, together
 from flintstream.table._sql.windows import group_window, is_group_window, windowed
 
@@ -95,7 +96,7 @@ class QueryPlanner:
         having = None if tree.args.get("having") is None else self.reader.read(tree.args["having"].this)
         group = tree.args.get("group")
         if group is not None or having is not None or any(map(aggregates_in, listed)):
-            found = self._grouped(node, scope, (listed, self._keys(group), having), condition)
+            found = self._grouped(node, scope, (listed, grouping_keys(group, self.reader.read), having), condition)
         else:
             found = calc(node, distinct_names(resolve_items(listed, scope, "EXPR$")), condition)
         return distinct(self.session, found) if tree.args.get("distinct") else found
@@ -111,21 +112,14 @@ class QueryPlanner:
         return None if not found else found[0] if len(found) == 1 else logic("AND", found, scope.zone)
 
     def _grouped(self, node: Node, scope: Scope, parts: Any, condition: Any) -> Node:
-        listed, keys, having = parts
+        listed, (keys, sets), having = parts
         call = next((each for each in keys if is_group_window(each)), None)
         if call is not None:
             node, rewrite = group_window(node, call, scope)
             scope = self.session.scope(node.columns, (*scope.tables, *([""] * 3)) if scope.tables else ())
             listed, keys, having = (rewrite(each) for each in (list(listed), list(keys), having))
-        return Grouping(self.session, node, scope, keys, condition).plan(listed, having, "EXPR$")
-
-    def _keys(self, group: Any) -> list[Any]:
-        if group is None:
-            return []
-        for key, clause in (("grouping_sets", "GROUPING SETS"), ("rollup", "ROLLUP"), ("cube", "CUBE")):
-            if group.args.get(key):
-                raise unsupported(clause, self.parsed.place(group), "UNION ALL of several groupings")
-        return [self.reader.read(each) for each in group.expressions]
+            sets = [rewrite(each) for each in sets]
+        return Grouping(self.session, node, scope, keys, condition, sets).plan(listed, having, "EXPR$")
 
     def _from(self, source: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
         kind = type(source).__name__

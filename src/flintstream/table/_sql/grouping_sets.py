@@ -1,0 +1,63 @@
+"""The keys of GROUP BY: lists of them, GROUPING SETS, ROLLUP and CUBE."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError, at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.table._expressions.syntax import Syntax
+
+    Read = Callable[[Any], Syntax]
+
+_SEVERAL = ("GroupingSets", "Rollup", "Cube")
+_MOST = 64
+"""Each row is there once for each set, so more are a mistake rather than a query."""
+
+
+def grouping_keys(group: Any, read: Read) -> tuple[list[Syntax], list[list[Syntax]]]:
+    """Return all keys of a GROUP BY, and its sets of keys; no sets if the keys are a plain list.
+
+    Raises:
+        SqlError: There are more than 64 sets.
+    """
+    if group is None:
+        return [], []
+    parts = group.expressions
+    choices = [_choices(each, read) for each in parts]
+    if not any(type(each).__name__ in _SEVERAL for each in parts):
+        return [key for (keys,) in choices for key in keys], []
+    sets = [[key for keys in chosen for key in keys] for chosen in product(*choices)]
+    if len(sets) > _MOST:
+        raise SqlError(f"GROUP BY{at(read(_first(parts[0])).place)} has {len(sets)} sets of keys: at most {_MOST}")
+    return [key for keys in sets for key in keys], sets
+
+
+def _first(node: Any) -> Any:
+    return _first(node.expressions[0]) if node.expressions else node
+
+
+def _choices(node: Any, read: Read) -> list[list[Syntax]]:
+    """Return the sets of keys that a part stands for."""
+    kind = type(node).__name__
+    if kind == "GroupingSets":
+        return [keys for each in node.expressions for keys in _choices(each, read)]
+    if kind not in _SEVERAL:
+        return [_keys(node, read)]
+    units = [_keys(each, read) for each in node.expressions]
+    sizes = range(len(units), -1, -1)
+    if kind == "Rollup":
+        return [_joined(units[:size]) for size in sizes]
+    return [_joined(chosen) for size in sizes for chosen in combinations(units, size)]
+
+
+def _keys(node: Any, read: Read) -> list[Syntax]:
+    return [read(each) for each in (node.expressions if type(node).__name__ == "Tuple" else [node])]
+
+
+def _joined(units: Sequence[list[Syntax]]) -> list[Syntax]:
+    return [key for unit in units for key in unit]
