@@ -55,10 +55,10 @@ def expected(left, right, outer, fits):
         partners = [b for b in right if a[0] is not None and a[0] == b[0] and fits(a, b)]
         rows.update((*a, *b) for b in partners)
         if not partners and outer[0]:
-            rows[(*a, None, None)] += 1
+            rows.update([(*a, None, None)])
     for b in right:
         if outer[1] and not any(a[0] is not None and a[0] == b[0] and fits(a, b) for a in left):
-            rows[(None, None, *b)] += 1
+            rows.update([(None, None, *b)])
     return rows
 
 
