@@ -53,10 +53,11 @@ def test_a_described_table_is_read_by_name_and_without_one(t_env, numbers):
 def test_rows_go_to_described_tables(t_env, numbers, capfd):
     table = t_env.from_descriptor(numbers)
     sink = counted("print").build()
-    t_env.create_statement_set().add_insert(sink, table).add_insert(
-        counted("blackhole").build(), table
-    ).execute().wait()
-    assert sorted(capfd.readouterr().out.split()) == sorted(["+I[1]", "+I[2]", "+I[3]"])
+    table.execute_insert(sink).wait()
+    pipeline = table.insert_into(sink)
+    assert pipeline.get_sink_identifier() == "`default_catalog`.`default_database`.`*anonymous_print$3*`"
+    t_env.create_statement_set().add(pipeline).add_insert(counted("blackhole").build(), table).execute().wait()
+    assert sorted(capfd.readouterr().out.split()) == sorted(["+I[1]", "+I[2]", "+I[3]"] * 2)
 
 
 def test_a_name_is_only_taken_once(t_env, numbers):
@@ -83,7 +84,7 @@ def test_views_have_names_too(t_env, numbers):
 def test_an_unknown_target_is_refused_before_the_job(t_env, numbers):
     t_env.create_table("results", numbers)
     with pytest.raises(SqlError, match="did you mean 'results'"):
-        t_env.create_statement_set().add_insert("result", t_env.from_descriptor(numbers))
+        t_env.from_descriptor(numbers).execute_insert("result")
 
 
 def test_a_descriptor_without_schema_is_refused(t_env):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flintstream.connectors import cache, collection, function_source, generated_rows, hybrid, number_sequence
 from flintstream.connectors.files import arrow, input_formats, sink
 from flintstream.connectors.files import reader as file_reader
+from flintstream.connectors.jdbc import scan as jdbc_scan
 from flintstream.connectors.kafka import dynamic, staging
 from flintstream.connectors.kafka import reader as kafka_reader
 from flintstream.connectors.rabbitmq import source as rabbitmq_source
@@ -19,6 +20,7 @@ MODULES = (
     generated_rows,
     hybrid,
     input_formats,
+    jdbc_scan,
     kafka_reader,
     number_sequence,
     rabbitmq_source,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.statements import Insert
-from flintstream.table.table_pipeline import TablePipeline
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from flintstream.table.table import Table
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
+    from flintstream.table.table_pipeline import TablePipeline
     from flintstream.table.table_result import TableResult
 
 __all__ = ["StatementSet"]
@@ -57,9 +57,7 @@ class StatementSet:
             SqlError: There is no such table.
             UnsupportedClauseError: ``overwrite`` is set.
         """
-        if overwrite:
-            raise unsupported("overwrite", None, "remove the files before")
-        return self.add(TablePipeline(table, self._t_env._target(target_path_or_descriptor)))  # noqa: SLF001
+        return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 
     def add(self, table_pipeline: TablePipeline) -> Self:
         """Add what ``insert_into`` returned."""

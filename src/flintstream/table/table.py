@@ -16,10 +16,12 @@ from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.joins import conjuncts, joined
 from flintstream.table._sql.select import renamed
 from flintstream.table.expression import Expression, syntax_of
+from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Node
+    from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
 
@@ -213,11 +215,24 @@ class Table:
         """Run a job that computes the rows."""
         return self._t_env._executed(self._node)  # noqa: SLF001 - one layer
 
-    def execute_insert(self, table_path_or_descriptor: str, overwrite: bool = False) -> TableResult:
+    def print_explain(self, *extra_details: object) -> None:
+        """Print the plan."""
+        print(self.explain(*extra_details))  # noqa: T201 - what it is for
+
+    def execute_insert(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TableResult:
         """Run a job that writes the rows to a table."""
+        return self.insert_into(table_path_or_descriptor, overwrite).execute()
+
+    def insert_into(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TablePipeline:
+        """Return the rows on their way to a table: ``execute()`` runs the job.
+
+        Raises:
+            SqlError: There is no such table.
+            UnsupportedClauseError: ``overwrite`` is set.
+        """
         if overwrite:
             raise unsupported("overwrite", None, "remove the files before")
-        return self._t_env._inserted([(self._node, tuple(table_path_or_descriptor.split(".")), ())])  # noqa: SLF001
+        return TablePipeline(self, self._t_env._target(table_path_or_descriptor))  # noqa: SLF001 - one layer
 
 
 class GroupedTable:

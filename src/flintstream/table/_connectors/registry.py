@@ -9,6 +9,7 @@ from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.runtime.operators.print_sink import PrintSink
 from flintstream.table._connectors.datagen import datagen
 from flintstream.table._connectors.filesystem import file_sink, file_source
+from flintstream.table._connectors.jdbc import jdbc_sink, jdbc_source
 from flintstream.table._connectors.options import Options
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._plan import edges
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column
     from flintstream.table._plan.nodes import Opener
 
-SOURCES = ("datagen", "filesystem", "kafka")
-SINKS = ("blackhole", "filesystem", "kafka", "print", "upsert-kafka")
-PLANNED = ("faker", "jdbc", "kinesis", "upsert-kafka")
+SOURCES = ("datagen", "filesystem", "jdbc", "kafka")
+SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
+PLANNED = ("faker", "kinesis", "upsert-kafka")
 """Connectors of a later release."""
 
 
@@ -77,6 +78,8 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
     source: Source
     if connector == "kafka":
         source = _kafka().kafka_source(physical, table, options)
+    elif connector == "jdbc":
+        source = jdbc_source(physical, options)
     else:
         source = (datagen if connector == "datagen" else file_source)(names, types, options)
     options.check()
@@ -111,6 +114,9 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     elif connector == "upsert-kafka":
         sink, parallelism = _kafka().upsert_sink(columns, table, options), options.integer("sink.parallelism")
         code, where = ("r", "r[-1] != 1") if changelog else ("r + (0,)", "")  # the new row replaces the old one
+    elif connector == "jdbc":
+        sink, parallelism = jdbc_sink(columns, table, options, changelog=changelog), options.integer("sink.parallelism")
+        code, where = edges.rows_of(columns, changelog=changelog), "r[-1] != 1" if changelog else ""
     elif changelog:
         raise SqlError(
             f"Table sink '{name}' doesn't support consuming update and delete changes: the connector '{connector}' "

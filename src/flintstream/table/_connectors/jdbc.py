@@ -1,0 +1,280 @@
+"""``'connector' = 'jdbc'``: tables of databases, read by a query and written by inserts, upserts and deletes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.common._javatext import narrow
+from flintstream.common.types import RowKind
+from flintstream.connectors.jdbc.scan import JdbcScan
+from flintstream.connectors.jdbc.statement import Grammar
+from flintstream.connectors.jdbc.urls import database_of
+from flintstream.connectors.jdbc.writer import JdbcOutput, JdbcWriter
+from flintstream.connectors.sink import Sink, SinkWriter
+from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.connectors.jdbc.database import Database
+    from flintstream.connectors.sink import WriterContext
+    from flintstream.connectors.source import Source
+    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._connectors.options import Options
+    from flintstream.table._expressions.expr import Column
+
+_SOURCE_ONLY = (
+    "lookup.cache",
+    "lookup.cache.max-rows",
+    "lookup.cache.ttl",
+    "lookup.cache.caching-missing-key",
+    "lookup.max-retries",
+    "lookup.partial-cache.max-rows",
+    "lookup.partial-cache.expire-after-write",
+    "lookup.partial-cache.expire-after-access",
+    "lookup.partial-cache.cache-missing-key",
+    "scan.auto-commit",
+    "scan.parallelism",
+    "filter.handling.policy",
+)
+_SINK_ONLY = ("sink.buffer-flush.max-rows", "sink.buffer-flush.interval", "sink.max-retries", "sink.parallelism")
+
+
+def _database(options: Options) -> Database:
+    options.known("connection.max-retry-timeout")
+    options.known("compatible-mode")
+    url, user = options.required("url"), options.text("username")
+    return database_of(url, user, options.text("password"), 60, options.text("driver"))
+
+
+def _quoted(name: str, grammar: Grammar) -> str:
+    """Return a name of a table or column in the quotes of a database; ``schema.table`` are two names."""
+    if grammar is Grammar.POSTGRESQL:
+        return name  # as Flink: names in small letters are found whatever their case in the declaration is
+    quote = "`" if grammar is Grammar.MYSQL else '"'
+    return ".".join(part if part[:1] == quote else f"{quote}{part}{quote}" for part in name.split("."))
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def jdbc_source(physical: Sequence[Column], options: Options) -> Source:
+    """Return the source of a table.
+
+    Raises:
+        SqlError: An option is missing or wrong.
+    """
+    database = _database(options)
+    for key in (*_SOURCE_ONLY, *_SINK_ONLY, "scan.fetch-size"):
+        options.known(key)
+    names = ", ".join(_quoted(each.name, database.grammar) for each in physical)
+    table = _quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
+    query = f"SELECT {names.replace('{', '{{').replace('}', '}}')} FROM {table}"  # noqa: S608 - quoted
+    column = options.text("scan.partition.column")
+    given = {key: options.integer(f"scan.partition.{key}") for key in ("num", "lower-bound", "upper-bound")}
+    if (column is not None) != all(value is not None for value in given.values()) or (
+        column is None and any(value is not None for value in given.values())
+    ):
+        keys = ", ".join(f"'scan.partition.{key}'" for key in ("column", *given))
+        raise SqlError(f"table '{options.table}': the options {keys} belong together")
+    ranges: list[tuple[int, int]] = []
+    if column is not None:
+        ranges = _ranges(given["lower-bound"] or 0, given["upper-bound"] or 0, given["num"] or 1, options)
+        query += f" WHERE {_quoted(column, database.grammar)} BETWEEN {{low}} AND {{high}}"
+    for each in physical:
+        value_reader(each.type)
+    return JdbcScan(database, query, ranges, partial(row_reader, [each.type for each in physical]))
+
+
+def _ranges(low: int, high: int, count: int, options: Options) -> list[tuple[int, int]]:
+    if high < low or count < 1:
+        raise SqlError(
+            f"table '{options.table}': 'scan.partition.lower-bound' must be at most 'scan.partition.upper-bound', and "
+            "'scan.partition.num' at least 1"
+        )
+    size, more = divmod(high - low + 1, min(count, high - low + 1))
+    found, start = [], low
+    for i in range(min(count, high - low + 1)):
+        end = start + size - 1 + (i < more)
+        found.append((start, end))
+        start = end + 1
+    return found
+
+
+def row_reader(types: Sequence[t.DataType]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Return the function that turns a row of a driver into one of a table."""
+    readers = [value_reader(kind) for kind in types]
+
+    def read(row: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple([None if v is None else read(v) for read, v in zip(readers, row, strict=True)])
+
+    return read
+
+
+def value_reader(kind: t.DataType) -> Callable[[Any], Any]:
+    """Return the function that turns a driver's value into one of a column.
+
+    Raises:
+        SqlError: No database has values of the type.
+    """
+    if isinstance(kind, TEXTS):
+        return str
+    if isinstance(kind, t.BooleanType):
+        return bool
+    if type(kind) in INTEGERS:
+        return int
+    if isinstance(kind, t.FloatType):
+        return lambda value: narrow(float(value))
+    if isinstance(kind, t.DoubleType):
+        return float
+    if isinstance(kind, t.DecimalType):
+        precision, scale = kind.precision, kind.scale
+        return lambda value: helpers.fit(Decimal(str(value)), precision, scale)
+    if isinstance(kind, t.DateType):
+        return _date
+    if isinstance(kind, t.TimeType):
+        return _time
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+        return _timestamp
+    if isinstance(kind, BYTES):
+        return bytes
+    if isinstance(kind, t.ArrayType):
+        element = value_reader(kind.element_type)
+        return lambda value: [None if each is None else element(each) for each in value]
+    raise SqlError(f"databases have no values of type {sql_name(kind)}")
+
+
+def _date(value: Any) -> dt.date:
+    if isinstance(value, dt.datetime):
+        return value.date()
+    return value if isinstance(value, dt.date) else helpers.parse_date(str(value))
+
+
+def _time(value: Any) -> dt.time:
+    if isinstance(value, dt.timedelta):  # as MySQL's driver gives it
+        return (dt.datetime(1970, 1, 1) + value).time()  # noqa: DTZ001 - values of SQL have no zone
+    return value if isinstance(value, dt.time) else helpers.parse_time(str(value).partition(".")[0])
+
+
+def _timestamp(value: Any) -> dt.datetime:
+    if not isinstance(value, dt.datetime):
+        return helpers.parse_timestamp(str(value).replace("T", " ", 1).removesuffix("Z"), 6)
+    return value if value.tzinfo is None else value.astimezone(dt.timezone.utc).replace(tzinfo=None)
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+class JdbcRows(Sink):
+    """Writes rows; with a key, the newest row of each key replaces the one in the table, and a deletion removes it."""
+
+    def __init__(self, output: JdbcOutput, deletes: JdbcOutput | None, key: Sequence[int]) -> None:
+        self.output, self.deletes, self.key = output, deletes, tuple(key)
+
+    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+        """Return a writer."""
+        return JdbcWriter(self.output) if self.deletes is None else _KeyedWriter(self, self.deletes)
+
+
+class _KeyedWriter(SinkWriter):
+    """Keeps the newest change of each key until a batch is full: the order of keys within one does not matter."""
+
+    def __init__(self, sink: JdbcRows, deletes: JdbcOutput) -> None:
+        self.key, self.size = sink.key, sink.output.batch_size
+        self.upserts, self.deletes = JdbcWriter(sink.output), JdbcWriter(deletes)
+        self.newest: dict[tuple[Any, ...], Any] = {}
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Buffer changes, and write the full batches."""
+        newest, key = self.newest, self.key
+        for row in values:
+            newest[tuple([row[i] for i in key])] = row
+            if len(newest) >= self.size > 0:
+                self._flush(timestamps)
+
+    def _flush(self, timestamps: list[int] | None) -> None:
+        rows, self.newest = list(self.newest.items()), {}
+        self.upserts.write([row for _, row in rows if row.get_row_kind() is not RowKind.DELETE], timestamps)
+        self.deletes.write([key for key, row in rows if row.get_row_kind() is RowKind.DELETE], timestamps)
+        for writer in (self.upserts, self.deletes):
+            writer.prepare_commit(end_of_input=False)
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        """Write the buffered changes."""
+        self._flush(None)
+        return ()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.upserts.close()
+        self.deletes.close()
+
+
+def jdbc_sink(columns: Sequence[Column], table: DeclaredTable, options: Options, *, changelog: bool) -> Sink:
+    """Return the sink of a table; its records are rows, those of changes without what they replace.
+
+    Raises:
+        SqlError: An option is missing or wrong, or the table needs a primary key.
+    """
+    database = _database(options)
+    for key in (*_SOURCE_ONLY, "scan.fetch-size", *(f"scan.partition.{k}" for k in _PARTITIONS)):
+        options.known(key)
+    names = [each.name for each in columns]
+    keys = list(table.primary_key)
+    if changelog and not keys:
+        raise SqlError(
+            f"table '{options.table}': please declare primary key for sink table when query contains update/delete "
+            "record: PRIMARY KEY (...) NOT ENFORCED"
+        )
+    size = options.integer("sink.buffer-flush.max-rows", 100) or 0
+    settings: dict[str, Any] = {
+        "batch_size": size,
+        "interval_ms": _interval(options),
+        "max_retries": options.integer("sink.max-retries", 3) or 0,
+    }
+    target = _quoted(options.required("table-name"), database.grammar)
+    output = JdbcOutput(_insert(target, names, keys, database, options), _rows(columns), database, **settings)
+    if not keys:
+        return JdbcRows(output, None, ())
+    where = " AND ".join(f"{_quoted(each, database.grammar)} = ?" for each in keys)
+    positions = [names.index(each) for each in keys]
+    delete = f"DELETE FROM {target} WHERE {where}"  # noqa: S608 - quoted
+    return JdbcRows(output, JdbcOutput(delete, _rows([columns[i] for i in positions]), database, **settings), positions)
+
+
+_PARTITIONS = ("column", "num", "lower-bound", "upper-bound")
+
+
+def _interval(options: Options) -> int:
+    found = options.millis("sink.buffer-flush.interval")
+    return 1000 if found is None else found
+
+
+def _rows(columns: Sequence[Column]) -> Any:
+    return t.to_type_info(t.RowType([t.RowField(each.name, each.type) for each in columns]))
+
+
+def _insert(target: str, names: Sequence[str], keys: Sequence[str], database: Database, options: Options) -> str:
+    grammar = database.grammar
+    quoted = [_quoted(each, grammar) for each in names]
+    plain = f"INSERT INTO {target} ({', '.join(quoted)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
+    if not keys:
+        return plain
+    others = [each for each, name in zip(quoted, names, strict=True) if name not in keys]
+    if grammar is Grammar.MYSQL:
+        same = quoted[0]
+        updates = ", ".join(f"{each} = VALUES({each})" for each in others) or f"{same} = {same}"
+        return f"{plain} ON DUPLICATE KEY UPDATE {updates}"
+    if grammar in {Grammar.POSTGRESQL, Grammar.SQLITE}:
+        conflict = ", ".join(_quoted(each, grammar) for each in keys)
+        updates = ", ".join(f"{each} = EXCLUDED.{each}" for each in others)
+        return f"{plain} ON CONFLICT ({conflict}) DO {f'UPDATE SET {updates}' if updates else 'NOTHING'}"
+    raise unsupported(
+        f"the PRIMARY KEY of table '{options.table}'", None, "only SQLite, PostgreSQL and MySQL are written by key"
+    )
