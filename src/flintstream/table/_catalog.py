@@ -29,6 +29,8 @@ class Declared:
     """The key of a metadata column."""
     virtual: bool = False
     comment: str | None = None
+    text: str = ""
+    """The expression as DESCRIBE shows it."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class DeclaredTable:
     primary_key: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()
     comment: str | None = None
+    watermark_text: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from unicodedata import east_asian_width
 
 from flintstream.common import _datatypes as t
 from flintstream.table._expressions.helpers import cast_text, float_to_text, timestamp_to_text
-from flintstream.table._expressions.time_helpers import from_instant
-from flintstream.table._expressions.types import DIGITS
+from flintstream.table._expressions.time_helpers import from_instant, interval_to_text, months_to_text
+from flintstream.table._expressions.types import BYTES, DIGITS, IntervalType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,22 +21,26 @@ WIDEST = 30
 NULL = "<NULL>"
 
 
-def printed(columns: Sequence[Column], rows: Iterator[Any], *, streaming: bool) -> Iterator[str]:
-    """Yield the lines of a table; when ``streaming``, as rows come, with the kinds of change."""
+def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> Iterator[str]:
+    """Yield the lines of a query's result, as its rows come, with the kinds of change if wanted."""
     heads = [each.name for each in columns]
-    if streaming:
-        heads = ["op", *heads]
-        widths = [2, *(max(len(each.name), _width_of(each.type)) for each in columns)]
-        yield from _head(heads, widths)
-        count = 0
-        for row in rows:
-            count += 1
-            yield _line([str(row.get_row_kind()), *_texts(columns, row)], widths)
-        if count:
-            yield _border(widths)
-        yield _count(count) if count else "Received a total of 0 row"
-        return
-    texts = [_texts(columns, row) for row in rows]
+    widths = [max(_wide(each.name), _width_of(each.type)) for each in columns]
+    if kinds:
+        heads, widths = ["op", *heads], [2, *widths]
+    count = 0
+    yield from _head(heads, widths)
+    for row in rows:
+        count += 1
+        yield _line([*([str(row.get_row_kind())] if kinds else []), *_texts(columns, row, NULL)], widths)
+    if count:
+        yield _border(widths)
+    yield _count(count) if count else "Received a total of 0 row" if kinds else "Empty set"
+
+
+def answered(columns: Sequence[Column], rows: Iterator[Any]) -> Iterator[str]:
+    """Yield the lines of what a statement tells: as wide as the texts are."""
+    heads = [each.name for each in columns]
+    texts = [_texts(columns, row, "") for row in rows]
     if not texts:
         yield "Empty set"
         return
@@ -75,21 +79,25 @@ def _wide(text: str) -> int:
 
 
 def _width_of(kind: DataType) -> int:
+    width = WIDEST
     if type(kind) in DIGITS:
-        return DIGITS[type(kind)] + 1
-    if isinstance(kind, t.DecimalType):
-        return kind.precision + 3
-    if isinstance(kind, t.BooleanType):
-        return 7
-    if isinstance(kind, t.DateType):
-        return 10
-    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
-        return 19 + (kind.precision + 1 if kind.precision else 0)
-    return WIDEST
+        width = DIGITS[type(kind)] + 1
+    elif isinstance(kind, t.DecimalType):
+        width = kind.precision + 2
+    elif isinstance(kind, t.BooleanType):
+        width = 5
+    elif isinstance(kind, t.DateType):
+        width = 10
+    elif isinstance(kind, t.TimeType):
+        width = 8 + (kind.precision + 1 if kind.precision else 0)
+    elif isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+        width = 19 + (kind.precision + 1 if kind.precision else 0)
+    return max(width, len(NULL))
 
 
-def _texts(columns: Sequence[Column], row: Any) -> list[str]:
-    return [value_text(each.type, value) for each, value in zip(columns, row, strict=True)]
+def _texts(columns: Sequence[Column], row: Any, null: str) -> list[str]:
+    pairs = zip(columns, row, strict=True)
+    return [null if value is None else value_text(each.type, value) for each, value in pairs]
 
 
 def value_text(kind: DataType, value: Any) -> str:
@@ -101,4 +109,8 @@ def value_text(kind: DataType, value: Any) -> str:
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
         moment = from_instant(value)
         return timestamp_to_text(moment, kind.precision) if isinstance(moment, datetime) else str(moment)
+    if isinstance(kind, IntervalType):
+        return months_to_text(value) if kind.months else interval_to_text(value)
+    if isinstance(kind, BYTES):
+        return f"x'{value.hex()}'"
     return cast_text(value)

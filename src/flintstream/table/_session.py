@@ -53,6 +53,21 @@ class Session:
         found = self.catalog.find(name, place)
         return found.node if isinstance(found, View) else self.scan(name[-1], found)
 
+    def described(self, name: tuple[str, ...], place: Place | None = None) -> tuple[Column, ...]:
+        """Return the columns of a table or view, whether or not it can be read.
+
+        Raises:
+            SqlError: A computed column or watermark is wrong.
+        """
+        found = self.catalog.find(name, place)
+        return found.node.columns if isinstance(found, View) else self.columns_of(name[-1], found)
+
+    def columns_of(self, name: str, table: DeclaredTable) -> tuple[Column, ...]:
+        """Return the columns of a declared table."""
+        physical = tuple(Column(each.name, each.type) for each in table.columns if each.type is not None)
+        node = Scan(physical, name, _unreadable)
+        return self.completed(name, table, node, [each.name for each in table.columns]).columns
+
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
         physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
@@ -157,6 +172,10 @@ class Session:
             return result, self.env.execute_async(job_name)
         finally:
             pending[:] = kept
+
+
+def _unreadable(env: StreamExecutionEnvironment) -> DataStream:
+    raise TypeError(f"this table is only described, not read in {env!r}")
 
 
 def _with_watermarks(node: Node, position: int, delay: int, env: StreamExecutionEnvironment) -> DataStream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._printing import printed
+from flintstream.table._printing import answered, printed
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
 
@@ -126,8 +126,10 @@ class TableResult:
 
     def print(self) -> None:
         """Print the rows as a table, as they come."""
-        if self._kind is ResultKind.SUCCESS and not self._columns:
+        if self._kind is ResultKind.SUCCESS and self._client is None:
             print("OK")  # noqa: T201 - what it is for
             return
-        for line in printed(self._columns, iter(self._rows), streaming=self._streaming):
+        rows = iter(self._rows)
+        told = self._client is None
+        for line in answered(self._columns, rows) if told else printed(self._columns, rows, kinds=self._streaming):
             print(line)  # noqa: T201

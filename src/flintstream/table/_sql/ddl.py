@@ -5,18 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.table._catalog import Declared, DeclaredTable
-from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._sql.dialect import parsed_expression, place_at
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
-    from flintstream.table._expressions.syntax import Syntax
+    from collections.abc import Callable
+
+    from flintstream.table._catalog import View
+    from flintstream.table._expressions.syntax import Place, Syntax
     from flintstream.table._sql.dialect import Tokens
 
 
-def create_table(tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable, bool]:
+def create_table(
+    tokens: Tokens, find: Callable[[tuple[str, ...], Place], DeclaredTable | View]
+) -> tuple[tuple[str, ...], DeclaredTable, bool]:
     """Read what follows ``CREATE TABLE``: the name, the table, and whether it may exist.
+
+    Args:
+        tokens: The statement.
+        find: Returns the table of a name, for ``LIKE``.
 
     Raises:
         SqlError: It is not a table.
@@ -33,14 +42,60 @@ def create_table(tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable, bool]:
     if tokens.take("PARTITIONED", "BY"):
         partitions = names_in_parentheses(tokens)
     options = options_of(tokens) if tokens.take("WITH") else {}
-    for clause, instead in (("LIKE", "repeat the columns"), ("AS", "create the table, then INSERT INTO it")):
-        if tokens.peek() == clause:
-            raise unsupported(f"CREATE TABLE ... {clause}", tokens.place(), instead)
+    if tokens.peek() == "AS":
+        raise unsupported("CREATE TABLE ... AS", tokens.place(), "create the table, then INSERT INTO it")
+    table = DeclaredTable(
+        tuple(body.columns), options, body.watermark, body.key, partitions, comment, body.watermark_text
+    )
+    if tokens.take("LIKE"):
+        table = _like(tokens, table, find)
     ended(tokens)
-    if not body.columns:
+    if not table.columns:
         raise SqlError(f"table '{name[-1]}' has no columns")
-    table = DeclaredTable(tuple(body.columns), options, body.watermark, body.key, partitions, comment)
+    names = [each.name for each in table.columns]
+    for each in names:
+        if names.count(each) > 1:
+            raise SqlError(f"A column named '{each}' already exists in the table '{name[-1]}'")
     return name, table, lenient
+
+
+_FEATURES = ("ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")
+
+
+def _like(
+    tokens: Tokens, own: DeclaredTable, find: Callable[[tuple[str, ...], Place], DeclaredTable | View]
+) -> DeclaredTable:
+    """Return a table with the columns and options of another, and its own."""
+    place, name = tokens.place(), tokens.path()
+    base = find(name, place)
+    if not isinstance(base, DeclaredTable):
+        raise SqlError(f"LIKE at {place}: '{'.'.join(name)}' is a view, which has no options")
+    chosen: dict[str, str] = {}
+    if tokens.take("("):
+        while not tokens.take(")"):
+            how, what = tokens.next().upper(), tokens.next().upper()
+            if how not in {"INCLUDING", "EXCLUDING", "OVERWRITING"} or what not in _FEATURES:
+                raise SqlError(f"LIKE at {place} has no option {how} {what}{nearest(what, _FEATURES)}")
+            chosen[what] = how
+
+    def included(feature: str) -> bool:
+        return chosen.get(feature, chosen.get("ALL", "INCLUDING")) != "EXCLUDING"
+
+    columns = tuple(
+        each
+        for each in base.columns
+        if (each.expression is None or included("GENERATED")) and (each.metadata is None or included("METADATA"))
+    )
+    watermark = base if own.watermark is None and included("WATERMARKS") else own
+    return DeclaredTable(
+        (*columns, *own.columns),
+        {**(base.options if included("OPTIONS") else {}), **own.options},
+        watermark.watermark,
+        own.primary_key or (base.primary_key if included("CONSTRAINTS") else ()),
+        own.partitions or (base.partitions if included("PARTITIONS") else ()),
+        own.comment or base.comment,
+        watermark.watermark_text,
+    )
 
 
 def options_of(tokens: Tokens) -> dict[str, str]:
@@ -83,6 +138,7 @@ class _Body:
         self.tokens = tokens
         self.columns: list[Declared] = []
         self.watermark: tuple[str, Syntax] | None = None
+        self.watermark_text = ""
         self.key: tuple[str, ...] = ()
 
     def read(self) -> None:
@@ -92,7 +148,8 @@ class _Body:
             if tokens.take("WATERMARK", "FOR"):
                 column = tokens.name()
                 tokens.expect("AS")
-                self.watermark = (column, self.expression())
+                syntax, self.watermark_text = self.expression()
+                self.watermark = (column, syntax)
             elif tokens.peek() == "CONSTRAINT" or (tokens.peek() == "PRIMARY" and tokens.peek(1) == "KEY"):
                 if tokens.take("CONSTRAINT"):
                     tokens.name()
@@ -104,10 +161,17 @@ class _Body:
             if not tokens.take(",") and tokens.peek() != ")":
                 raise SqlError(f"expected ',' or ')' but found '{tokens.peek()}' at {tokens.place()}")
 
-    def expression(self) -> Syntax:
-        """Read an expression up to ',' or ')'."""
-        parsed = parsed_expression(self.tokens.sql, self.tokens.until(",", ")", "COMMENT"))
-        return ExpressionReader(parsed).read(parsed.tree.expressions[0])
+    def expression(self) -> tuple[Syntax, str]:
+        """Read an expression up to ',' or ')', and return it with its text, in which columns are quoted."""
+        part = self.tokens.until(",", ")", "COMMENT")
+        parsed = parsed_expression(self.tokens.sql, part)
+        names, sql, text, end = {each.name for each in self.columns}, self.tokens.sql, "", None
+        for token in part:
+            text += "" if end is None else sql[end : token.start]
+            written = sql[token.start : token.end + 1]
+            text += f"`{written}`" if written in names else written
+            end = token.end + 1
+        return ExpressionReader(parsed).read(parsed.tree.expressions[0]), text
 
     def not_enforced(self) -> None:
         """Read ``NOT ENFORCED``, which a key must have: no connector checks it."""
@@ -121,7 +185,8 @@ class _Body:
         tokens = self.tokens
         name = tokens.name()
         if tokens.take("AS"):
-            return Declared(name, None, self.expression(), comment=self.comment())
+            syntax, text = self.expression()
+            return Declared(name, None, syntax, comment=self.comment(), text=text)
         sql = tokens.sql
         data_type, tokens.position = read_type(tokens.all, tokens.position, lambda token: place_at(sql, token.start))
         metadata, virtual = None, False

@@ -17,6 +17,7 @@ from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.select import QueryPlanner, renamed
 
 if TYPE_CHECKING:
+    from flintstream.table._catalog import Declared
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
 
@@ -38,6 +39,16 @@ class Answer:
 
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
+
+
+def _extras(declared: Declared | None) -> str | None:
+    """Return how a column comes about, if not from the connector as it is."""
+    if declared is None:
+        return None
+    if declared.metadata is not None:
+        source = "" if declared.metadata == declared.name else f" FROM '{declared.metadata}'"
+        return f"METADATA{source}{' VIRTUAL' if declared.virtual else ''}"
+    return None if declared.expression is None else f"AS {declared.text}"
 
 
 DONE = Answer((Column("result", t.DataTypes.STRING()),), (("OK",),))
@@ -89,7 +100,8 @@ class Statements:
         temporary = tokens.take("TEMPORARY")
         catalog = self.session.catalog
         if tokens.take("TABLE"):
-            name, table, lenient = create_table(tokens)
+            name, table, lenient = create_table(tokens, catalog.find)
+            self.session.columns_of(name[-1], table)
             catalog.add(name, table, replace=replace, lenient=lenient)
         elif tokens.take("VIEW"):
             lenient = tokens.take("IF", "NOT", "EXISTS")
@@ -171,19 +183,22 @@ class Statements:
     def _describe(self, tokens: Tokens) -> Answer:
         place, name = tokens.place(), tokens.path()
         found = self.session.catalog.find(name, place)
-        node = self.session.table(name, place)
+        columns = self.session.described(name, place)
         declared = {each.name: each for each in found.columns} if isinstance(found, DeclaredTable) else {}
         key = found.primary_key if isinstance(found, DeclaredTable) else ()
-        rows = []
-        for column in node.columns:
-            extras = declared.get(column.name)
-            computed = None if extras is None or extras.expression is None else f"AS {column.name}"
-            watermark = column.name if column.time == "ROWTIME" else None
+        rows: list[tuple[Any, ...]] = []
+        for column in columns:
             kind = sql_name(column.type.nullable()) + (f" *{column.time}*" if column.time else "")
             in_key = f"PRI({', '.join(key)})" if column.name in key else None
-            rows.append((column.name, kind, is_nullable(column.type), in_key, computed, watermark))
+            extras = _extras(declared.get(column.name))
+            watermark = found.watermark_text if isinstance(found, DeclaredTable) and column.time == "ROWTIME" else None
+            rows.append((column.name, kind, is_nullable(column.type), in_key, extras, watermark))
         text, flag = t.DataTypes.STRING(), t.DataTypes.BOOLEAN()
-        heads = (("name", text), ("type", text), ("null", flag), ("key", text), ("extras", text), ("watermark", text))
+        heads = [("name", text), ("type", text), ("null", flag), ("key", text), ("extras", text), ("watermark", text)]
+        comments = [None if each.name not in declared else declared[each.name].comment for each in columns]
+        if any(comments):
+            heads.append(("comment", text))
+            rows = [(*row, comment) for row, comment in zip(rows, comments, strict=True)]
         return Answer(tuple(Column(*head) for head in heads), tuple(rows))
 
     _desc = _describe

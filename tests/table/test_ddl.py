@@ -1,0 +1,80 @@
+"""CREATE TABLE: columns, LIKE, and what DESCRIBE shows."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+
+from flintstream.table._errors import SqlError
+
+BASE = """CREATE TABLE base (
+    id INT NOT NULL COMMENT 'the key', v STRING, twice AS id * 2, ts TIMESTAMP(3),
+    WATERMARK FOR ts AS ts - INTERVAL '1' SECOND, PRIMARY KEY (id) NOT ENFORCED
+) WITH ('connector' = 'datagen', 'number-of-rows' = '1')"""
+
+
+def described(t_env, name):
+    with t_env.execute_sql(f"DESCRIBE {name}").collect() as rows:
+        return [tuple(row) for row in rows]
+
+
+def test_a_table_like_another_has_its_columns_and_more(t_env):
+    t_env.execute_sql(BASE)
+    t_env.execute_sql("CREATE TABLE more (extra INT) WITH ('number-of-rows' = '2') LIKE base")
+    assert [row[0] for row in described(t_env, "more")] == ["id", "v", "twice", "ts", "extra"]
+    with t_env.execute_sql("SELECT id FROM more").collect() as rows:
+        assert len(list(rows)) == 2
+
+
+def test_parts_of_the_other_table_can_be_left_out(t_env):
+    t_env.execute_sql(BASE)
+    t_env.execute_sql(
+        "CREATE TABLE bare WITH ('connector' = 'print') LIKE base (EXCLUDING OPTIONS EXCLUDING GENERATED EXCLUDING WATERMARKS EXCLUDING CONSTRAINTS)"
+    )
+    assert described(t_env, "bare") == [
+        ("id", "INT", False, None, None, None, "the key"),
+        ("v", "STRING", True, None, None, None, None),
+        ("ts", "TIMESTAMP(3)", True, None, None, None, None),
+    ]
+
+
+def test_keys_computed_columns_and_watermarks_are_described(t_env):
+    t_env.execute_sql(BASE)
+    assert [row[3:6] for row in described(t_env, "base")] == [
+        ("PRI(id)", None, None),
+        (None, None, None),
+        (None, "AS `id` * 2", None),
+        (None, None, "`ts` - INTERVAL '1' SECOND"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("CREATE TABLE t (a INT, a INT) WITH ('connector' = 'print')", "A column named 'a' already exists"),
+        ("CREATE TABLE t (a INT, b AS c + 1) WITH ('connector' = 'print')", "Column 'c' not found at line 1"),
+        ("CREATE TABLE t (a STRING, WATERMARK FOR a AS a) WITH ('connector' = 'print')", "must be TIMESTAMP"),
+        ("CREATE TABLE t LIKE nothing", "Table 'nothing' not found at line 1, column 21"),
+        ("CREATE TABLE t WITH ('connector' = 'print') LIKE base (WITHOUT OPTIONS)", "no option WITHOUT OPTIONS"),
+        ("CREATE TABLE t (v STRING) LIKE base", "A column named 'v' already exists"),
+    ],
+)
+def test_a_wrong_table_is_refused_when_it_is_declared(t_env, statement, message):
+    t_env.execute_sql(BASE)
+    with pytest.raises(SqlError, match=message):
+        t_env.execute_sql(statement)
+
+
+def test_what_a_statement_tells_is_as_wide_as_its_texts(t_env, capsys):
+    t_env.execute_sql("CREATE TABLE t (a INT NOT NULL) WITH ('connector' = 'print')").print()
+    t_env.execute_sql("SHOW TABLES").print()
+    assert capsys.readouterr().out.splitlines() == [
+        "OK",
+        "+------------+",
+        "| table name |",
+        "+------------+",
+        "|          t |",
+        "+------------+",
+        "1 row in set",
+    ]
