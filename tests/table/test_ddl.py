@@ -78,3 +78,39 @@ def test_what_a_statement_tells_is_as_wide_as_its_texts(t_env, capsys):
         "+------------+",
         "1 row in set",
     ]
+
+
+def test_names_are_those_of_the_current_database(t_env):
+    def told(statement):
+        with t_env.execute_sql(statement).collect() as rows:
+            return [row[0] for row in rows]
+
+    t_env.execute_sql("CREATE DATABASE db")
+    t_env.execute_sql("CREATE TABLE here (a INT) WITH ('connector' = 'print')")
+    t_env.use_database("db")
+    t_env.execute_sql("CREATE VIEW there AS SELECT 1 AS n")
+    assert told("SHOW TABLES") == ["there"]
+    assert told("SHOW TABLES FROM default_database") == ["here"]
+    t_env.execute_sql("USE default_database")
+    assert told("SELECT n FROM db.there") == [1]
+    with pytest.raises(SqlError, match="'db' is not empty: drop there, or drop it with CASCADE"):
+        t_env.execute_sql("DROP DATABASE db")
+    t_env.execute_sql("DROP DATABASE db CASCADE")
+    with pytest.raises(SqlError, match="Database 'db' at line 1, column 5 does not exist"):
+        t_env.execute_sql("USE db")
+
+
+def test_elements_of_arrays_and_maps_are_rows(t_env):
+    def rows(query):
+        with t_env.execute_sql(query).collect() as found:
+            return [tuple(row) for row in found]
+
+    source = "(VALUES (1, ARRAY['a', 'b']), (2, CAST(NULL AS ARRAY<STRING>))) AS t (id, a)"
+    assert rows(f"SELECT id, x FROM {source}, UNNEST(a) AS u (x)") == [(1, "a"), (1, "b")]
+    assert rows(f"SELECT id, x FROM {source} LEFT JOIN UNNEST(a) AS u (x) ON TRUE") == [(1, "a"), (1, "b"), (2, None)]
+    assert rows("SELECT k, v, n FROM UNNEST(MAP['p', 1, 'q', 2]) WITH ORDINALITY AS u (k, v, n)") == [
+        ("p", 1, 1),
+        ("q", 2, 2),
+    ]
+    with pytest.raises(SqlError, match=r"UNNEST at line 1, column .* has 1 columns, but 2 names: x, y"):
+        rows(f"SELECT x FROM {source}, UNNEST(a) AS u (x, y)")

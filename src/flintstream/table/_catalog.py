@@ -62,6 +62,10 @@ class Catalog:
     functions: dict[str, Any] = field(default_factory=dict)
     catalog: str = CATALOG
     database: str = DATABASE
+    built_in: str = DATABASE
+    """The database that is always there."""
+    more_databases: set[str] = field(default_factory=set)
+    """Those that the program has created."""
     unnamed: int = 0
 
     def add_unnamed(self, entry: DeclaredTable) -> tuple[str, ...]:
@@ -70,6 +74,50 @@ class Catalog:
         name = (f"*anonymous_{entry.options.get('connector')}${self.unnamed}*",)
         self.add(name, entry)
         return name
+
+    def databases(self) -> list[str]:
+        """Return the names of all databases."""
+        return sorted({*self.more_databases, self.built_in})
+
+    def create_database(self, name: str, *, lenient: bool) -> None:
+        """Add a database.
+
+        Raises:
+            SqlError: There is one of this name already, unless ``lenient``.
+        """
+        if name in self.databases() and not lenient:
+            raise SqlError(f"A database '{name}' already exists: drop it first, or use another name")
+        self.more_databases.add(name)
+
+    def use_database(self, name: str, place: Place | None = None) -> None:
+        """Make a database the current one.
+
+        Raises:
+            SqlError: There is none of this name.
+        """
+        if name not in self.databases():
+            raise SqlError(f"Database '{name}'{at(place)} does not exist{nearest(name, self.databases())}")
+        self.database = name
+
+    def drop_database(self, name: str, *, lenient: bool, cascade: bool) -> None:
+        """Remove a database, with its tables if ``cascade``.
+
+        Raises:
+            SqlError: It is not there, is the built-in or the current one, or has tables.
+        """
+        if name not in self.more_databases:
+            if lenient and name != self.built_in:
+                return
+            raise SqlError(f"Database '{name}' cannot be dropped{nearest(name, sorted(self.more_databases))}")
+        if name == self.database:
+            raise SqlError(f"Database '{name}' is the current one: USE another one first")
+        inside = [path for path in self.entries if path[1] == name]
+        if inside and not cascade:
+            tables = ", ".join(sorted(path[-1] for path in inside))
+            raise SqlError(f"Database '{name}' is not empty: drop {tables}, or drop it with CASCADE")
+        for path in inside:
+            del self.entries[path]
+        self.more_databases.discard(name)
 
     def path(self, name: tuple[str, ...]) -> tuple[str, ...]:
         """Return the full name."""
@@ -119,9 +167,9 @@ class Catalog:
         del self.entries[path]
         return True
 
-    def names(self, kind: type | None = None) -> list[str]:
-        """Return the names in the current database."""
-        here = (self.catalog, self.database)
+    def names(self, kind: type | None = None, database: str | None = None) -> list[str]:
+        """Return the names in a database, the current one by default."""
+        here = (self.catalog, database or self.database)
         return sorted(
             path[-1]
             for path, entry in self.entries.items()

@@ -177,8 +177,8 @@ class Declarations:
         return [self.get_current_catalog()]
 
     def list_databases(self) -> list[str]:
-        """Return the only database."""
-        return [self.get_current_database()]
+        """Return the names of all databases."""
+        return self._session.catalog.databases()
 
     def list_modules(self) -> list[str]:
         """Return the module with the built-in functions."""
@@ -196,15 +196,12 @@ class Declarations:
             )
 
     def use_database(self, database_name: str) -> None:
-        """Do nothing for the current database.
+        """Make a database that ``CREATE DATABASE`` has made, or the built-in one, the current one.
 
         Raises:
-            SqlError: It is another one.
+            SqlError: There is none of this name.
         """
-        if database_name != self.get_current_database():
-            raise SqlError(
-                f"A database with name [{database_name}] does not exist: there is {self.get_current_database()}"
-            )
+        self._session.catalog.use_database(database_name)
 
     # -- dependencies of the tasks -------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class TableEnvironment(Declarations):
         self._env = env
         self._session = Session(env)
         self._session.catalog.catalog = settings.get_built_in_catalog_name()
-        self._session.catalog.database = settings.get_built_in_database_name()
+        self._session.catalog.database = self._session.catalog.built_in = settings.get_built_in_database_name()
         self._statements = Statements(self._session)
 
     @staticmethod

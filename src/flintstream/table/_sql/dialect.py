@@ -32,6 +32,7 @@ def _dialect() -> Any:
     class Tokenizer(sqlglot.tokens.Tokenizer):  # type: ignore[name-defined,misc]  # loaded by name
         IDENTIFIERS = ["`"]  # noqa: RUF012 - as sqlglot declares it
         QUOTES = ["'"]  # noqa: RUF012
+        COMMANDS: set[Any] = set()  # noqa: RUF012 - words whose statements sqlglot would not cut into tokens
         STRING_ESCAPES = ["'"]  # noqa: RUF012
         HEX_STRINGS = [("x'", "'"), ("X'", "'")]  # noqa: RUF012
         UNICODE_STRINGS = [("u&'", "'"), ("U&'", "'")]  # noqa: RUF012

@@ -20,6 +20,7 @@ from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.grouping_sets import grouping_keys
 from flintstream.table._sql.joins import conjuncts, is_equality_of, joined, together
+from flintstream.table._sql.unnest import unnested
 from flintstream.table._sql.windows import group_window, is_group_window, windowed
 
 if TYPE_CHECKING:
@@ -134,6 +135,9 @@ class QueryPlanner:
                 raise unsupported(f"{source.this.name}()", self.parsed.place(source), "use window() on a keyed stream")
             node = named[name[0]] if len(name) == 1 and name[0] in named else self._table(source, name)
             table = source.alias or name[-1]
+        elif kind == "Unnest":
+            nothing = values([()], [], self.session.zone)
+            return self._unnested((nothing, self.session.scope((), ())), source, outer=False)
         elif kind in {"Subquery", "Values"}:
             node = self.plan(source if kind == "Values" else source.this, named)
             table = source.alias
@@ -167,6 +171,11 @@ class QueryPlanner:
         lateral = join.this
         if type(lateral).__name__ == "Lateral" and lateral.this.name.upper() == "TABLE":
             return self._lateral(*left, join)
+        if type(lateral).__name__ == "Unnest":
+            on = join.args.get("on")
+            if on is not None and not (type(on).__name__ == "Boolean" and on.this):
+                raise unsupported("ON of UNNEST", self.parsed.place(on), "filter with WHERE")
+            return self._unnested(left, lateral, outer=str(join.args.get("side") or "").upper() == "LEFT")
         place = self.parsed.place(lateral)
         side, kind = (str(join.args.get(key) or "").upper() for key in ("side", "kind"))
         if str(join.args.get("method") or "").upper() == "NATURAL":
@@ -206,6 +215,21 @@ class QueryPlanner:
         return calc(node, items), self.session.scope(
             tuple(node.columns[i] for i in kept), tuple(tables[i] for i in kept)
         )
+
+    def _unnested(self, left: tuple[Node, Scope], given: Any, *, outer: bool) -> tuple[Node, Scope]:
+        node, scope = left
+        place = self.parsed.place(given)
+        if len(given.expressions) != 1:
+            raise SqlError(f"UNNEST{at(place)} takes one ARRAY or MAP")
+        alias, offset = given.args.get("alias"), given.args.get("offset")
+        names = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+        if offset and names:
+            names.append(offset.name if hasattr(offset, "name") else "ORDINALITY")
+        container = resolve(self.reader.read(given.expressions[0]), scope)
+        found = unnested(node, container, names, place, outer=outer, numbered=bool(offset))
+        tables = scope.tables or ("",) * len(node.columns)
+        more = (given.alias,) * (len(found.columns) - len(node.columns))
+        return found, self.session.scope(found.columns, (*tables, *more))
 
     def _lateral(self, node: Node, scope: Scope, join: Any) -> tuple[Node, Scope]:
         lateral = join.this

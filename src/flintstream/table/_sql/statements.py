@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
 from flintstream.table._catalog import DeclaredTable, View
-from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.types import is_nullable, sql_name
 from flintstream.table._plan.nodes import explained
-from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses
+from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.select import QueryPlanner, renamed
 
@@ -116,9 +116,17 @@ class Statements:
         elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
             tokens.take("SYSTEM")
             self._create_function(tokens)
+        elif tokens.take("DATABASE"):
+            lenient = tokens.take("IF", "NOT", "EXISTS")
+            catalog.create_database(tokens.path()[-1], lenient=lenient)
+            if tokens.take("COMMENT"):
+                tokens.text()
+            if tokens.take("WITH"):
+                options_of(tokens)
+            ended(tokens)
         else:
             what = f"CREATE {'TEMPORARY ' if temporary else ''}{tokens.peek()}"
-            raise unsupported(what, tokens.place(), "there is one catalog and database")
+            raise unsupported(what, tokens.place(), "there is one catalog")
         return DONE
 
     def _create_function(self, tokens: Tokens) -> None:
@@ -143,7 +151,12 @@ class Statements:
         place, what = tokens.place(), tokens.next().upper()
         lenient = tokens.take("IF", "EXISTS")
         name = tokens.path()
+        if what == "DATABASE":
+            cascade = tokens.take("CASCADE") or (tokens.take("RESTRICT") and False)
+            self.session.catalog.drop_database(name[-1], lenient=lenient, cascade=cascade)
         ended(tokens)
+        if what == "DATABASE":
+            return DONE
         if what == "FUNCTION":
             functions = self.session.catalog.functions
             if functions.pop(name[-1].lower(), None) is None and not lenient:
@@ -151,7 +164,7 @@ class Statements:
         elif what in {"TABLE", "VIEW"}:
             self.session.catalog.drop(name, View if what == "VIEW" else DeclaredTable, lenient=lenient)
         else:
-            raise unsupported(f"DROP {what}", place, "there is one catalog and database")
+            raise unsupported(f"DROP {what}", place, "there is one catalog")
         return DONE
 
     def _insert(self, tokens: Tokens) -> Insert:
@@ -210,16 +223,23 @@ class Statements:
             tokens.expect("FUNCTIONS")
         if what == "CURRENT":
             what = f"CURRENT {tokens.next().upper()}"
+        database = None
+        if what in {"TABLES", "VIEWS"} and (tokens.take("FROM") or tokens.take("IN")):
+            place, (*_, database) = tokens.place(), tokens.path()
+            if database not in catalog.databases():
+                raise SqlError(
+                    f"Database '{database}'{at(place)} does not exist{nearest(database, catalog.databases())}"
+                )
         lists: dict[str, tuple[str, list[str]]] = {
-            "TABLES": ("table name", catalog.names()),
-            "VIEWS": ("view name", catalog.names(View)),
+            "TABLES": ("table name", catalog.names(database=database)),
+            "VIEWS": ("view name", catalog.names(View, database)),
             "FUNCTIONS": (
                 "function name",
                 sorted([*(name.lower() for name in FUNCTIONS if name.isidentifier()), *catalog.functions]),
             ),
             "USER": ("function name", sorted(catalog.functions)),
             "CATALOGS": ("catalog name", [catalog.catalog]),
-            "DATABASES": ("database name", [catalog.database]),
+            "DATABASES": ("database name", catalog.databases()),
             "CURRENT CATALOG": ("current catalog name", [catalog.catalog]),
             "CURRENT DATABASE": ("current database name", [catalog.database]),
         }
@@ -240,9 +260,11 @@ class Statements:
         return DONE
 
     def _use(self, tokens: Tokens) -> Answer:
-        kind = tokens.take("CATALOG")
-        name = tokens.path()
-        here = self.session.catalog
-        if name[-1] != (here.catalog if kind else here.database):
-            raise unsupported(f"USE {'.'.join(name)}", tokens.place(), "there is one catalog and database")
+        in_catalog, place = tokens.take("CATALOG"), tokens.place()
+        name, here = tokens.path(), self.session.catalog
+        ended(tokens)
+        if (in_catalog or len(name) > 1) and name[0] != here.catalog:
+            raise SqlError(f"Catalog '{name[0]}'{at(place)} does not exist{nearest(name[0], [here.catalog])}")
+        if not in_catalog:
+            here.use_database(name[-1], place)
         return DONE

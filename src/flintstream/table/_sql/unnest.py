@@ -1,0 +1,70 @@
+"""``UNNEST`` of arrays and maps: each row once for each element."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.expr import Column
+from flintstream.table._expressions.types import sql_name
+from flintstream.table._plan.nodes import Correlate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._plan.nodes import Node
+
+
+class Elements:
+    """The table function of a container: its elements, or keys and values, perhaps with a number from 1 on."""
+
+    def __init__(self, kind: str, *, numbered: bool) -> None:
+        """Take ARRAY, MAP, or ROW for an array of rows."""
+        self.kind, self.numbered = kind, numbered
+
+    def open(self, function_context: Any) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def eval(self, container: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows."""
+        parts = () if container is None else container.items() if self.kind == "MAP" else container
+        for number, part in enumerate(parts, 1):
+            row = (part,) if self.kind == "ARRAY" else tuple(part)
+            yield (*row, number) if self.numbered else row
+
+
+def unnested(
+    node: Node, container: Expr, names: Sequence[str], place: Place | None, *, outer: bool, numbered: bool
+) -> Node:
+    """Return each row joined with the elements of a container.
+
+    Raises:
+        SqlError: It is no array or map, or has another number of columns.
+    """
+    kind = container.type
+    types: list[DataType]
+    if isinstance(kind, t.MapType):
+        what, types = "MAP", [kind.key_type, kind.value_type]
+    elif isinstance(kind, t.ArrayType) and isinstance(kind.element_type, t.RowType):
+        what, types = "ROW", list(kind.element_type.field_types())
+    elif isinstance(kind, t.ArrayType):
+        what, types = "ARRAY", [kind.element_type]
+    else:
+        raise SqlError(f"UNNEST{at(place)} takes an ARRAY or MAP, but got {sql_name(kind)}")
+    defaults = {"ROW": list(getattr(getattr(kind, "element_type", None), "names", [])), "MAP": ["f0", "f1"]}
+    chosen = list(names) or [*defaults.get(what, ["f0"]), *(["ORDINALITY"] if numbered else [])]
+    if numbered:
+        types.append(t.IntType(False))
+    if len(chosen) != len(types):
+        raise SqlError(f"UNNEST{at(place)} has {len(types)} columns, but {len(chosen)} names: {', '.join(chosen)}")
+    produced = [Column(n, k.nullable() if outer else k) for n, k in zip(chosen, types, strict=True)]
+    function = SimpleNamespace(name="UNNEST", implementation=Elements(what, numbered=numbered))
+    return Correlate((*node.columns, *produced), node, function, (container,), outer)
