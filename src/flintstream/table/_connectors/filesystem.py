@@ -1,15 +1,25 @@
-"""``'connector' = 'filesystem'``: files in CSV, JSON, Parquet and ORC."""
+"""``'connector' = 'filesystem'``: files in many formats, perhaps in directories by columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.common.serialization import Encoder
+from flintstream.common.serialization import DeserializationSchema, Encoder
 from flintstream.common.time import Duration
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, StreamFormat
+from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
 from flintstream.datastream.formats.csv import CsvBulkWriters, CsvReaderFormat, CsvSchema
-from flintstream.datastream.formats.json import JsonRowDeserializationSchema, JsonRowSerializationSchema
+from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
+from flintstream.table._connectors.messages import decoder, encoder
+from flintstream.table._connectors.partitions import (
+    Converted,
+    Directories,
+    LinesWithoutKeys,
+    WithKeys,
+    WithoutKeys,
+    check,
+)
 from flintstream.table._errors import SqlError, nearest, unsupported
 
 if TYPE_CHECKING:
@@ -18,10 +28,13 @@ if TYPE_CHECKING:
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.sink import Sink
-    from flintstream.connectors.source import Source
+    from flintstream.connectors.source import Source, SourceReader
+    from flintstream.table._connectors.formats import Decoder
+    from flintstream.table._connectors.formats import Encoder as RowEncoder
     from flintstream.table._connectors.options import Options
 
-FORMATS = ("csv", "json", "orc", "parquet")
+FORMATS = ("avro", "csv", "json", "orc", "parquet", "raw")
+_DEFAULT = "__DEFAULT_PARTITION__"
 
 
 def _format(options: Options) -> str:
@@ -58,54 +71,145 @@ def _csv(names: Sequence[str], types: Sequence[t.DataType], options: Options) ->
     return builder.build()
 
 
-def file_source(names: Sequence[str], types: Sequence[t.DataType], options: Options) -> Source:
-    """Return the source of a table of files."""
-    kind, path = _format(options), options.required("path")
-    interval = options.millis("source.monitor-interval")
+class _Lines(DeserializationSchema[Any]):
+    """Reads a tuple from each line; lines without one are skipped."""
+
+    def __init__(self, decoded: Decoder) -> None:
+        self.decoded = decoded
+        self._ready: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ready": None}
+
+    def deserialize(self, message: bytes) -> Any:
+        """Return the tuple."""
+        if self._ready is None:
+            self._ready = self.decoded.decode()
+        return self._ready(message)
+
+    def get_produced_type(self) -> Any:
+        """Return None: records are tuples of the table."""
+        return None
+
+
+class _Tuples(StreamFormat[Any]):
+    """The records of Avro files as tuples."""
+
+    splittable = True
+
+    def __init__(self, names: Sequence[str], types: Sequence[t.DataType]) -> None:
+        self.names, self.types = tuple(names), tuple(types)
+        self.inner = AvroFileFormat(AvroSchema.parse_string(schema_of(names, types)))
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of file splits."""
+        return Converted(self.inner.create_reader(), tuple_of(self.names, self.types))
+
+
+def _stream_format(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> StreamFormat[Any]:
+    if kind in {"json", "raw"} or (kind == "csv" and options.flag("csv.ignore-parse-errors")):
+        return StreamFormat.message_line_format(_Lines(decoder(kind, names, types, options)))
     if kind == "csv":
-        options.not_yet("csv.ignore-parse-errors", "false")
-        stream_format: Any = CsvReaderFormat.for_schema(_csv(names, types, options))
-    elif kind == "json":
-        builder = JsonRowDeserializationSchema.builder().type_info(t.to_type_info(_row_type(names, types)))
-        if options.flag("json.ignore-parse-errors"):
-            builder.ignore_parse_errors()
-        if options.flag("json.fail-on-missing-field"):
-            builder.fail_on_missing_field()
-        stream_format = StreamFormat.message_line_format(builder.build())
-    elif kind == "parquet":
+        return CsvReaderFormat.for_schema(_csv(names, types, options))
+    if kind == "parquet":
         from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat  # noqa: PLC0415 - pyarrow
 
         utc = options.flag("parquet.utc-timezone")
-        stream_format = ParquetColumnarRowInputFormat(_row_type(names, types), is_utc_timestamp=utc)
-    else:
-        raise unsupported("reading ORC files", None, "read Parquet files")
-    source = FileSource.for_record_stream_format(stream_format, path)
+        return ParquetColumnarRowInputFormat(_row_type(names, types), is_utc_timestamp=utc)
+    if kind == "orc":
+        from flintstream.datastream.formats.orc import OrcColumnarRowInputFormat  # noqa: PLC0415 - pyarrow
+
+        return OrcColumnarRowInputFormat(_row_type(names, types))
+    return _Tuples(names, types)
+
+
+_SINK_OPTIONS = (
+    "auto-compaction",
+    "compaction.file-size",
+    "compaction.parallelism",
+    "partition.default-name",
+    "partition.time-extractor.kind",
+    "partition.time-extractor.class",
+    "partition.time-extractor.timestamp-formatter",
+    "partition.time-extractor.timestamp-pattern",
+    "sink.parallelism",
+    "sink.partition-commit.trigger",
+    "sink.partition-commit.delay",
+    "sink.partition-commit.watermark-time-zone",
+    "sink.partition-commit.policy.kind",
+    "sink.partition-commit.policy.class",
+    "sink.partition-commit.success-file.name",
+    "sink.shuffle-by-partition.enable",
+)
+
+_ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover-interval", "check-interval"))
+
+
+def file_source(
+    names: Sequence[str], types: Sequence[t.DataType], options: Options, keys: Sequence[str] = ()
+) -> Source:
+    """Return the source of a table of files; ``keys`` are the columns in the names of directories."""
+    kind, path = _format(options), options.required("path")
+    interval = options.millis("source.monitor-interval")
+    for key in (*_SINK_OPTIONS, *_ROLLING, "source.report-statistics"):
+        options.known(key)
+    options.not_yet("source.path.regex-pattern")
+    check(options.table, names, keys)
+    stored = [(n, k) for n, k in zip(names, types, strict=True) if n not in keys]
+    made = _stream_format(kind, [n for n, _ in stored], [k for _, k in stored], options)
+    if keys:
+        made = WithKeys(made, names, types, keys, options.text("partition.default-name", _DEFAULT) or "")
+    source = FileSource.for_record_stream_format(made, path)
     if interval is not None:
         source.monitor_continuously(Duration.of_millis(interval))
     return source.build()
 
 
-class _JsonLines(Encoder):
-    def __init__(self, schema: JsonRowSerializationSchema) -> None:
-        self.schema = schema
+class _EncodedLines(Encoder):
+    def __init__(self, encoded: RowEncoder) -> None:
+        self.encoded = encoded
+        self._ready: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ready": None}
 
     def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:  # noqa: ARG002 - the contract
         """Return a line."""
-        return (self.schema.serialize(value) or b"") + b"\n"
+        if self._ready is None:
+            self._ready = self.encoded.encode()
+        line: bytes = self._ready(value)
+        return line + b"\n"
 
 
-def file_sink(names: Sequence[str], types: Sequence[t.DataType], options: Options) -> Sink:
-    """Return the sink of a table of files; its records are rows."""
+def file_sink(names: Sequence[str], types: Sequence[t.DataType], options: Options, keys: Sequence[str] = ()) -> Sink:
+    """Return the sink of a table of files; its records are rows, and ``keys`` the columns of directories."""
     kind, path = _format(options), options.required("path")
-    for key in ("file-size", "rollover-interval", "check-interval"):
-        options.not_yet(f"sink.rolling-policy.{key}")
     options.not_yet("auto-compaction", "false")
-    options.known("sink.parallelism")
-    row_type, beneath = _row_type(names, types), BucketAssigner.base_path_bucket_assigner()
-    if kind == "json":
-        schema = JsonRowSerializationSchema.builder().with_type_info(t.to_type_info(row_type)).build()
-        return FileSink.for_row_format(path, _JsonLines(schema)).with_bucket_assigner(beneath).build()
-    return FileSink.for_bulk_format(path, _writers(kind, names, types, options)).with_bucket_assigner(beneath).build()
+    for key in _ROLLING:
+        options.not_yet(key)
+    for key in (*_SINK_OPTIONS, "source.monitor-interval"):
+        options.known(key)
+    policy = options.text("sink.partition-commit.policy.kind")
+    if policy is not None:
+        raise unsupported(
+            f"'sink.partition-commit.policy.kind' = '{policy}' of table '{options.table}'",
+            None,
+            "leave it out: files appear when a checkpoint completes, without a _SUCCESS file",
+        )
+    assigner: BucketAssigner = BucketAssigner.base_path_bucket_assigner()
+    positions = [i for i, name in enumerate(names) if name not in keys]
+    if keys:
+        check(options.table, names, keys)
+        assigner = Directories(names, keys, options.text("partition.default-name", _DEFAULT) or "")
+    stored = [names[i] for i in positions], [types[i] for i in positions]
+    made: FileSink.BaseBuilder
+    if kind in {"json", "raw"}:
+        lines: Encoder = _EncodedLines(encoder(kind, *stored, options))
+        made = FileSink.for_row_format(path, LinesWithoutKeys(lines, positions) if keys else lines)
+    else:
+        writers = _writers(kind, *stored, options)
+        made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
+    return made.with_bucket_assigner(assigner).build()
 
 
 def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> BulkWriterFactory:
@@ -116,6 +220,9 @@ def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], optio
         from flintstream.datastream.formats.parquet import ParquetBulkWriters  # noqa: PLC0415 - pyarrow
 
         return ParquetBulkWriters.for_row_type(row_type, utc_timestamp=options.flag("parquet.utc-timezone"))
+    if kind == "avro":
+        options.known("avro.codec")
+        return AvroRowFiles(names, types)
     from flintstream.datastream.formats.orc import OrcBulkWriters  # noqa: PLC0415 - pyarrow
 
     return OrcBulkWriters.for_row_type(row_type)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common import _datatypes as t
 from flintstream.common._javatext import double_text
 from flintstream.errors import shorten
-from flintstream.table._errors import SqlError, nearest
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
 
@@ -27,43 +27,6 @@ if TYPE_CHECKING:
     Reader = Callable[[Any], Any]
     Decode = Callable[[bytes], "tuple[Any, ...] | None"]
     Encode = Callable[[Sequence[Any]], bytes]
-
-FORMATS = ("csv", "json", "raw")
-_PLANNED = ("avro", "avro-confluent", "canal-json", "debezium-json", "maxwell-json", "ogg-json", "protobuf")
-
-
-def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Decoder:
-    """Return what reads a message.
-
-    Raises:
-        SqlError: The format is unknown, or has no place for the columns.
-    """
-    _check(kind, options)
-    if kind == "raw":
-        return Raw(names, types, options)
-    if kind == "csv":
-        return CsvDecoder(names, types, options, f"{prefix}csv.")
-    return JsonDecoder(names, types, options, f"{prefix}json.")
-
-
-def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Encoder:
-    """Return what writes a message.
-
-    Raises:
-        SqlError: The format is unknown, or has no place for the columns.
-    """
-    _check(kind, options)
-    if kind == "raw":
-        return Raw(names, types, options)
-    if kind == "csv":
-        return CsvEncoder(types, options, f"{prefix}csv.")
-    return JsonEncoder(names, types, options, f"{prefix}json.")
-
-
-def _check(kind: str, options: Options) -> None:
-    if kind not in FORMATS:
-        known = "is not supported yet" if kind in _PLANNED else "is unknown"
-        raise SqlError(f"table '{options.table}': the format '{kind}' {known}{nearest(kind, FORMATS)}")
 
 
 class Decoder:
@@ -293,6 +256,19 @@ def _quote(options: Options, prefix: str) -> str | None:
     return None if options.flag(f"{prefix}disable-quote-character") else given
 
 
+def _lenient(readers: Sequence[Reader], fields: Sequence[str], null: str | None) -> tuple[Any, ...] | None:
+    """Return a row with None for fields that are missing or cannot be read; None if there are too many."""
+    if len(fields) > len(readers) or not fields:
+        return None
+    found: list[Any] = []
+    for read, field in zip(readers, fields, strict=False):
+        try:
+            found.append(None if field == null else read(field))
+        except (ValueError, TypeError, ArithmeticError):
+            found.append(None)
+    return (*found, *[None] * (len(readers) - len(found)))
+
+
 class CsvDecoder(Decoder):
     """Reads a line with a field for each column."""
 
@@ -324,6 +300,8 @@ class CsvDecoder(Decoder):
                 if comments and text.startswith("#"):
                     return None
                 fields = next(csv.reader(io.StringIO(text), **form), [])  # type: ignore[arg-type]
+                if lenient:
+                    return _lenient(readers, fields, null)
                 if len(fields) != width:
                     raise ValueError(f"Row length mismatch. {width} fields expected but was {len(fields)}.")  # noqa: TRY301
                 return tuple(

@@ -16,7 +16,7 @@ from flintstream.datastream.connectors.kafka import (
     KafkaSource,
     KafkaTopicPartition,
 )
-from flintstream.table._connectors.formats import decoder, encoder
+from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._errors import SqlError, nearest, unsupported
 
 if TYPE_CHECKING:

@@ -69,8 +69,6 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
     """
     connector = _connector(name, table, SOURCES, "source")
     options = Options(name, table.options)
-    if table.partitions:
-        raise unsupported(f"PARTITIONED BY of table '{name}'", None, "read the directory without it")
     for each in table.columns:
         if each.metadata is not None and connector != "kafka":
             raise SqlError(f"table '{name}': the connector '{connector}' has no metadata '{each.metadata}'")
@@ -80,8 +78,10 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
         source = _kafka().kafka_source(physical, table, options)
     elif connector == "jdbc":
         source = jdbc_source(physical, options)
+    elif connector == "filesystem":
+        source = file_source(names, types, options, table.partitions)
     else:
-        source = (datagen if connector == "datagen" else file_source)(names, types, options)
+        source = datagen(names, types, options)
     options.check()
 
     def open_source(env: StreamExecutionEnvironment) -> DataStream:
@@ -101,8 +101,6 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     """
     connector = _connector(name, table, SINKS, "sink")
     options = Options(name, table.options)
-    if table.partitions:
-        raise unsupported(f"PARTITIONED BY of table '{name}'", None, "write without partitions")
     where = ""
     if connector == "print":
         identifier = options.text("print-identifier")
@@ -125,7 +123,7 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     elif connector == "kafka":
         sink, code, parallelism = _kafka().kafka_sink(columns, options), "r", options.integer("sink.parallelism")
     else:
-        sink = file_sink([each.name for each in columns], [each.type for each in columns], options)
+        sink = file_sink([each.name for each in columns], [each.type for each in columns], options, table.partitions)
         code, parallelism = edges.rows_of(columns, changelog=False), options.integer("sink.parallelism")
     options.check()
     records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*edges.both(code, where)))

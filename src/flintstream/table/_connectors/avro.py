@@ -1,0 +1,174 @@
+"""Avro: the schema of a table's columns, and its records as tuples."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.common.serialization import BulkWriter, BulkWriterFactory
+from flintstream.connectors.files.avro import AvroRecords
+from flintstream.connectors.formats.avro_schema import library, parsed
+from flintstream.table._connectors.formats import Decoder, Encoder
+from flintstream.table._errors import SqlError
+from flintstream.table._expressions.helpers import named_row
+from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, is_nullable, sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import BinaryIO
+
+    from flintstream.table._connectors.formats import Decode, Encode
+
+    Convert = Callable[[Any], Any]
+
+_NAMESPACE = "org.apache.flink.avro.generated"
+
+
+def schema_of(names: Sequence[str], types: Sequence[t.DataType]) -> str:
+    """Return the schema that Flink uses for columns.
+
+    Raises:
+        SqlError: Avro has no such type.
+    """
+    return json.dumps(_record(names, types, f"{_NAMESPACE}.record"))
+
+
+def _record(names: Sequence[str], types: Sequence[t.DataType], name: str) -> dict[str, Any]:
+    fields = []
+    for field, kind in zip(names, types, strict=True):
+        made = _schema(kind, f"{name}_{field}")
+        fields.append({"name": field, "type": made, **({"default": None} if isinstance(made, list) else {})})
+    return {"type": "record", "name": name, "fields": fields}
+
+
+def _schema(kind: t.DataType, name: str) -> Any:
+    made = _strict(kind, name)
+    return ["null", made] if is_nullable(kind) else made
+
+
+def _strict(kind: t.DataType, name: str) -> Any:
+    if isinstance(kind, TEXTS):
+        return "string"
+    if isinstance(kind, t.BooleanType):
+        return "boolean"
+    if type(kind) in INTEGERS:
+        return "int" if INTEGERS[type(kind)] <= 32 else "long"
+    if isinstance(kind, t.FloatType):
+        return "float"
+    if isinstance(kind, t.DoubleType):
+        return "double"
+    if isinstance(kind, t.DecimalType):
+        return {"type": "bytes", "logicalType": "decimal", "precision": kind.precision, "scale": kind.scale}
+    if isinstance(kind, BYTES):
+        return "bytes"
+    if isinstance(kind, t.DateType):
+        return {"type": "int", "logicalType": "date"}
+    if isinstance(kind, t.TimeType):
+        return {"type": "int", "logicalType": "time-millis"}
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+        return {"type": "long", "logicalType": "timestamp-millis" if kind.precision <= 3 else "timestamp-micros"}
+    if isinstance(kind, t.ArrayType):
+        return {"type": "array", "items": _schema(kind.element_type, name)}
+    if isinstance(kind, t.MapType) and isinstance(kind.key_type, TEXTS):
+        return {"type": "map", "values": _schema(kind.value_type, name)}
+    if isinstance(kind, t.RowType):
+        return _record(kind.names, kind.field_types(), name)
+    raise SqlError(f"Avro has no values of type {sql_name(kind)}")
+
+
+def _from_utc(value: dt.datetime) -> dt.datetime:
+    return value.replace(tzinfo=None)
+
+
+def _to_utc(value: dt.datetime) -> dt.datetime:
+    return value.replace(tzinfo=dt.timezone.utc)
+
+
+def _converter(kind: t.DataType, *, reads: bool) -> Convert | None:
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+        return _from_utc if reads else _to_utc
+    if isinstance(kind, t.ArrayType):
+        element = _optional(_converter(kind.element_type, reads=reads))
+        return None if element is None else lambda value: [element(each) for each in value]
+    if isinstance(kind, t.MapType):
+        content = _optional(_converter(kind.value_type, reads=reads))
+        return None if content is None else lambda value: {k: content(v) for k, v in value.items()}
+    if isinstance(kind, t.RowType):
+        names = tuple(kind.names)
+        if reads:
+            read = tuple_of(names, kind.field_types())
+            return lambda value: named_row(names, list(read(value)))
+        return dict_of(names, kind.field_types())
+    return None
+
+
+def _optional(convert: Convert | None) -> Convert | None:
+    return None if convert is None else lambda value: None if value is None else convert(value)
+
+
+def tuple_of(names: Sequence[str], types: Sequence[t.DataType]) -> Convert:
+    """Return the function that makes a tuple of a record."""
+    parts = [(n, _optional(_converter(kind, reads=True))) for n, kind in zip(names, types, strict=True)]
+    return lambda record: tuple([record[n] if convert is None else convert(record[n]) for n, convert in parts])
+
+
+def dict_of(names: Sequence[str], types: Sequence[t.DataType]) -> Convert:
+    """Return the function that makes a record of a row or tuple."""
+    parts = [(n, _optional(_converter(kind, reads=False))) for n, kind in zip(names, types, strict=True)]
+    return lambda row: {
+        n: value if convert is None else convert(value) for (n, convert), value in zip(parts, row, strict=True)
+    }
+
+
+class AvroMessages(Decoder, Encoder):
+    """A message is a record without its schema."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[t.DataType]) -> None:
+        self.names, self.types = tuple(names), tuple(types)
+        self.schema = schema_of(names, types)
+        library()
+
+    def decode(self) -> Decode:
+        """Return the function that reads a message."""
+        schema, read, record = parsed(self.schema), library().schemaless_reader, tuple_of(self.names, self.types)
+        return lambda message: record(read(io.BytesIO(message), schema, None))
+
+    def encode(self) -> Encode:
+        """Return the function that writes a row."""
+        schema, write, record = parsed(self.schema), library().schemaless_writer, dict_of(self.names, self.types)
+
+        def encode(row: Sequence[Any]) -> bytes:
+            stream = io.BytesIO()
+            write(stream, schema, record(row))
+            return stream.getvalue()
+
+        return encode
+
+
+class AvroRowFiles(BulkWriterFactory[Any]):
+    """Writes rows to Avro files."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[t.DataType]) -> None:
+        self.names, self.types = tuple(names), tuple(types)
+        self.records = AvroRecords(schema_of(names, types))
+
+    def create(self, stream: BinaryIO) -> BulkWriter[Any]:
+        """Return a writer for a new file."""
+        return _Writer(self.records.create(stream), dict_of(self.names, self.types))
+
+
+class _Writer(BulkWriter[Any]):
+    def __init__(self, writer: BulkWriter[Any], record: Convert) -> None:
+        self.writer, self.record = writer, record
+
+    def add_element(self, element: Any) -> None:
+        self.writer.add_element(self.record(element))
+
+    def flush(self) -> None:
+        self.writer.flush()
+
+    def finish(self) -> None:
+        self.writer.finish()

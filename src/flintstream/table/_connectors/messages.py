@@ -1,0 +1,65 @@
+"""The formats of messages and lines by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.table._connectors.formats import CsvDecoder, CsvEncoder, JsonDecoder, JsonEncoder, Raw
+from flintstream.table._errors import SqlError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._connectors.avro import AvroMessages
+    from flintstream.table._connectors.formats import Decoder, Encoder
+    from flintstream.table._connectors.options import Options
+
+FORMATS = ("avro", "csv", "json", "raw")
+_PLANNED = ("avro-confluent", "canal-json", "debezium-json", "maxwell-json", "ogg-json", "protobuf")
+
+
+def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Decoder:
+    """Return what reads a message.
+
+    Raises:
+        SqlError: The format is unknown, or has no place for the columns.
+    """
+    _check(kind, options)
+    if kind == "raw":
+        return Raw(names, types, options)
+    if kind == "csv":
+        return CsvDecoder(names, types, options, f"{prefix}csv.")
+    if kind == "avro":
+        return _avro(names, types, options, prefix)
+    return JsonDecoder(names, types, options, f"{prefix}json.")
+
+
+def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Encoder:
+    """Return what writes a message.
+
+    Raises:
+        SqlError: The format is unknown, or has no place for the columns.
+    """
+    _check(kind, options)
+    if kind == "raw":
+        return Raw(names, types, options)
+    if kind == "csv":
+        return CsvEncoder(types, options, f"{prefix}csv.")
+    if kind == "avro":
+        return _avro(names, types, options, prefix)
+    return JsonEncoder(names, types, options, f"{prefix}json.")
+
+
+def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> AvroMessages:
+    from flintstream.table._connectors.avro import AvroMessages  # noqa: PLC0415 - an extra
+
+    options.not_yet(f"{prefix}avro.encoding", "binary")
+    options.known(f"{prefix}avro.timestamp_mapping.legacy")
+    return AvroMessages(names, types)
+
+
+def _check(kind: str, options: Options) -> None:
+    if kind not in FORMATS:
+        known = "is not supported yet" if kind in _PLANNED else "is unknown"
+        raise SqlError(f"table '{options.table}': the format '{kind}' {known}{nearest(kind, FORMATS)}")

@@ -1,0 +1,178 @@
+"""``PARTITIONED BY``: columns whose values are in the names of directories, as ``day=2020-01-02/hour=3``."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from flintstream.common.serialization import BulkWriter, BulkWriterFactory, Encoder
+from flintstream.common.types import _make_row
+from flintstream.connectors.source import SourceReader
+from flintstream.datastream.connectors.file_system import BucketAssigner, StreamFormat
+from flintstream.table._connectors.formats import reader
+from flintstream.table._errors import SqlError, nearest
+from flintstream.table._expressions import helpers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from typing import BinaryIO
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.source import Fetch
+
+_UNSAFE = re.compile(r'[\x01-\x1f"#%\'*/:=?\\\x7f{}\[\]^]')
+
+
+def check(table: str, names: Sequence[str], keys: Sequence[str]) -> None:
+    """Refuse keys that are no columns, or all of them.
+
+    Raises:
+        SqlError: They are.
+    """
+    for key in keys:
+        if key not in names:
+            raise SqlError(f"table '{table}': PARTITIONED BY names the column '{key}'{nearest(key, names)}")
+    if len(set(keys)) == len(names):
+        raise SqlError(f"table '{table}': PARTITIONED BY leaves no column for the files")
+
+
+def _escaped(value: Any, default: str) -> str:
+    text = "" if value is None else helpers.row_text(value)
+    return _UNSAFE.sub(lambda m: f"%{ord(m[0]):02X}", text) if text else default
+
+
+class Directories(BucketAssigner):
+    """The directory of a row."""
+
+    def __init__(self, names: Sequence[str], keys: Sequence[str], default: str) -> None:
+        self.keys = [(key, list(names).index(key)) for key in keys]
+        self.default = default
+
+    def get_bucket_id(self, element: Any, context: Any) -> str:  # noqa: ARG002 - the contract
+        """Return the directory."""
+        return "/".join([f"{key}={_escaped(element[i], self.default)}" for key, i in self.keys])
+
+
+class WithoutKeys(BulkWriterFactory[Any]):
+    """Writes the columns of rows that are not in the directory's name."""
+
+    def __init__(self, factory: BulkWriterFactory[Any], positions: Sequence[int]) -> None:
+        self.factory, self.positions = factory, tuple(positions)
+        self.can_be_concatenated = factory.can_be_concatenated
+
+    def create(self, stream: BinaryIO) -> BulkWriter[Any]:
+        """Return a writer for a new file."""
+        return _Writer(self.factory.create(stream), self.positions)
+
+
+def _without(positions: Sequence[int], row: Any) -> Any:
+    return _make_row(None, [row[i] for i in positions])
+
+
+class _Writer(BulkWriter[Any]):
+    def __init__(self, writer: BulkWriter[Any], positions: Sequence[int]) -> None:
+        self.writer, self.project = writer, partial(_without, positions)
+
+    def add_element(self, element: Any) -> None:
+        self.writer.add_element(self.project(element))
+
+    def add_elements(self, elements: Sequence[Any]) -> None:
+        self.writer.add_elements(list(map(self.project, elements)))
+
+    def flush(self) -> None:
+        self.writer.flush()
+
+    def finish(self) -> None:
+        self.writer.finish()
+
+
+class LinesWithoutKeys(Encoder):
+    """Encodes the columns of rows that are not in the directory's name."""
+
+    def __init__(self, encoder: Encoder, positions: Sequence[int]) -> None:
+        self.encoder, self.positions = encoder, tuple(positions)
+
+    def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
+        """Return a line."""
+        return self.encoder.encode(_without(self.positions, value), type_info)
+
+
+class WithKeys(StreamFormat[Any]):
+    """Adds the values in the directory's name to the records of a format, and puts columns into their order."""
+
+    def __init__(
+        self,
+        inner: StreamFormat[Any],
+        names: Sequence[str],
+        types: Sequence[DataType],
+        keys: Sequence[str],
+        default: str,
+    ) -> None:
+        self.inner, self.names, self.types, self.keys, self.default = inner, tuple(names), tuple(types), keys, default
+        self.splittable = inner.splittable
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of file splits."""
+        return _Reader(self, self.inner.create_reader())
+
+
+class Converted(SourceReader):
+    """Converts the records of another reader one by one."""
+
+    def __init__(self, inner: SourceReader, convert: Callable[[Any], Any]) -> None:
+        self.inner, self.convert = inner, convert
+        self.gives_away = inner.gives_away
+
+    def open(self, runtime_context: Any) -> None:
+        """Open the other reader."""
+        self.inner.open(runtime_context)
+
+    def conversion(self, split: Any) -> Callable[[Any], Any]:  # noqa: ARG002 - for subclasses
+        """Return the function for the records of a split."""
+        return self.convert
+
+    def read(self, split: Any, fetch: Fetch) -> Generator[Any, None, bool]:
+        """Yield converted batches."""
+        convert = self.conversion(split)
+        batches = self.inner.read(split, fetch)
+        try:
+            while True:
+                batch: Any = next(batches)
+                yield list(map(convert, batch))
+        except StopIteration as end:
+            return bool(end.value)
+        finally:
+            batches.close()
+
+    def close(self) -> None:
+        """Close the other reader."""
+        self.inner.close()
+
+
+class _Reader(Converted):
+    def __init__(self, form: WithKeys, inner: SourceReader) -> None:
+        super().__init__(inner, tuple)
+        self.form = form
+        self.read_value = {
+            name: reader(kind, iso=True) for name, kind in zip(form.names, form.types, strict=True) if name in form.keys
+        }
+
+    def _values(self, path: str) -> dict[str, Any]:
+        found = {}
+        for part in path.split("/"):
+            key, equals, text = part.partition("=")
+            if equals and key in self.read_value:
+                found[key] = None if text == self.form.default else self.read_value[key](unquote(text))
+        missing = [key for key in self.form.keys if key not in found]
+        if missing:
+            raise ValueError(f"{path}: the directories above the file give no value to {', '.join(missing)}")
+        return found
+
+    def conversion(self, split: Any) -> Callable[[Any], Any]:
+        values, names = self._values(split.path), self.form.names
+        stored = [name for name in names if name not in values]
+        order = [(None, values[n]) if n in values else (stored.index(n), None) for n in names]
+        return lambda row: tuple([value if i is None else row[i] for i, value in order])

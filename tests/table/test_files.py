@@ -1,0 +1,97 @@
+"""Tables of files: every format is read as it was written, and directories hold the values of columns."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+
+from flintstream.table._errors import SqlError, UnsupportedClauseError
+
+COLUMNS = "id BIGINT, name STRING, price DECIMAL(10, 2), day DATE, at_ TIMESTAMP(3), ok BOOLEAN, weight DOUBLE"
+VALUES = (
+    "(CAST(1 AS BIGINT), 'a', 1.50, DATE '2020-01-02', TIMESTAMP '2020-01-02 03:04:05.678', TRUE, 0.5E0), "
+    "(CAST(2 AS BIGINT), CAST(NULL AS STRING), 2.25, DATE '2020-01-03', TIMESTAMP '2020-01-03 00:00:00', FALSE, 1E0)"
+)
+
+
+def table(t_env, name, columns, path, kind, by="", **options):
+    more = "".join(f", '{key.replace('__', '.').replace('_', '-')}' = '{value}'" for key, value in options.items())
+    t_env.execute_sql(
+        f"CREATE TABLE {name} ({columns}) {by} WITH ('connector' = 'filesystem', 'path' = '{path}', "
+        f"'format' = '{kind}'{more})"
+    )
+
+
+def rows(t_env, query):
+    with t_env.execute_sql(query).collect() as found:
+        return sorted(tuple(map(str, row)) for row in found)
+
+
+@pytest.mark.parametrize("kind", ["avro", "json", "orc", "parquet"])
+@pytest.mark.parametrize("by", ["", "PARTITIONED BY (day, name)"])
+def test_what_is_written_is_read_back(t_env, tmp_path, kind, by):
+    pytest.importorskip({"avro": "fastavro", "json": "json"}.get(kind, "pyarrow"))
+    table(t_env, "f", COLUMNS, tmp_path, kind, by)
+    t_env.execute_sql(f"INSERT INTO f VALUES {VALUES}").wait()
+    assert rows(t_env, "SELECT * FROM f") == [
+        ("1", "a", "1.50", "2020-01-02", "2020-01-02 03:04:05.678000", "True", "0.5"),
+        ("2", "None", "2.25", "2020-01-03", "2020-01-03 00:00:00", "False", "1.0"),
+    ]
+    directories = {path.parent.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    partitioned = {"day=2020-01-02/name=a", "day=2020-01-03/name=__DEFAULT_PARTITION__"}
+    assert directories == (partitioned if by else {"."})
+
+
+def test_names_of_directories_are_escaped(t_env, tmp_path):
+    table(t_env, "f", "id INT, name STRING", tmp_path, "csv", "PARTITIONED BY (name)")
+    t_env.execute_sql("INSERT INTO f VALUES (1, 'a/b=c'), (2, 'ä ö')").wait()
+    assert {path.name for path in tmp_path.iterdir()} == {"name=a%2Fb%3Dc", "name=ä ö"}
+    assert rows(t_env, "SELECT * FROM f") == [("1", "a/b=c"), ("2", "ä ö")]
+
+
+def test_a_file_outside_of_the_directories_fails_the_job(t_env, tmp_path):
+    (tmp_path / "lost").write_text("1\n", "utf-8")
+    table(t_env, "f", "id INT, name STRING", tmp_path, "csv", "PARTITIONED BY (name)")
+    with pytest.raises(Exception, match="give no value to name"):
+        rows(t_env, "SELECT * FROM f")
+
+
+def test_lines_are_texts(t_env, tmp_path):
+    (tmp_path / "in").write_text('a,b\n"c\n', "utf-8")
+    table(t_env, "f", "line STRING", tmp_path / "in", "raw")
+    assert rows(t_env, "SELECT * FROM f") == [('"c',), ("a,b",)]
+    table(t_env, "g", "line STRING", tmp_path / "out", "raw")
+    t_env.execute_sql("INSERT INTO g VALUES ('x y')").wait()
+    assert rows(t_env, "SELECT * FROM g") == [("x y",)]
+
+
+def test_fields_that_cannot_be_read_become_null(t_env, tmp_path):
+    (tmp_path / "in").write_text("id,price\n1,1.5\n2\n3,x\n4,2.5,too many\n", "utf-8")
+    table(t_env, "f", "id INT, price DOUBLE", tmp_path / "in", "csv", csv__ignore_parse_errors="true")
+    assert rows(t_env, "SELECT * FROM f") == [("1", "1.5"), ("2", "None"), ("3", "None"), ("None", "None")]
+
+
+@pytest.mark.parametrize(
+    ("by", "options", "message"),
+    [
+        ("PARTITIONED BY (nam)", {}, "names the column 'nam'; did you mean 'name'"),
+        ("PARTITIONED BY (id, name)", {}, "leaves no column"),
+        ("", {"source__monitor_intervall": "1 s"}, "did you mean 'source.monitor-interval'"),
+        ("", {"csv__field_delimeter": ";"}, "did you mean 'csv.field-delimiter'"),
+    ],
+)
+def test_wrong_declarations_are_named(t_env, tmp_path, by, options, message):
+    table(t_env, "f", "id INT, name STRING", tmp_path, "csv", by, **options)
+    with pytest.raises(SqlError, match=f"table 'f': .*{message}"):
+        t_env.execute_sql("SELECT * FROM f")
+
+
+def test_an_unknown_format_and_commits_of_partitions_are_refused(t_env, tmp_path):
+    table(t_env, "f", "id INT", tmp_path, "parkuet")
+    with pytest.raises(SqlError, match="'parkuet' is not supported for files; did you mean 'parquet'"):
+        t_env.execute_sql("SELECT * FROM f")
+    options = {"sink__partition_commit__policy__kind": "success-file"}
+    table(t_env, "g", "id INT, name STRING", tmp_path, "csv", "PARTITIONED BY (name)", **options)
+    with pytest.raises(UnsupportedClauseError, match="success-file"):
+        t_env.execute_sql("INSERT INTO g VALUES (1, 'a')")
