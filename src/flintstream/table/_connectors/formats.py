@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import json
+from abc import ABC, abstractmethod
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,20 +30,20 @@ if TYPE_CHECKING:
     Encode = Callable[[Sequence[Any]], bytes]
 
 
-class Decoder:
+class Decoder(ABC):
     """Reads messages. It travels to the workers; the functions are made there."""
 
+    @abstractmethod
     def decode(self) -> Decode:
         """Return the function that reads a message; None means to skip it."""
-        raise NotImplementedError
 
 
-class Encoder:
+class Encoder(ABC):
     """Writes messages."""
 
+    @abstractmethod
     def encode(self) -> Encode:
         """Return the function that writes a row."""
-        raise NotImplementedError
 
 
 # -- values from texts and JSON --------------------------------------------------------------------------------------
