@@ -11,9 +11,10 @@ from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
+from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
 from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
-from flintstream.table._sql.joins import conjuncts, joined
+from flintstream.table._sql.joins import boolean
 from flintstream.table._sql.select import renamed
 from flintstream.table.expression import Expression, syntax_of
 from flintstream.table.table_pipeline import TablePipeline
@@ -79,7 +80,9 @@ class Table:
 
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
-        return self._with(filtered(self._node, resolve(syntax_of(predicate), self._scope())))
+        condition = resolve(syntax_of(predicate), self._scope())
+        node, rest = with_condition(self._t_env._session, self._node, condition)  # noqa: SLF001 - one layer
+        return self._with(node if rest is None else filtered(node, rest))
 
     where = filter  # noqa: A003 - the method
 
@@ -137,29 +140,36 @@ class Table:
         return self._with(union_all([self._node, right._node], self._t_env._session.zone))  # noqa: SLF001 - one layer
 
     def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
-        """Return pairs of rows for which a condition holds; without one, filter with ``where()``."""
-        return self._joined(right, join_predicate, (False, False))
+        """Return the pairs of rows for which a condition holds; without one, all pairs: filter them with ``where()``.
+
+        Raises:
+            SqlError: A column is in both tables.
+        """
+        return self._joined(right, join_predicate, INNER)
 
     def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
-        """Return the same, and rows of this table without a partner, with None for the other's columns."""
-        return self._joined(right, join_predicate, (True, False))
+        """Return the same, and left rows without a partner with None."""
+        return self._joined(right, join_predicate, LEFT)
 
     def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
-        """Return the same, and rows of the other table without a partner."""
-        return self._joined(right, join_predicate, (False, True))
+        """Return the pairs, and right rows without a partner with None."""
+        return self._joined(right, join_predicate, RIGHT)
 
     def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
-        """Return the same, and rows of both tables without a partner."""
-        return self._joined(right, join_predicate, (True, True))
+        """Return the pairs, and rows of both tables without a partner with None."""
+        return self._joined(right, join_predicate, FULL)
 
-    def _joined(self, right: Table, predicate: Expression | None, outer: tuple[bool, bool]) -> Table:
-        names = {each.name for each in self._node.columns} & {each.name for each in right._node.columns}
-        if names:
-            raise SqlError(f"join() needs different names of columns, but both tables have {', '.join(sorted(names))}")
-        parts = [] if predicate is None else conjuncts(syntax_of(predicate))
+    def _joined(self, right: Table, predicate: Expression | None, kind: str) -> Table:
+        left = [each.name for each in self._node.columns]
+        ambiguous = [each.name for each in right._node.columns if each.name in left]
+        if ambiguous:
+            raise SqlError(
+                f"join: Ambiguous column name: {', '.join(ambiguous)}. Rename the columns of one table with alias()"
+            )
         session = self._t_env._session  # noqa: SLF001 - one layer
-        sides = ((self._node, self._scope()), (right._node, right._scope()))
-        return self._with(joined(session, *sides, outer, parts)[0])
+        scope = session.scope((*self._node.columns, *right._node.columns))
+        condition = None if predicate is None else boolean(syntax_of(predicate), scope, "join", None)
+        return self._with(joined(session, self._node, right._node, kind, condition))
 
     def join_lateral(self, table_function_call: Expression) -> Table:
         """Return each row joined with the rows that a table function returns for it."""

@@ -157,7 +157,8 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
                 raise SqlError(
                     f"Table '{item.table}' not found{at(item.place)}{nearest(item.table, set(scope.tables))}"
                 )
-            chosen = [i for i in range(len(scope.columns)) if item.table is None or scope.tables[i] == item.table]
+            shown = [i for i, each in enumerate(scope.columns) if not each.name.startswith("$q")]
+            chosen = [i for i in shown if item.table is None or scope.tables[i] == item.table]
             found += [_column(scope, i) for i in chosen]
         elif isinstance(item, s.Columns):
             found += [_column(scope, i) for i in _chosen(item, scope)]

@@ -1,80 +1,233 @@
-"""Joins of tables."""
+"""Joins of tables: regular ones, those within an interval, and those with versions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from flintstream.common._datatypes import DataTypes
-from flintstream.table._expressions.codegen import source
-from flintstream.table._expressions.expr import Const, Ref
-from flintstream.table._operators.grouping import FirstColumns
-from flintstream.table._operators.joins import KeyedJoin
-from flintstream.table._plan import edges
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.codegen import Source
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._operators.interval_joins import IntervalJoin
+from flintstream.table._operators.joins import RegularJoin, SemiJoin
+from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.temporal_joins import TemporalJoin
+from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
 from flintstream.table._plan.nodes import Calc, Node, shown
+from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.expr import Column, Expr
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._plan.conditions import Bounds, Parts
+    from flintstream.table._session import Session
 
-KIND = DataTypes.TINYINT()
+INNER, LEFT, RIGHT, FULL, SEMI, ANTI = "INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"
+_TITLES = {
+    INNER: "InnerJoin",
+    LEFT: "LeftOuterJoin",
+    RIGHT: "RightOuterJoin",
+    FULL: "FullOuterJoin",
+    SEMI: "LeftSemiJoin",
+    ANTI: "LeftAntiJoin",
+}
 
 
 @dataclass(frozen=True)
 class Join(Node):
-    """Pairs of rows with equal keys for which a condition holds, and rows without a partner of an outer side."""
+    """Pairs of rows for which a condition holds. Its kind tells what becomes of rows without a partner."""
 
     left: Node
     right: Node
-    keys: tuple[tuple[Expr, Expr], ...]
-    """Expressions on the left and on the right."""
+    kind: str
     condition: Expr | None
-    """On the columns of both."""
-    outer: tuple[bool, bool]
-    ttl_ms: int = 0
-    final: bool = False
+    """On a left row followed by a right one."""
+    zone: str
+    ttl_ms: int
+    batch: bool
+    version: tuple[int, int] | None = None
+    """Of a join with versions: the time in the left row, and that of the version in the right one."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
         """The tables that it reads."""
         return (self.left, self.right)
 
+    @cached_property
+    def parts(self) -> Parts:
+        """The keys, and the rest of the condition."""
+        return taken_apart(self.condition, len(self.left.columns))
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        """The bounds of the times, if this is a join within an interval."""
+        if self.kind in {SEMI, ANTI} or self.version or self.left.changelog or self.right.changelog:
+            return None
+        both_columns = (*self.left.columns, *self.right.columns)
+        return time_bounds(self.parts.rest, both_columns, len(self.left.columns))
+
+    @property
+    def outer(self) -> tuple[bool, bool]:
+        """Whether left rows, and right ones, are there without a partner."""
+        return self.kind in {LEFT, FULL}, self.kind in {RIGHT, FULL}
+
     @property
     def changelog(self) -> bool:
         """Whether rows are changes."""
-        return not self.final and (any(self.outer) or self.left.changelog or self.right.changelog)
+        if self.version is not None:
+            return self.left.changelog
+        if self.batch or self.bounds is not None:
+            return False
+        return any(self.outer) or self.kind == ANTI or self.left.changelog or self.right.changelog
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        kind = {(False, False): "Inner", (True, False): "LeftOuter", (False, True): "RightOuter"}.get(self.outer)
-        sides = [f"{shown(a, self.left.columns)} = {shown(b, self.right.columns)}" for a, b in self.keys]
-        return f"Join(joinType=[{kind or 'FullOuter'}Join], where=[{' AND '.join(sides) or 'true'}])"
+        name = "TemporalJoin" if self.version else "IntervalJoin" if self.bounds else "Join"
+        columns = (*self.left.columns, *self.right.columns)
+        where = " AND ".join(shown(each, columns) for each in conjuncts(self.condition)) or "true"
+        names = ", ".join(each.name for each in self.columns)
+        return f"{name}(joinType=[{_TITLES[self.kind]}], where=[{where}], select=[{names}])"
 
 
-def _side(node: Node, keys: tuple[Expr, ...]) -> Node:
-    """Return (key..., row...)."""
-    refs = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
-    names = tuple(type(node.columns[0])(f"$k{i}", each.type) for i, each in enumerate(keys)) if node.columns else ()
-    return Calc((*names, *node.columns), node, (*keys, *refs))
+def joined(
+    session: Session,
+    left: Node,
+    right: Node,
+    kind: str,
+    condition: Expr | None,
+    version: tuple[int, int] | None = None,
+) -> Join:
+    """Return a join with the settings of the session."""
+    columns: tuple[Column, ...] = left.columns
+    if kind not in {SEMI, ANTI}:
+        first = [_nullable(each) if kind in {RIGHT, FULL} else each for each in left.columns]
+        second = [_nullable(each) if kind in {LEFT, FULL} else each for each in right.columns]
+        columns = (*first, *second)
+    made = Join(columns, left, right, kind, condition, session.zone, state_ttl_ms(session), is_batch(session), version)
+    return _with_times(made)
+
+
+def _nullable(column: Column) -> Column:
+    return replace(column, type=column.type.nullable())
+
+
+def _with_times(join: Join) -> Join:
+    """Return a join whose columns are time attributes only if rows come in their order."""
+    width = len(join.left.columns)
+    if join.kind in {SEMI, ANTI} or join.bounds is not None:
+        return join
+    kept = width if join.version is not None else 0
+    columns = [
+        each if i < kept or each.time != "ROWTIME" else replace(each, time="") for i, each in enumerate(join.columns)
+    ]
+    return replace(join, columns=tuple(columns))
+
+
+def with_condition(session: Session, node: Node, condition: Expr | None) -> tuple[Node, Expr | None]:
+    """Return a table with the parts of a filter that belong into its joins, and the rest of the filter."""
+    if condition is None or not isinstance(node, Join) or node.version is not None:
+        return node, condition
+    if node.kind not in {INNER, LEFT, SEMI, ANTI}:
+        return node, condition
+    width = len(node.left.columns)
+    below: list[Expr] = []
+    here: list[Expr] = []
+    above: list[Expr] = []
+    for each in conjuncts(condition):
+        read = sides(each, width)
+        if read == {0}:
+            below.append(each)
+        elif node.kind == INNER and read:
+            here.append(each)
+        else:
+            above.append(each)
+    left: Node = node.left
+    if below:
+        left, rest = with_condition(session, left, both(below, session.zone))
+        if rest is not None:
+            left = Calc(left.columns, left, None, rest)
+    if not below and not here:
+        return node, condition
+    right = node.right
+    own = [each for each in here if sides(each, width) == {1}]
+    if own:
+        condition_ = both([moved(each, -width) for each in own], session.zone)
+        right = Calc(right.columns, right, None, condition_)
+    condition = both([*conjuncts(node.condition), *(each for each in here if each not in own)], session.zone)
+    return joined(session, left, right, node.kind, condition), both(above, session.zone)
+
+
+def versioned(
+    session: Session, left: Node, right: Node, kind: str, condition: Expr | None, time: Expr, place: Place | None
+) -> Join:
+    """Return a join of each left row with the right row of its time.
+
+    Raises:
+        SqlError: The time is no rowtime, or the right table has none.
+    """
+    if kind not in {INNER, LEFT}:
+        raise SqlError(f"FOR SYSTEM_TIME AS OF{at(place)} joins with INNER or LEFT JOIN, not {kind}")
+    if not isinstance(time, Ref) or left.columns[time.index].time != "ROWTIME":
+        raise SqlError(
+            f"FOR SYSTEM_TIME AS OF{at(place)} needs a rowtime column of the left table: declare a WATERMARK for it"
+        )
+    times = [i for i, each in enumerate(right.columns) if each.time == "ROWTIME"]
+    if not times:
+        raise SqlError(
+            f"FOR SYSTEM_TIME AS OF{at(place)}: the versioned table has no rowtime: declare a WATERMARK in it, and a "
+            "PRIMARY KEY or a query with ROW_NUMBER() that keeps the last row of each key"
+        )
+    made = joined(session, left, right, kind, condition, (time.index, times[0]))
+    if not made.parts.keys:
+        raise SqlError(f"FOR SYSTEM_TIME AS OF{at(place)} needs an equality of columns, the key of the versions")
+    return made
 
 
 @translation.register(Join)
 def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
-    sides = []
-    for side, keys in ((node.left, [a for a, _ in node.keys]), (node.right, [b for _, b in node.keys])):
-        stream = translated(_side(side, tuple(keys)), env)
-        if not side.changelog:
-            stream = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)")))
-        sides.append(stream.key_by(FirstColumns(len(node.keys))))
-    condition = None
-    if node.condition is not None:
-        condition = source((Const(KIND, 0),), node.condition, stamped=False)
-    widths = (len(node.left.columns), len(node.right.columns))
-    join = KeyedJoin(len(node.keys), widths, node.outer, condition, ttl_ms=node.ttl_ms, final=node.final)
-    joined = sides[0].connect(sides[1]).process(join).name("Join")
-    if not node.keys:
-        joined.force_non_parallel()
-    if node.changelog:
-        return joined
-    return then(joined, "Rows", GeneratedOperator(*edges.both("r[:-1]")))
+    left, right = translated(node.left, env), translated(node.right, env)
+    keys = node.parts.keys
+    connected = left.connect(right).key_by(RowFunction([a for a, _ in keys]), RowFunction([b for _, b in keys]))
+    stream = connected.process(_function(node)).name(node.title().partition("(")[0])
+    if not keys:
+        stream = stream.force_non_parallel()
+    return timed(stream, node)
+
+
+def timed(stream: DataStream, node: Node) -> DataStream:
+    """Return a stream whose records have the timestamps of the first rowtime column."""
+    found = next((i for i, each in enumerate(node.columns) if each.time == "ROWTIME"), None)
+    if found is None:
+        return stream
+    plain = Source("def run(records, append):\n    for r in records: append(r)", {}, ())
+    lines = [
+        "def run(records, append, stamp):",
+        "    for r, t in records:",
+        "        append(r)",
+        f"        stamp(t if r[{found}] is None else millis(r[{found}]))",
+    ]
+    return then(stream, "Timestamps", GeneratedOperator(plain, Source("\n".join(lines), {}, ())))
+
+
+def _function(node: Join) -> Any:
+    rest = node.parts.rest if node.bounds is None else node.bounds.rest
+    condition = both(rest, node.zone)
+    sided: dict[str, Any] = {
+        "kinds": (node.left.changelog, node.right.changelog),
+        "widths": (len(node.left.columns), len(node.right.columns)),
+        "condition": None if condition is None else RowFunction([condition]),
+        "keyed": bool(node.parts.keys),
+    }
+    if node.version is not None:
+        return TemporalJoin(times=node.version, outer=node.kind == LEFT, **sided)
+    bounds = node.bounds
+    if bounds is not None:
+        reach, times = (bounds.lower, bounds.upper), (bounds.left, bounds.right)
+        return IntervalJoin(bounds=reach, times=times, outer=node.outer, event_time=bounds.event_time, **sided)
+    unbounded: dict[str, Any] = {"changes": node.changelog, "batch": node.batch, "ttl_ms": node.ttl_ms, **sided}
+    if node.kind in {SEMI, ANTI}:
+        return SemiJoin(anti=node.kind == ANTI, **unbounded)
+    return RegularJoin(outer=node.outer, **unbounded)

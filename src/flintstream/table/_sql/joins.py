@@ -1,109 +1,104 @@
-"""Plans of joins: their keys are found in the condition."""
+"""Joins in FROM."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.options.execution import RUNTIME_MODE
-from flintstream.options.units import parse_nanos
-from flintstream.table._errors import SqlError, at
+from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.codegen import refs
-from flintstream.table._expressions.expr import Call, Column, Ref
-from flintstream.table._expressions.operators import compared, logic
-from flintstream.table._expressions.resolver import Scope, resolve
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.operators import logic
+from flintstream.table._expressions.resolver import Item, resolve
 from flintstream.table._expressions.types import sql_name
-from flintstream.table._plan.joins import Join
+from flintstream.table._plan.build import calc
+from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, versioned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
 
-
-def conjuncts(syntax: s.Syntax | None) -> list[s.Syntax]:
-    """Return the parts that AND connects."""
-    if isinstance(syntax, s.Apply) and syntax.function == "AND":
-        return [part for each in syntax.arguments for part in conjuncts(each)]
-    return [] if syntax is None else [syntax]
+_SIDES = {"": INNER, LEFT: LEFT, RIGHT: RIGHT, FULL: FULL}
 
 
-def together(left: tuple[Node, Scope], right: tuple[Node, Scope], outer: tuple[bool, bool]) -> Scope:
-    """Return the names of both sides; columns of a side that may be missing are nullable."""
-    columns: list[Column] = []
-    for (node, _), missing in ((left, outer[1]), (right, outer[0])):
-        for each in node.columns:
-            kind = each.type.nullable() if missing else each.type
-            columns.append(Column(each.name, kind, "" if each.time == "ROWTIME" else each.time))
-    tables = tuple(name for node, scope in (left, right) for name in (scope.tables or ("",) * len(node.columns)))
-    return Scope(tuple(columns), tables, left[1].functions, left[1].zone)
-
-
-def joined(
-    session: Session,
-    left: tuple[Node, Scope],
-    right: tuple[Node, Scope],
-    outer: tuple[bool, bool],
-    parts: Sequence[s.Syntax],
-) -> tuple[Node, Scope]:
-    """Return a join on the conjunction of conditions.
+def joined_table(planner: Any, node: Node, scope: Scope, join: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+    """Return a table joined with the next one in FROM.
 
     Raises:
-        SqlError: A condition is no BOOLEAN, or names what is not there.
+        SqlError: A condition is wrong or missing.
     """
-    scope = together(left, right, outer)
-    keys: list[tuple[Expr, Expr]] = []
-    rest: list[Expr] = []
-    width = len(left[0].columns)
-    for each in parts:
-        pair = _key(each, scope, width)
-        if pair is not None:
-            keys.append(pair)
-            continue
-        made = resolve(each, scope)
-        if not isinstance(made.type, (t.BooleanType, t.NullType)):
-            raise SqlError(f"the condition of a join{at(each.place)} must be BOOLEAN, but it is {sql_name(made.type)}")
-        rest.append(made)
-    condition = None if not rest else rest[0] if len(rest) == 1 else logic("AND", rest, scope.zone)
-    configuration = session.env._configuration  # noqa: SLF001 - a layer of this package
-    ttl = configuration.to_dict().get("table.exec.state.ttl")
-    final = configuration.get(RUNTIME_MODE) == "BATCH"
-    ttl_ms = 0 if ttl is None else parse_nanos(ttl) // 1_000_000
-    return Join(scope.columns, left[0], right[0], tuple(keys), condition, outer, ttl_ms, final), scope
+    place = planner.parsed.place(join.this)
+    kind = _SIDES.get(str(join.args.get("side") or "").upper())
+    if join.args.get("method"):
+        raise unsupported(f"{join.args['method']} JOIN", place, "name the columns with ON or USING")
+    if kind is None or str(join.args.get("kind") or "").upper() not in {"", "INNER", "OUTER", "CROSS"}:
+        raise unsupported(f"{join.args.get('side') or ''} {join.args.get('kind') or ''} JOIN".strip(), place, "use IN")
+    version = join.this.args.get("version")
+    if version is not None:
+        join.this.set("version", None)
+    right, right_scope = planner._from(join.this, named)  # noqa: SLF001 - the other half of it
+    both = scope.tables + right_scope.tables
+    wide = planner.session.scope((*node.columns, *right.columns), both)
+    on, using = join.args.get("on"), join.args.get("using")
+    condition = None if on is None else boolean(planner.reader.read(on), wide, "ON", planner.parsed.place(on))
+    if using:
+        condition = _using(node, right, [each.name for each in using], planner.session, place)
+    if version is not None:
+        time = resolve(planner.reader.read(version.expression), wide)
+        made = versioned(planner.session, node, right, kind, condition, time, place)
+        return made, planner.session.scope(made.columns, both)
+    found = joined(planner.session, node, right, kind, condition)
+    if using:
+        return _merged(found, len(node.columns), [each.name for each in using], both, planner.session)
+    return found, planner.session.scope(found.columns, both)
 
 
-def _key(syntax: s.Syntax, scope: Scope, width: int) -> tuple[Expr, Expr] | None:
-    """Return the two sides of an equality between the left and the right."""
-    if not isinstance(syntax, s.Apply) or syntax.function != "=":
-        return None
-    first, second = (resolve(each, scope) for each in syntax.arguments)
-    pair = compared(first, second, scope.zone)
-    if pair is None:
-        return None
-    sides = [{ref.index < width for ref in refs(each)} for each in pair]
-    if sides == [{False}, {True}]:
-        pair, sides = (pair[1], pair[0]), [{True}, {False}]
-    if sides != [{True}, {False}]:
-        return None
-    return pair[0], _shifted(pair[1], width)
+def boolean(syntax: s.Syntax, scope: Scope, clause: str, place: Place | None) -> Expr:
+    """Return a condition.
+
+    Raises:
+        SqlError: It is no BOOLEAN.
+    """
+    found = resolve(syntax, scope)
+    if not isinstance(found.type, (t.BooleanType, t.NullType)):
+        raise SqlError(f"{clause}{at(place)} needs a BOOLEAN, but got {sql_name(found.type)}")
+    return found
 
 
-def _shifted(expression: Expr, by: int) -> Expr:
-    """Return an expression on the columns of the right alone."""
-    if isinstance(expression, Ref):
-        return Ref(expression.type, expression.index - by)
-    if isinstance(expression, Call):
-        arguments = tuple(_shifted(each, by) for each in expression.arguments)
-        return Call(expression.type, expression.name, arguments, expression.emit, expression.strict)
-    return expression
+def _using(left: Node, right: Node, names: Sequence[str], session: Session, place: Place | None) -> Expr | None:
+    """Return the condition that columns of the same names are equal."""
+    columns = (*left.columns, *right.columns)
+    scope = session.scope(columns, ("l",) * len(left.columns) + ("r",) * len(right.columns))
+    found: Expr | None = None
+    for name in names:
+        sides = (s.Name(place, ("l", name)), s.Name(place, ("r", name)))
+        equal = resolve(s.Apply(place, "=", sides), scope)
+        found = equal if found is None else logic("AND", [found, equal], session.zone)
+    return found
 
 
-def is_equality_of(syntax: s.Syntax, scope: Scope, width: int) -> bool:
-    """Return whether a condition of WHERE compares the left with the right of a join; what is unknown does not."""
-    try:
-        return _key(syntax, scope, width) is not None
-    except SqlError:
-        return False
+def _merged(
+    node: Any, width: int, names: Sequence[str], tables: tuple[str, ...], session: Session
+) -> tuple[Node, Scope]:
+    """Return a join with each column of USING once, before the others."""
+    own = [each.name for each in node.columns]
+    firsts = [own.index(each) for each in names]
+    seconds = [own.index(each, width) for each in names]
+    items = []
+    for first, second in zip(firsts, seconds, strict=True):
+        chosen = second if node.kind == RIGHT else first
+        made: Expr = Ref(node.columns[chosen].type, chosen)
+        if node.kind == FULL:
+            parts = (s.Name(None, (f"${first}",)), s.Name(None, (f"${second}",)))
+            numbered = tuple(type(c)(f"${i}", c.type) for i, c in enumerate(node.columns))
+            made = resolve(s.Apply(None, "COALESCE", parts), session.scope(numbered))
+        items.append(Item(own[first], made, node.columns[chosen].time))
+    rest = [i for i in range(len(own)) if i not in {*firsts, *seconds}]
+    items += [Item(own[i], Ref(node.columns[i].type, i), node.columns[i].time) for i in rest]
+    found = calc(node, items)
+    return found, session.scope(found.columns, tuple(tables[i] for i in (*firsts, *rest)))

@@ -6,27 +6,23 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
 from flintstream.table._errors import SqlError, at, nearest, unsupported
-from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.expr import Ref
-from flintstream.table._expressions.operators import logic
-from flintstream.table._expressions.resolver import Item, resolve, resolve_items
-from flintstream.table._expressions.types import sql_name
+from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._plan.build import calc, correlated, union_all, values
 from flintstream.table._plan.nodes import Calc
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.grouping_sets import grouping_keys
-from flintstream.table._sql.joins import conjuncts, is_equality_of, joined, together
+from flintstream.table._sql.joins import joined_table
+from flintstream.table._sql.subqueries import filtered_by, with_values
 from flintstream.table._sql.unnest import unnested
 from flintstream.table._sql.windows import group_window, is_group_window, windowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._expressions.resolver import Item, Scope
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
     from flintstream.table._sql.dialect import WindowCall
@@ -88,12 +84,17 @@ class QueryPlanner:
             scope = self.session.scope((), ())
         else:
             node, scope = self._from(from_.this, named)
-        where = tree.args.get("where")
-        filters = [] if where is None else conjuncts(self.reader.read(where.this))
         for join in tree.args.get("joins") or ():
-            node, scope = self._join((node, scope), join, filters, named)
-        condition = self._condition(filters, scope)
-        listed = [self.reader.read(each) for each in tree.expressions]
+            node, scope = self._join(node, scope, join, named)
+        condition = None
+        where = tree.args.get("where")
+        if where is not None:
+            node, scope, condition = filtered_by(self, node, scope, where.this, named)
+        expressions = []
+        for each in tree.expressions:
+            node, scope, expression = with_values(self, node, scope, each, named)
+            expressions.append(expression)
+        listed = [self.reader.read(each) for each in expressions]
         having = None if tree.args.get("having") is None else self.reader.read(tree.args["having"].this)
         group = tree.args.get("group")
         if group is not None or having is not None or any(map(aggregates_in, listed)):
@@ -101,16 +102,6 @@ class QueryPlanner:
         else:
             found = calc(node, distinct_names(resolve_items(listed, scope, "EXPR$")), condition)
         return distinct(self.session, found) if tree.args.get("distinct") else found
-
-    def _condition(self, filters: list[Any], scope: Scope) -> Any:
-        """Return the conjunction of conditions; None if there are none."""
-        found = []
-        for each in filters:
-            made = resolve(each, scope)
-            if not isinstance(made.type, (t.BooleanType, t.NullType)):
-                raise SqlError(f"WHERE{at(each.place)} needs a BOOLEAN, but got {sql_name(made.type)}")
-            found.append(made)
-        return None if not found else found[0] if len(found) == 1 else logic("AND", found, scope.zone)
 
     def _grouped(self, node: Node, scope: Scope, parts: Any, condition: Any) -> Node:
         listed, (keys, sets), having = parts
@@ -165,56 +156,16 @@ class QueryPlanner:
             return node
         return renamed(node, columns, self.parsed.place(alias))
 
-    def _join(
-        self, left: tuple[Node, Scope], join: Any, filters: list[Any], named: Mapping[str, Node]
-    ) -> tuple[Node, Scope]:
-        lateral = join.this
-        if type(lateral).__name__ == "Lateral" and lateral.this.name.upper() == "TABLE":
-            return self._lateral(*left, join)
-        if type(lateral).__name__ == "Unnest":
+    def _join(self, node: Node, scope: Scope, join: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+        given = join.this
+        if type(given).__name__ == "Lateral" and given.this.name.upper() == "TABLE":
+            return self._lateral(node, scope, join)
+        if type(given).__name__ == "Unnest":
             on = join.args.get("on")
             if on is not None and not (type(on).__name__ == "Boolean" and on.this):
                 raise unsupported("ON of UNNEST", self.parsed.place(on), "filter with WHERE")
-            return self._unnested(left, lateral, outer=str(join.args.get("side") or "").upper() == "LEFT")
-        place = self.parsed.place(lateral)
-        side, kind = (str(join.args.get(key) or "").upper() for key in ("side", "kind"))
-        if str(join.args.get("method") or "").upper() == "NATURAL":
-            raise unsupported("NATURAL JOIN", place, "name the columns with USING or ON")
-        if kind in {"SEMI", "ANTI"} or side not in {"", "LEFT", "RIGHT", "FULL"}:
-            raise unsupported(f"{kind or side} JOIN", place, "use an inner or outer join")
-        right = self._from(lateral, named)
-        outer = (side in {"LEFT", "FULL"}, side in {"RIGHT", "FULL"})
-        on, using = join.args.get("on"), join.args.get("using") or []
-        if using:
-            return self._joined_using(left, right, outer, [each.name for each in using])
-        parts = [] if on is None else conjuncts(self.reader.read(on))
-        if on is None and not any(outer):  # of FROM a, b WHERE a.x = b.y
-            scope = together(left, right, outer)
-            parts = [each for each in filters if is_equality_of(each, scope, len(left[0].columns))]
-            filters[:] = [each for each in filters if all(each is not other for other in parts)]
-        return joined(self.session, left, right, outer, parts)
-
-    def _joined_using(
-        self, left: tuple[Node, Scope], right: tuple[Node, Scope], outer: tuple[bool, bool], names: list[str]
-    ) -> tuple[Node, Scope]:
-        """Return a join by columns of the same name, which the result has once."""
-        marked = ("$left", "$right")
-        sides = []
-        for (node, scope), mark in zip((left, right), marked, strict=True):
-            sides.append((node, self.session.scope(node.columns, (mark,) * len(node.columns))))
-            for name in names:
-                scope.find(s.Name(None, (name,)))
-        parts = [s.Apply(None, "=", tuple(s.Name(None, (mark, name)) for mark in marked)) for name in names]
-        node, _ = joined(self.session, sides[0], sides[1], outer, parts)
-        width = len(left[0].columns)
-        tables = [*(left[1].tables or ("",) * width), *(right[1].tables or ("",) * len(right[0].columns))]
-        kept = [i for i, each in enumerate(node.columns) if i < width or each.name not in names]
-        if outer[1]:
-            raise unsupported("USING of a RIGHT or FULL JOIN", None, "compare the columns with ON")
-        items = [Item(node.columns[i].name, Ref(node.columns[i].type, i)) for i in kept]
-        return calc(node, items), self.session.scope(
-            tuple(node.columns[i] for i in kept), tuple(tables[i] for i in kept)
-        )
+            return self._unnested((node, scope), given, outer=str(join.args.get("side") or "").upper() == "LEFT")
+        return joined_table(self, node, scope, join, named)
 
     def _unnested(self, left: tuple[Node, Scope], given: Any, *, outer: bool) -> tuple[Node, Scope]:
         node, scope = left

@@ -1,0 +1,81 @@
+"""Generated functions on single rows, and state that all operators on tuples describe alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.time import Time
+from flintstream.common.typeinfo import Types
+from flintstream.contracts.state import MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
+from flintstream.runtime.keys import freeze_key
+from flintstream.table._expressions.codegen import Generator, Source, compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._expressions.expr import Expr
+
+INSERT, BEFORE, AFTER, DELETE = range(4)
+"""The kinds of change: +I, -U, +U, -D. Odd ones take a row away."""
+
+
+class RowFunction:
+    """Expressions compiled into one function of a row, in the task that calls it first.
+
+    >>> from flintstream.common._datatypes import DataTypes
+    >>> from flintstream.table._expressions.expr import Ref
+    >>> RowFunction([Ref(DataTypes.INT(), 1)])(("a", 5))
+    (5,)
+    """
+
+    def __init__(self, expressions: Sequence[Expr]) -> None:
+        generator = Generator(depth=1)
+        generator.load(expressions)
+        values = [generator.value(each) for each in expressions]
+        lines = ["def run(r):", *generator.lines, f"    return ({''.join(f'{value}, ' for value in values)})"]
+        self._source = Source("\n".join(lines), generator.names, tuple(generator.functions))
+        self._run: Any = None
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """The objects behind Python functions, to be opened and closed."""
+        return self._source.functions
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the compiled code."""
+        return {**self.__dict__, "_run": None}
+
+    def __call__(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the values for a row."""
+        if self._run is None:
+            self._run = compiled(self._source)
+        found: tuple[Any, ...] = self._run(row)
+        return found
+
+
+def frozen(row: tuple[Any, ...]) -> Any:
+    """Return a row as a key of a dictionary, also if it has lists or maps."""
+    try:
+        hash(row)
+    except TypeError:
+        return freeze_key(row)
+    return row
+
+
+def map_state(name: str, ttl_ms: int = 0) -> MapStateDescriptor[Any, Any]:
+    """Describe a map by key whose entries expire."""
+    descriptor = MapStateDescriptor[Any, Any](name, Types.PICKLED_BYTE_ARRAY(), Types.PICKLED_BYTE_ARRAY())
+    _expire(descriptor, ttl_ms)
+    return descriptor
+
+
+def value_state(name: str, ttl_ms: int = 0) -> ValueStateDescriptor[Any]:
+    """Describe a value by key that expires."""
+    descriptor = ValueStateDescriptor[Any](name, Types.PICKLED_BYTE_ARRAY())
+    _expire(descriptor, ttl_ms)
+    return descriptor
+
+
+def _expire(descriptor: Any, ttl_ms: int) -> None:
+    if ttl_ms > 0:
+        descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(ttl_ms)).build())

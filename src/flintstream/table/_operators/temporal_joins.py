@@ -1,0 +1,65 @@
+"""Joins with the version of a row that held at the time of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._operators.joins import Joining
+from flintstream.table._operators.rows import BEFORE, DELETE, map_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class TemporalJoin(Joining):
+    """Keeps left rows until the watermark has passed them, then joins each with the right row of that time.
+
+    Of the right rows it keeps those after the watermark, and the last one before it.
+    """
+
+    def __init__(self, *, times: tuple[int, int], outer: bool, **sides: Any) -> None:
+        """Take the positions of the time columns, and whether left rows without a version are emitted."""
+        super().__init__(**sides)
+        self.times = times
+        self.outer = outer
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the waiting rows by time, and the versions by time."""
+        super().open(runtime_context)
+        self.waiting = runtime_context.get_map_state(map_state("waiting"))
+        self.versions = runtime_context.get_map_state(map_state("versions"))
+
+    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Let a left row wait for the watermark."""
+        row, kind = self.split(value, 0)
+        time = millis(row[self.times[0]])
+        self.waiting.put(time, [*(self.waiting.get(time) or ()), (row, kind)])
+        ctx.timer_service().register_event_time_timer(time)
+        return iter(())
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Keep a version. What an update replaces needs no version of its own."""
+        row, kind = self.split(value, 1)
+        if kind != BEFORE:
+            time = millis(row[self.times[1]])
+            self.versions.put(time, (row, kind))
+            ctx.timer_service().register_event_time_timer(time)
+        return iter(())
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        """Join the rows of a time, and drop versions that nothing can ask for any more."""
+        times = sorted(each for each in self.versions.keys() if each <= timestamp)  # noqa: SIM118 - a state
+        found = self.versions.get(times[-1]) if times and self.joins(ctx) else None
+        for row, kind in self.waiting.get(timestamp) or ():
+            if found is not None and found[1] != DELETE and self.holds(row, found[0], 0):
+                pair = self.pair(row, found[0], 0)
+            elif self.outer:
+                pair = self.pair(row, self.nulls[1], 0)
+            else:
+                continue
+            yield (*pair, kind) if self.kinds[0] else pair
+        if self.waiting.contains(timestamp):
+            self.waiting.remove(timestamp)
+        for each in times[:-1]:
+            self.versions.remove(each)

@@ -1,0 +1,226 @@
+"""Queries within WHERE and SELECT: IN, EXISTS, and single values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.errors import optional_module
+from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.codegen import refs
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._expressions.operators import comparison
+from flintstream.table._expressions.resolver import Scope, resolve
+from flintstream.table._expressions.types import sql_name
+from flintstream.table._plan.build import filtered
+from flintstream.table._plan.conditions import both, moved
+from flintstream.table._plan.grouping import Grouped
+from flintstream.table._plan.joins import ANTI, LEFT, SEMI, joined, with_condition
+from flintstream.table._plan.nodes import Calc
+from flintstream.table._sql.grouping import Grouping
+from flintstream.table._sql.joins import boolean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.table._expressions.expr import Column, Expr
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._plan.nodes import Node
+
+HIDDEN = "$q"
+"""How the names of columns begin that hold the value of a query."""
+
+
+@dataclass(frozen=True)
+class _Inner(Scope):
+    """The names of a query within another one: its own hide those of the outer query."""
+
+    outer: Scope | None = None
+    own: Scope | None = None
+
+    def find(self, name: s.Name) -> tuple[int, tuple[str, ...]]:
+        """Return the position of a column in an outer row followed by an inner one."""
+        assert self.outer is not None  # noqa: S101
+        assert self.own is not None  # noqa: S101
+        try:
+            index, rest = self.own.find(name)
+        except SqlError:
+            return self.outer.find(name)
+        return index + len(self.outer.columns), rest
+
+
+def filtered_by(
+    planner: Any, node: Node, scope: Scope, where: Any, named: Mapping[str, Node]
+) -> tuple[Node, Scope, Expr | None]:
+    """Return a table with what WHERE demands of it, and the condition that is left.
+
+    Raises:
+        SqlError: The condition is no BOOLEAN, or has a query where none can be.
+    """
+    queries, plain = [], []
+    for each in _conjuncts(where):
+        negated, inner = _positive(each)
+        kind = type(inner).__name__
+        if kind == "Exists" or (kind == "In" and inner.args.get("query") is not None):
+            queries.append((negated, inner))
+        else:
+            plain.append(each)
+    resolved = []
+    for each in plain:
+        node, scope, each_ = with_values(planner, node, scope, each, named)
+        resolved.append((each, each_))
+    parts = [boolean(planner.reader.read(b), scope, "WHERE", planner.parsed.place(a)) for a, b in resolved]
+    node, condition = with_condition(planner.session, node, both(parts, planner.session.zone))
+    if queries and condition is not None:
+        node, condition = filtered(node, condition), None
+    for negated, each in queries:
+        node = _member(planner, node, scope, each, named, negated=negated)
+    return node, scope, condition
+
+
+def with_values(
+    planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[str, Node]
+) -> tuple[Node, Scope, Any]:
+    """Return a table with a column for the value of each query within an expression, and the expression on it."""
+    expressions = optional_module("sqlglot.expressions", extra="table", purpose="SQL")
+    found = [each for each in tree.find_all(expressions.Subquery) if not _within(each, tree)]
+    for each in found:
+        place = planner.parsed.place(each)
+        try:
+            value = planner.plan(each.this, named)
+        except SqlError as error:
+            if "not found" in str(error):
+                raise unsupported(
+                    "a query for a value that reads columns of the outer query", place, "use a JOIN"
+                ) from None
+            raise
+        if len(value.columns) != 1:
+            raise SqlError(f"a query{at(place)} within an expression needs one column, but has {len(value.columns)}")
+        single = _single(planner.session, value)
+        name = f"{HIDDEN}{len(scope.columns)}"
+        right = type(single.columns[0])(name, single.columns[0].type)
+        node = joined(planner.session, node, _renamed(single, right), LEFT, None)
+        tables = (*scope.tables, HIDDEN) if scope.tables else ()
+        scope = planner.session.scope(node.columns, tables)
+        column = expressions.column(name)
+        if each is tree:
+            tree = column
+        else:
+            each.replace(column)
+    return node, scope, tree
+
+
+def _within(each: Any, tree: Any) -> bool:
+    """Return whether a query belongs to another one within the expression, or is a list of IN."""
+    if each is tree:
+        return False
+    parent = each.parent
+    if type(parent).__name__ == "In" and parent.args.get("query") is each:
+        return True
+    while parent is not None and parent is not tree:
+        if type(parent).__name__ in {"Select", "Subquery", "Exists"}:
+            return True
+        parent = parent.parent
+    return False
+
+
+def _renamed(node: Node, column: Column) -> Node:
+    return Calc((column,), node, (Ref(column.type, 0),))
+
+
+def _single(session: Any, node: Node) -> Node:
+    """Return the only row; an error when it runs if there are more, and None if there is none."""
+    below = node
+    while hasattr(below, "input") and not isinstance(below, Grouped):
+        if getattr(below, "condition", None) is not None:
+            break
+        below = below.input
+    if isinstance(below, Grouped) and below.keys == 0 and below.window is None:
+        return node
+    name = node.columns[0].name
+    value = s.Alias(None, s.Aggregate(None, "SINGLE_VALUE", s.Name(None, (name,))), (name,))
+    return Grouping(session, node, session.scope(node.columns), []).plan([value], None, "")
+
+
+def _conjuncts(tree: Any) -> list[Any]:
+    while type(tree).__name__ == "Paren":
+        tree = tree.this
+    if type(tree).__name__ == "And":
+        return [part for each in (tree.this, tree.expression) for part in _conjuncts(each)]
+    return [tree]
+
+
+def _positive(tree: Any) -> tuple[bool, Any]:
+    negated = False
+    while type(tree).__name__ in {"Not", "Paren"}:
+        negated ^= type(tree).__name__ == "Not"
+        tree = tree.this
+    return negated, tree
+
+
+def _member(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[str, Node], *, negated: bool) -> Node:
+    """Return the rows that have a partner in a query, or none if ``negated``."""
+    exists = type(tree).__name__ == "Exists"
+    query = tree.this if exists else tree.args["query"]
+    while type(query).__name__ == "Subquery":
+        query = query.this
+    right, columns, condition = _inner(planner, scope, query, named)
+    session = planner.session
+    conditions = [] if condition is None else [condition]
+    if not exists:
+        place = planner.parsed.place(tree)
+        first = tree.this
+        wanted = list(first.expressions) if type(first).__name__ == "Tuple" else [first]
+        if len(wanted) != len(columns):
+            raise SqlError(f"IN{at(place)} compares {len(wanted)} values with a query of {len(columns)} columns")
+        for each, column in zip(wanted, columns, strict=True):
+            mine = resolve(planner.reader.read(each), scope)
+            conditions.append(_equal(mine, moved(column, len(scope.columns)), session.zone, place, negated=negated))
+    return joined(session, node, right, ANTI if negated else SEMI, both(conditions, session.zone))
+
+
+def _equal(a: Expr, b: Expr, zone: str, place: Place | None, *, negated: bool) -> Expr:
+    equal = comparison("=", (a, b), zone)
+    if equal is None:
+        raise SqlError(f"IN{at(place)} compares {sql_name(a.type)} with {sql_name(b.type)}")
+    parts = [equal]
+    for each in (a, b) if negated else ():
+        none = FUNCTIONS["IS NULL"].build("IS NULL", [each], zone) if each.nullable else None
+        parts += [] if none is None else [none]
+    return both(parts, zone, "OR") or equal
+
+
+def _inner(planner: Any, outer: Scope, query: Any, named: Mapping[str, Node]) -> tuple[Node, list[Expr], Expr | None]:
+    """Return the table of a query, its columns, and the condition that names columns of the outer query."""
+    try:
+        node = planner.plan(query.copy(), named)
+    except SqlError as error:
+        if "not found" not in str(error):
+            raise
+        first = error
+    else:
+        return node, [Ref(each.type, i) for i, each in enumerate(node.columns)], None
+    place = planner.parsed.place(query)
+    clauses = ("group", "having", "distinct", "limit", "offset", "order")
+    if type(query).__name__ != "Select" or any(query.args.get(each) for each in clauses):
+        raise first
+    node, scope = planner._from(query.args["from_"].this, named)  # noqa: SLF001 - a part of it
+    for join in query.args.get("joins") or ():
+        node, scope = planner._join(node, scope, join, named)  # noqa: SLF001
+    wide = _Inner((*outer.columns, *scope.columns), (), scope.functions, scope.zone, outer, scope)
+    own, across = [], []
+    where = query.args.get("where")
+    for each in [] if where is None else _conjuncts(where.this):
+        syntax = planner.reader.read(each)
+        made = boolean(syntax, wide, "WHERE", place)
+        if any(ref.index < len(outer.columns) for ref in refs(made)):
+            across.append(made)
+        else:
+            own.append(moved(made, -len(outer.columns)))
+    node, rest = with_condition(planner.session, node, both(own, scope.zone))
+    if rest is not None:
+        node = filtered(node, rest)
+    items = [] if type(query.parent).__name__ == "Exists" else query.expressions
+    return node, [resolve(planner.reader.read(each), scope) for each in items], both(across, scope.zone)
