@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 import time
 import uuid
 import zlib
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,6 +34,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if "FLINTSTREAM_HISTORY_DIR" not in os.environ:  # jobs of tests leave no record in the home directory
+        os.environ["FLINTSTREAM_HISTORY_DIR"] = tempfile.mkdtemp(prefix="flintstream-history-")
+        config.add_cleanup(partial(shutil.rmtree, os.environ["FLINTSTREAM_HISTORY_DIR"], ignore_errors=True))
     # After nohup, programs would inherit that these are ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

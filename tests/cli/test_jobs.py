@@ -23,7 +23,7 @@ from tests.waiting import wait_for, wait_for_numbers
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.cli import main
 from flintstream.common import JobStatus
-from flintstream.coordinator import control, registry
+from flintstream.coordinator import control, history, registry
 from flintstream.coordinator.client import cancel_all
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.errors import CheckpointError, FlintstreamError, JobCancelledError
@@ -33,6 +33,7 @@ from flintstream.errors import CheckpointError, FlintstreamError, JobCancelledEr
 def jobs_directory(tmp_path, monkeypatch):
     directory = tmp_path / "jobs"
     monkeypatch.setenv(registry.DIRECTORY, str(directory))
+    monkeypatch.setenv(history.DIRECTORY, str(tmp_path / "history"))
     return directory
 
 
@@ -120,7 +121,7 @@ def test_a_job_that_is_over_is_no_longer_listed(start, jobs_directory):
     client, sink = start("short", limit=5)
     client.get_job_execution_result().result()
     wait_for(lambda: not list(jobs_directory.iterdir()))
-    assert flintstream("list", "-a") == "No running jobs.\n"
+    assert flintstream("list") == "No running jobs.\n"
     assert ordered(sink.get_results(True, False)) == expected(range(5))
 
 

@@ -9,7 +9,7 @@ import click
 
 from flintstream.cli.printable import printable
 from flintstream.cli.progress import NO_WATERMARK, watermark_text
-from flintstream.coordinator import registry
+from flintstream.coordinator import history, registry
 from flintstream.coordinator.control import JobGoneError, ask
 from flintstream.errors import FlintstreamError, PlanError
 from flintstream.storage.location import Location
@@ -59,11 +59,11 @@ def _when(millis: int) -> str:
 
 @click.command("list", context_settings=SETTINGS)
 @click.option("-r", "--running", is_flag=True, help="Only jobs that have started.")
-@click.option("-a", "--all", "everything", is_flag=True, help="All jobs; finished jobs are not kept.")
-@click.option("-v", "--verbose", is_flag=True, help="Also show retained checkpoints.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Also jobs that have ended.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show retained checkpoints, and whole errors.")
 def list_command(running: bool, everything: bool, verbose: bool) -> None:
-    """Show this user's running jobs on this machine: start, id, name, state and progress."""
-    shown = 0
+    """Show this user's jobs on this machine: start, id, name, state and progress."""
+    shown: set[str] = set()
     for entry in registry.entries():
         try:
             status = ask(entry, "status")
@@ -79,11 +79,35 @@ def list_command(running: bool, everything: bool, verbose: bool) -> None:
             lines = _lines(entry, status, None)
         if running and not everything and status["state"] == "CREATED":
             continue
-        shown += 1
+        shown.add(entry.job_id)
+        for line in lines:
+            click.echo(printable(line))
+    for record in history.ended() if everything else ():
+        if record["job_id"] in shown:
+            continue
+        try:
+            lines = _ended_lines(record, verbose=verbose)
+        except MISUNDERSTOOD:
+            continue  # of another release
+        shown.add(record["job_id"])
         for line in lines:
             click.echo(printable(line))
     if not shown:
-        click.echo("No running jobs.")
+        click.echo("No jobs." if everything else "No running jobs.")
+
+
+def _ended_lines(record: dict[str, Any], *, verbose: bool) -> list[str]:
+    status, ended_ms = record["status"], record["ended_ms"]
+    name = " ".join(record["name"].split())
+    end = "its process ended without a word" if ended_ms is None else f"ended {_when(ended_ms)}"
+    lines = [
+        f"{_when(record['started_ms'])} : {record['job_id']} : {name} ({status['state']})",
+        f"    {end}  {_totals(status)}",
+    ]
+    if record["error"]:
+        text = str(record["error"]).strip().splitlines()
+        lines += [f"    {line}" for line in (text if verbose else text[:1])]
+    return lines + _checkpoint_lines(record["checkpoints"]) if verbose else lines
 
 
 def _lines(entry: Entry, status: dict[str, Any], checkpoints: dict[str, Any] | None) -> list[str]:
@@ -99,9 +123,13 @@ def _progress(entry: Entry, status: dict[str, Any]) -> str:
     process = f"process {entry.pid}"
     if "epochs" not in status:
         return process
+    return f"{process}  {_totals(status)}"
+
+
+def _totals(status: dict[str, Any]) -> str:
     watermark = NO_WATERMARK if status["watermark"] is None else status["watermark"]
     return (
-        f"{process}  epochs {status['epochs']:,}  restarts {status['restarts']:,}  "
+        f"epochs {status['epochs']:,}  restarts {status['restarts']:,}  "
         f"checkpoints {status['checkpoints']:,}  in {status['records_in']:,}  out {status['records_out']:,}  "
         f"watermark {watermark_text(watermark)}"
     )

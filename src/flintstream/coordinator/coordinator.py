@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import program
 from flintstream.coordinator.attempt import Attempt, Lasting
@@ -18,7 +19,14 @@ from flintstream.coordinator.pace import Pace
 from flintstream.coordinator.recovery import all_checkpoints, load, restore_plan, with_hint, with_key_groups_of
 from flintstream.coordinator.restart import Setbacks
 from flintstream.coordinator.tally import Tally
-from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError, as_exception, is_interrupt
+from flintstream.errors import (
+    CheckpointError,
+    CorruptCheckpointError,
+    JobCancelledError,
+    UserCodeError,
+    as_exception,
+    is_interrupt,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +36,17 @@ if TYPE_CHECKING:
     from flintstream.coordinator.orders import SavepointRequest
     from flintstream.runtime.plan import JobPlan
 
+KEPT_FAILURES, LONGEST_FAILURE = 16, 10_000
+"""How many errors are kept, as in Flink, and how many characters of each."""
+
 _log = logging.getLogger(__name__)
+
+
+def described(error: BaseException) -> str:
+    """Return type and message of an error, and for one of user code the operator, the record and the frames."""
+    cause = error.__cause__
+    text = f"{type(error).__name__}: {error}" + (f"\n{cause}" if isinstance(cause, UserCodeError) else "")
+    return text[:LONGEST_FAILURE]
 
 
 class Coordinator:
@@ -77,6 +95,8 @@ class Coordinator:
         """Whether the job continues one whose process was lost."""
         self.restarting = False
         """Whether the job waits before it restarts."""
+        self.failures: deque[dict[str, Any]] = deque(maxlen=KEPT_FAILURES)
+        """The last errors of attempts, as JSON."""
         self._setbacks = Setbacks()
 
     @property
@@ -116,6 +136,7 @@ class Coordinator:
                     if is_interrupt(raised):
                         raise
                     error = as_exception(raised)  # user code that runs here, such as enumerators, may raise anything
+                    self._note(error)
                     self._restart(error, self._delay_ms(error))
                 else:
                     self._end()
@@ -151,6 +172,11 @@ class Coordinator:
 
     def _attempt(self, plan: JobPlan) -> Attempt:
         return Attempt(self.lasting, plan, self.tally.progress.restarts)
+
+    def _note(self, error: Exception) -> None:
+        if not isinstance(error, JobCancelledError):
+            at_ms = self.lasting.clock.wall_ms()
+            self.failures.append({"at_ms": at_ms, "type": type(error).__name__, "text": described(error)})
 
     def _delay_ms(self, error: Exception) -> int:
         """Return how long to wait before the job restarts.

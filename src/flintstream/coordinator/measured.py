@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.coordinator.client import RunningJob
-    from flintstream.runtime.plan import ChainPlan
+    from flintstream.runtime.plan import ChainPlan, JobPlan
 
 
 WATERMARKS = "Timestamps/Watermarks"
@@ -125,4 +125,27 @@ def _labels(chain: ChainPlan, subtask: int, attempt: str) -> Mapping[str, str]:
         "task_name": chain.name,
         "task_attempt_num": attempt,
         "subtask_index": str(subtask),
+    }
+
+
+def described_plan(plan: JobPlan) -> dict[str, Any]:
+    """Return the chains of a plan as JSON, under Flink's ids, with their operators and where their input comes from."""
+    homes = {node.id: chain for chain in plan.chains for node in chain.nodes}
+    return {
+        "batch": plan.batch,
+        "vertices": [
+            {
+                "id": vertex_id(chain),
+                "name": chain.name,
+                "parallelism": chain.parallelism,
+                "max_parallelism": chain.max_parallelism,
+                "superstep": chain.level,
+                "operators": [{"id": flink_id(node.uid), "name": node.name, "uid": node.uid} for node in chain.nodes],
+                "inputs": [
+                    {"id": vertex_id(homes[edge.source]), "ship_strategy": edge.partitioner.name}
+                    for edge in chain.inputs
+                ],
+            }
+            for chain in plan.chains
+        ],
     }

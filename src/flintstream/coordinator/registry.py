@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DIRECTORY = "FLINTSTREAM_JOBS_DIR"
 SOCKET_DIRECTORY, SOCKET = "flintstream-control-", "socket"
 """The beginning of the name of a directory for the socket of a job, and the name of the socket in it."""
-_LATEST_MS = 253_402_300_800_000
+LATEST_MS = 253_402_300_800_000
 """The year 10000."""
 
 
@@ -129,7 +129,7 @@ def _path(entry: Entry) -> Path:
 def _all() -> Iterator[Entry]:
     place = directory()
     try:
-        if not _is_private(place.stat()):
+        if not is_private(place.stat()):
             return  # the entries name files to connect to and to remove, so other users must not be able to write them
         paths = sorted(place.glob("*.json"))
     except OSError:
@@ -137,7 +137,7 @@ def _all() -> Iterator[Entry]:
     for path in paths:
         # Skip files that are foreign, of another release, or just being removed.
         with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
-            if not _is_private(path.lstat()):
+            if not is_private(path.lstat()):
                 continue
             yield _checked(Entry(**json.loads(path.read_text(encoding="utf-8"))), path)
 
@@ -146,13 +146,13 @@ def _checked(entry: Entry, path: Path) -> Entry:
     kinds = {name: type(value) for name, value in vars(entry).items()}
     if kinds != {**dict.fromkeys(kinds, str), "pid": int, "started_ms": int} or path.stem != entry.job_id:
         raise TypeError(f"{path} is not an entry")
-    if not 0 < entry.pid < 1 << 31 or not 0 <= entry.started_ms < _LATEST_MS:
+    if not 0 < entry.pid < 1 << 31 or not 0 <= entry.started_ms < LATEST_MS:
         raise ValueError(f"{path} names no process")
     bytes.fromhex(entry.key)
     return entry
 
 
-def _is_private(status: os.stat_result) -> bool:
+def is_private(status: os.stat_result) -> bool:
     """Return whether a file or directory belongs to this user, and no other user can write to it."""
     return status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o022
 

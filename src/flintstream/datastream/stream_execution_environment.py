@@ -43,6 +43,8 @@ from flintstream.options.execution import (
     CHAINING,
     CONTROL,
     ENGINE,
+    HISTORY_AGE,
+    HISTORY_JOBS,
     JOB_NAME,
     MASTER,
     MAX_KEY_GROUPS,
@@ -514,6 +516,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self._program().graph
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
+        from flintstream.coordinator import history  # noqa: PLC0415
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
         from flintstream.reporters import reporting  # noqa: PLC0415
 
@@ -532,6 +535,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             engine.check(planned.plan)
             self._transformations.clear()
             reporters = reporting(self._configuration.to_dict())
+        if get(CONTROL) and get(HISTORY_JOBS):
+            reporters.append(history.keeper(self._configuration.to_dict(), get(HISTORY_AGE), get(HISTORY_JOBS)))
         reporters += [partial(begin, listener) for listener in listeners]
         job = RunningJob(planned, engine, control=get(CONTROL), reporters=reporters)
         for cache in filling:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flintstream.options.option import Option, options_in
 from flintstream.options.types import FLAG, TEXT, count, duration, names
-from flintstream.options.units import SECOND
+from flintstream.options.units import DAY, SECOND
 
 MAX_KEY_GROUPS = 32_768
 """Flink's limit."""
@@ -35,6 +35,18 @@ CONTROL = Option(
     FLAG,
     True,
     "whether other processes of this user can [list and stop](command-line.md) the job",
+)
+HISTORY_AGE = Option(
+    "flintstream.history.max-age",
+    duration(0),
+    7 * DAY,
+    "how long the [records of ended jobs](command-line.md#ended-jobs) of this user are kept",
+)
+HISTORY_JOBS = Option(
+    "flintstream.history.max-jobs",
+    count(0),
+    100,
+    "the largest number of these records. `0`: this job keeps none, as with `flintstream.control` set to `false`",
 )
 STICKY_SUBTASKS = Option(
     "flintstream.sticky-subtasks",

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["KB", "MB", "MILLISECOND", "MINUTE", "SECOND", "duration_text", "parse_bytes", "parse_nanos", "size_text"]
+__all__ = [
+    "DAY",
+    "KB",
+    "MB",
+    "MILLISECOND",
+    "MINUTE",
+    "SECOND",
+    "duration_text",
+    "parse_bytes",
+    "parse_nanos",
+    "size_text",
+]
 
 KB = 1 << 10
 MB = 1 << 20
@@ -12,6 +23,7 @@ MB = 1 << 20
 SECOND = 1_000
 """In milliseconds, like :data:`MINUTE`."""
 MINUTE = 60 * SECOND
+DAY = 24 * 60 * MINUTE
 
 MILLISECOND = 1_000_000
 """In nanoseconds."""

@@ -1,0 +1,167 @@
+"""Records of this user's jobs on this machine, which stay for some time after the jobs have ended.
+
+The directory is ``$FLINTSTREAM_HISTORY_DIR``, or else ``flintstream/history`` below the user's directory for state
+(``XDG_STATE_HOME``). A record is a JSON file that only the user can read. A job writes it when it starts and when it
+ends, so that one whose process was killed is known, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import flintstream
+from flintstream.common._secrets import shown
+from flintstream.coordinator import registry
+from flintstream.coordinator.control import checkpoints_of, metrics_of, status_of
+from flintstream.coordinator.coordinator import described
+from flintstream.coordinator.measured import described_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flintstream.coordinator.client import RunningJob
+
+DIRECTORY = "FLINTSTREAM_HISTORY_DIR"
+FORMAT = 1
+LOST = "LOST"
+"""The state of a job whose process ended without a word."""
+LONGEST_RECORD = 1 << 28
+
+_log = logging.getLogger(__name__)
+
+
+def directory() -> Path:
+    """Return the directory of the records. It may not exist yet."""
+    given = os.environ.get(DIRECTORY)
+    if given:
+        return Path(given)
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "flintstream" / "history"
+
+
+def keeper(settings: Mapping[str, Any], max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[], None]]:
+    """Return a function that takes a job which starts, keeps its record, and returns what to call at its end.
+
+    Args:
+        settings: the configuration of the job. The values of secrets are not kept.
+        max_age_ms: older records of ended jobs are deleted.
+        max_jobs: if there are more records, the oldest are deleted.
+    """
+    configuration = shown({key: str(value) for key, value in settings.items()})
+
+    def begin(job: RunningJob) -> Callable[[], None]:
+        started_ms = time.time_ns() // 1_000_000
+        _write(job, configuration, started_ms, None)
+        return partial(end, job, started_ms)
+
+    def end(job: RunningJob, started_ms: int) -> None:
+        _write(job, configuration, started_ms, time.time_ns() // 1_000_000)
+        _prune(max_age_ms, max_jobs, job.job.plan.job_id)
+
+    return begin
+
+
+def _write(job: RunningJob, configuration: Mapping[str, str], started_ms: int, ended_ms: int | None) -> None:
+    plan = job.job.plan
+    record = {
+        "format": FORMAT,
+        "release": flintstream.__version__,
+        "job_id": plan.job_id,
+        "name": plan.job_name,
+        "host": registry.host(),
+        "pid": os.getpid(),
+        "started_ms": started_ms,
+        "ended_ms": ended_ms,
+        "error": _text_of_error(job) if ended_ms is not None else None,
+        "configuration": dict(configuration),
+        "plan": described_plan(plan),
+        "status": status_of(job),
+        "checkpoints": checkpoints_of(job),
+        "metrics": metrics_of(job),
+        "exceptions": list(job.coordinator.failures),
+    }
+    try:
+        place = directory()
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if place.stat().st_uid != os.getuid():
+            raise PermissionError(f"{place} belongs to another user")
+        place.chmod(0o700)
+        temporary = place / f".{plan.job_id}.{os.getpid()}.part"
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(record, file)
+        temporary.replace(place / f"{plan.job_id}.json")
+    except OSError as error:
+        _log.warning("'flintstream list -a' will not show how the job '%s' has ended: %s", plan.job_name, error)
+
+
+def _text_of_error(job: RunningJob) -> str | None:
+    error = job.result.exception()
+    return None if error is None else described(error)
+
+
+def _prune(max_age_ms: int, max_jobs: int, latest: str) -> None:
+    """Delete records that are too old or too many, except that of the ``latest`` job."""
+    oldest = time.time_ns() // 1_000_000 - max_age_ms
+    others = [record for record in ended() if record["job_id"] != latest]
+    for number, record in enumerate(others, 1):
+        if number >= max_jobs or (record["ended_ms"] or record["started_ms"]) < oldest:
+            with contextlib.suppress(OSError):
+                (directory() / f"{record['job_id']}.json").unlink()
+
+
+def records() -> list[dict[str, Any]]:
+    """Return all records of this machine, the latest start first. A job without an end is running or lost."""
+    place, found = directory(), []
+    try:
+        if not registry.is_private(place.stat()):
+            return []
+        paths = sorted(place.glob("*.json"))
+    except OSError:
+        return []
+    for path in paths:
+        # Skip files that are foreign, of another release, or just being removed.
+        with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
+            if registry.is_private(path.lstat()) and path.lstat().st_size <= LONGEST_RECORD:
+                record = json.loads(path.read_text(encoding="utf-8"))
+                if _is_record(record, path) and record["host"] == registry.host():
+                    found.append(record)
+    return sorted(found, key=lambda record: (record["started_ms"], record["job_id"]), reverse=True)
+
+
+def ended() -> list[dict[str, Any]]:
+    """Return the records of jobs that do not run any more, the latest start first.
+
+    A job that its process did not see end has the state ``LOST``.
+    """
+    running = {entry.job_id for entry in registry.entries()}
+    found = [record for record in records() if record["ended_ms"] is not None or record["job_id"] not in running]
+    for record in found:
+        if record["ended_ms"] is None:
+            record["status"]["state"] = LOST
+    return found
+
+
+def _is_record(record: Any, path: Path) -> bool:
+    times = (record["started_ms"], record["ended_ms"])
+    return (
+        record["format"] == FORMAT
+        and record["job_id"] == path.stem
+        and all(isinstance(record[name], str) for name in ("job_id", "name", "host", "release"))
+        and all(
+            isinstance(record[name], dict) for name in ("configuration", "status", "checkpoints", "metrics", "plan")
+        )
+        and isinstance(record["exceptions"], list)
+        and all(each is None or (isinstance(each, int) and 0 <= each < registry.LATEST_MS) for each in times)
+        and times[0] is not None
+        and isinstance(record["status"]["state"], str)
+    )
