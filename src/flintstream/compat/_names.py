@@ -522,10 +522,10 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table": {
         "nothing": """
-            AggregateFunction AsyncScalarFunction CompiledPlan DataView GroupWindowedTable ListView MapView Module
-            ModuleEntry OverWindowedTable PlanReference TableAggregateFunction UserDefinedType WindowGroupedTable
+            AsyncScalarFunction CompiledPlan Module ModuleEntry OverWindowedTable PlanReference
+            TableAggregateFunction UserDefinedType
         """,
-        "pyflink.table.table": "GroupedTable",
+        "pyflink.table.data_view": "DataView",
     },
     "pyflink.table.catalog": {
         "nothing": """
@@ -539,7 +539,7 @@ NAMES: dict[str, dict[str, str]] = {
         "nothing": "CompiledPlan",
     },
     "pyflink.table.data_view": {
-        "nothing": "DataView K ListView MapView T V",
+        "nothing": "K T V",
     },
     "pyflink.table.descriptors": {
         "nothing": "Descriptor Rowtime",
@@ -556,7 +556,7 @@ NAMES: dict[str, dict[str, str]] = {
             CURRENT_RANGE CURRENT_ROW UNBOUNDED_RANGE UNBOUNDED_ROW array atan2 call_sql concat_ws convert_tz
             current_database current_date current_time current_timestamp current_watermark date_format descriptor e
             from_unixtime json json_array json_array_agg json_object json_object_agg json_string lag lead local_time
-            local_timestamp log map_ map_from_arrays negative object_of pi rand rand_integer range_ row row_interval
+            local_timestamp log map_ map_from_arrays negative object_of pi rand rand_integer range_ row
             source_watermark temporal_overlaps timestamp_diff to_date to_timestamp to_timestamp_ltz unix_timestamp
             uuid with_all_columns with_columns without_columns
         """,
@@ -586,7 +586,7 @@ NAMES: dict[str, dict[str, str]] = {
         "nothing": "ArrowSerializer",
     },
     "pyflink.table.table": {
-        "nothing": "AggregatedTable FlatAggregateTable GroupWindowedTable OverWindowedTable WindowGroupedTable",
+        "nothing": "FlatAggregateTable OverWindowedTable",
     },
     "pyflink.table.types": {
         "nothing": """
@@ -596,11 +596,11 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table.udf": {
         "nothing": """
-            ACC AggregateFunction AsyncScalarFunction DelegatingAsyncScalarFunction
-            DelegatingPandasAggregateFunction DelegatingScalarFunction DelegationTableFunction
-            ImperativeAggregateFunction PandasAggregateFunctionWrapper T TableAggregateFunction
-            UserDefinedAggregateFunctionWrapper UserDefinedAsyncScalarFunctionWrapper UserDefinedFunctionWrapper
-            UserDefinedScalarFunctionWrapper UserDefinedTableFunctionWrapper udaf udtaf
+            ACC AsyncScalarFunction DelegatingAsyncScalarFunction DelegatingPandasAggregateFunction
+            DelegatingScalarFunction DelegationTableFunction ImperativeAggregateFunction
+            PandasAggregateFunctionWrapper T TableAggregateFunction UserDefinedAggregateFunctionWrapper
+            UserDefinedAsyncScalarFunctionWrapper UserDefinedFunctionWrapper UserDefinedScalarFunctionWrapper
+            UserDefinedTableFunctionWrapper udtaf
         """,
     },
     "pyflink.table.utils": {
@@ -611,9 +611,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table.window": {
         "nothing": """
-            GroupWindow Over OverWindow OverWindowPartitioned OverWindowPartitionedOrdered
-            OverWindowPartitionedOrderedPreceding Session SessionWithGap SessionWithGapOnTime Slide SlideWithSize
-            SlideWithSizeAndSlide SlideWithSizeAndSlideOnTime Tumble TumbleWithSize TumbleWithSizeOnTime
+            Over OverWindow OverWindowPartitioned OverWindowPartitionedOrdered OverWindowPartitionedOrderedPreceding
         """,
     },
     "pyflink.util.api_stability_decorators": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flintstream.common.types import Row, RowKind
 from flintstream.table.changelog_mode import ChangelogMode
+from flintstream.table.data_view import ListView, MapView
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.explain_detail import ExplainDetail
 from flintstream.table.expression import Expression
@@ -11,7 +12,7 @@ from flintstream.table.result_kind import ResultKind
 from flintstream.table.schema import Schema
 from flintstream.table.sql_dialect import SqlDialect
 from flintstream.table.statement_set import StatementSet
-from flintstream.table.table import Table
+from flintstream.table.table import AggregatedTable, GroupedTable, GroupWindowedTable, Table, WindowGroupedTable
 from flintstream.table.table_config import TableConfig
 from flintstream.table.table_descriptor import FormatDescriptor, TableDescriptor
 from flintstream.table.table_environment import StreamTableEnvironment, TableEnvironment
@@ -19,9 +20,12 @@ from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_result import TableResult
 from flintstream.table.table_schema import TableSchema
 from flintstream.table.types import DataTypes
-from flintstream.table.udf import FunctionContext, ScalarFunction, TableFunction
+from flintstream.table.udf import AggregateFunction, FunctionContext, ScalarFunction, TableFunction
+from flintstream.table.window import GroupWindow, Session, Slide, Tumble
 
 __all__ = [
+    "AggregateFunction",
+    "AggregatedTable",
     "ChangelogMode",
     "DataTypes",
     "EnvironmentSettings",
@@ -29,11 +33,18 @@ __all__ = [
     "Expression",
     "FormatDescriptor",
     "FunctionContext",
+    "GroupWindow",
+    "GroupWindowedTable",
+    "GroupedTable",
+    "ListView",
+    "MapView",
     "ResultKind",
     "Row",
     "RowKind",
     "ScalarFunction",
     "Schema",
+    "Session",
+    "Slide",
     "SqlDialect",
     "StatementSet",
     "StreamTableEnvironment",
@@ -45,6 +56,8 @@ __all__ = [
     "TablePipeline",
     "TableResult",
     "TableSchema",
+    "Tumble",
+    "WindowGroupedTable",
 ]
 
 

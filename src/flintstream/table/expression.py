@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
 from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.types import IntervalType, RowsType
 from flintstream.table._sql.expressions import number
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class Expression:
         """Return the function of a name, to be called with its other arguments: ``col("a").upper_case``."""
         if name == "distinct" and isinstance(self._syntax, s.Aggregate):
             return Expression(replace(self._syntax, distinct=True))
+        if name in _UNITS or name.removesuffix("s") in _UNITS or name == "rows":
+            return Expression(_size(name, self._syntax))
         if name in _AGGREGATES:
             return Expression(s.Aggregate(None, _AGGREGATES[name], self._syntax))
         function = _METHODS.get(name)
@@ -157,6 +160,21 @@ class Expression:
         return f"Expression({_shown(self._syntax)})"
 
 
+def _size(unit: str, number: s.Syntax) -> s.Value:
+    """Return a time or a number of rows: ``lit(10).minutes``."""
+    if not isinstance(number, s.Value) or not isinstance(number.value, int):
+        raise TypeError(f"'{unit}' needs a whole number: lit(10).{unit}")
+    if unit == "rows":
+        return s.Value(None, number.value, RowsType(False))
+    factor, months = _UNITS[unit if unit in _UNITS else unit.removesuffix("s")]
+    return s.Value(None, number.value * factor, IntervalType(months, False))
+
+
+_UNITS = {
+    "milli": (1, False), "second": (1000, False), "minute": (60_000, False), "hour": (3_600_000, False),
+    "day": (86_400_000, False),
+    "week": (604_800_000, False), "month": (1, True), "quarter": (3, True), "year": (12, True),
+}  # fmt: skip
 _METHODS = {
     "upper_case": "UPPER", "lower_case": "LOWER", "char_length": "CHAR_LENGTH", "substring": "SUBSTRING", "substr": "SUBSTRING",  # noqa: E501
     "replace": "REPLACE", "like": "LIKE", "similar": "SIMILAR TO", "position": "POSITION", "lpad": "LPAD", "rpad": "RPAD",  # noqa: E501
@@ -167,6 +185,7 @@ _METHODS = {
     "sign": "SIGN", "is_null": "IS NULL", "is_not_null": "IS NOT NULL", "is_true": "IS TRUE", "is_false": "IS FALSE",
     "is_not_true": "IS NOT TRUE", "is_not_false": "IS NOT FALSE", "if_null": "IFNULL", "cardinality": "CARDINALITY",
     "reverse": "REVERSE", "rowtime": "ROWTIME", "proctime": "PROCTIME",
+    "start": "START", "end": "END",
 }  # fmt: skip
 _AGGREGATES = {
     "sum": "SUM", "sum0": "SUM0", "count": "COUNT", "avg": "AVG", "min": "MIN", "max": "MAX", "collect": "COLLECT",
@@ -176,7 +195,7 @@ _AGGREGATES = {
 _PROPERTIES = {
     "UPPER", "LOWER", "CHAR_LENGTH", "IS NULL", "IS NOT NULL", "IS TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT FALSE", "ABS",  # noqa: E501
     "FLOOR", "CEIL", "SQRT", "LN", "EXP", "LOG10", "SIGN", "CARDINALITY", "LTRIM", "RTRIM", "INITCAP", "MD5", "SHA1", "SHA256",  # noqa: E501
-    "TO_BASE64", "FROM_BASE64", "REVERSE", "ROWTIME", "PROCTIME",
+    "TO_BASE64", "FROM_BASE64", "REVERSE", "ROWTIME", "PROCTIME", "START", "END",
 }  # fmt: skip
 
 

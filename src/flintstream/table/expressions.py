@@ -10,7 +10,7 @@ from flintstream.table.expression import Expression, apply, syntax_of
 if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType
 
-__all__ = ["and_", "call", "coalesce", "col", "concat", "if_then_else", "lit", "not_", "null_of", "or_"]
+__all__ = ["and_", "call", "coalesce", "col", "concat", "if_then_else", "lit", "not_", "null_of", "or_", "row_interval"]
 
 
 def col(name: str) -> Expression:
@@ -96,6 +96,16 @@ def concat(first: Any, *others: Any) -> Expression:
     Expression(CONCAT(a, 'x'))
     """
     return apply("CONCAT", first, *others)
+
+
+def row_interval(rows: int) -> Expression:
+    """Return a number of rows, as the size of a window.
+
+    >>> row_interval(5)
+    Expression(5)
+    """
+    made: Expression = lit(rows).rows
+    return made
 
 
 def null_of(data_type: DataType) -> Expression:

@@ -10,23 +10,32 @@ from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
+from flintstream.table._grouped import (
+    AggregatedTable,
+    GroupedTable,
+    GroupWindowedTable,
+    WindowGroupedTable,
+    listed,
+)
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
 from flintstream.table._plan.nodes import explained
-from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
+from flintstream.table._sql.grouping import aggregates_in, distinct
 from flintstream.table._sql.joins import boolean
 from flintstream.table._sql.select import renamed
-from flintstream.table.expression import Expression, syntax_of
+from flintstream.table.expression import syntax_of
 from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Node
+    from flintstream.table.expression import Expression
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
+    from flintstream.table.window import GroupWindow
 
-__all__ = ["GroupedTable", "Table"]
+__all__ = ["AggregatedTable", "GroupWindowedTable", "GroupedTable", "Table", "WindowGroupedTable"]
 
 
 def _named_from(items: list[Item], position: int) -> list[Item]:
@@ -73,10 +82,10 @@ class Table:
         Raises:
             SqlError: A column or function is unknown.
         """
-        listed = [syntax_of(each) for each in fields]
-        if any(map(aggregates_in, listed)):
+        items = listed(self, fields)
+        if any(map(aggregates_in, items)):
             return GroupedTable(self, []).select(*fields)
-        return self._with(calc(self._node, resolve_items(listed, self._scope())))
+        return self._with(calc(self._node, resolve_items(items, self._scope())))
 
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
@@ -213,6 +222,14 @@ class Table:
         """Return the groups of rows with equal values; call ``select()`` with aggregates."""
         return GroupedTable(self, [syntax_of(each) for each in fields])
 
+    def window(self, window: GroupWindow) -> GroupWindowedTable:
+        """Return the table with a window, for ``group_by()``."""
+        return GroupWindowedTable(self, window)
+
+    def aggregate(self, func: Expression) -> AggregatedTable:
+        """Aggregate all rows; ``select()`` chooses among the results."""
+        return GroupedTable(self, []).aggregate(func)
+
     def distinct(self) -> Table:
         """Return each row once."""
         return self._with(distinct(self._t_env._session, self._node))  # noqa: SLF001 - one layer
@@ -243,26 +260,3 @@ class Table:
         if overwrite:
             raise unsupported("overwrite", None, "remove the files before")
         return TablePipeline(self, self._t_env._target(table_path_or_descriptor))  # noqa: SLF001 - one layer
-
-
-class GroupedTable:
-    """The groups of a table; mirrors PyFlink's class of this name."""
-
-    def __init__(self, table: Table, keys: list[s.Syntax]) -> None:
-        """Hold the keys; :meth:`Table.group_by` makes them."""
-        self._table, self._keys = table, keys
-
-    def select(self, *fields: Expression) -> Table:
-        """Return keys and aggregates of each group.
-
-        Raises:
-            SqlError: A field is neither a key nor an aggregate.
-        """
-        table = self._table
-        session = table._t_env._session  # noqa: SLF001 - one layer
-        grouping = Grouping(session, table._node, table._scope(), self._keys)  # noqa: SLF001
-        return table._with(grouping.plan([syntax_of(each) for each in fields], None, "EXPR$"))  # noqa: SLF001
-
-    def aggregate(self, func: Expression) -> Table:
-        """Return the keys and an aggregate of each group."""
-        return self.select(*[Expression(each) for each in self._keys], func)

@@ -11,11 +11,20 @@ from flintstream.table._errors import SqlError
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flintstream.common._datatypes import DataType
 
-__all__ = ["FunctionContext", "ScalarFunction", "TableFunction", "UserDefinedFunction", "udf", "udtf"]
+__all__ = [
+    "AggregateFunction",
+    "FunctionContext",
+    "ScalarFunction",
+    "TableFunction",
+    "UserDefinedFunction",
+    "udaf",
+    "udf",
+    "udtf",
+]
 
 
 class FunctionContext:
@@ -68,6 +77,41 @@ class TableFunction(UserDefinedFunction):
     def eval(self, *args: Any) -> Any:
         """Return an iterable of rows, or yield them."""
         raise NotImplementedError
+
+
+class AggregateFunction(UserDefinedFunction):
+    """A function with one result for a group of rows: override all methods that the query needs.
+
+    The state of a group is an object that can be pickled: a list, a ``Row``, a ``ListView`` ...
+    """
+
+    def create_accumulator(self) -> Any:
+        """Return the state of a group without rows."""
+        raise NotImplementedError
+
+    def accumulate(self, accumulator: Any, *args: Any) -> None:
+        """Add a row."""
+        raise NotImplementedError
+
+    def retract(self, accumulator: Any, *args: Any) -> None:  # noqa: ARG002 - the contract
+        """Take a row back; needed if the rows that the function reads can change."""
+        raise RuntimeError("Method retract is not implemented")
+
+    def merge(self, accumulator: Any, accumulators: Iterable[Any]) -> None:  # noqa: ARG002 - the contract
+        """Add other states; needed for windows that merge, such as sessions."""
+        raise RuntimeError("Method merge is not implemented")
+
+    def get_value(self, accumulator: Any) -> Any:
+        """Return the result."""
+        raise NotImplementedError
+
+    def get_result_type(self) -> Any:
+        """Return the type of the result, unless ``udaf`` gets it."""
+        raise RuntimeError("Method get_result_type is not implemented")
+
+    def get_accumulator_type(self) -> Any:
+        """Return the type of the state; flintstream does not need it."""
+        raise RuntimeError("Method get_accumulator_type is not implemented")
 
 
 class _Plain(UserDefinedFunction):
@@ -177,6 +221,36 @@ def udtf(
     return _wrapped(f, "table", input_types, result_types, name)
 
 
+def udaf(
+    f: Any = None,
+    input_types: Sequence[DataType | str] | DataType | str | None = None,
+    result_type: DataType | str | None = None,
+    accumulator_type: DataType | str | None = None,  # noqa: ARG001 - states are pickled
+    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    name: str | None = None,
+    func_type: str = "general",
+) -> Any:
+    """Make an aggregate function of an :class:`AggregateFunction`, or of a function of series with ``"pandas"``.
+
+    Raises:
+        TypeError: It is neither.
+
+    >>> from flintstream.table import DataTypes
+    >>> @udaf(result_type=DataTypes.DOUBLE(), func_type="pandas")
+    ... def mean(values):
+    ...     return values.mean()
+    >>> mean.kind
+    'aggregate'
+    """
+    from flintstream.table._aggregate_functions import AggregateWrapper  # noqa: PLC0415 - it needs this module
+
+    def wrap(function: Any) -> FunctionWrapper:
+        made = function() if inspect.isclass(function) else function
+        return AggregateWrapper(made, input_types, result_type, name, pandas=func_type == "pandas")
+
+    return wrap if f is None else wrap(f)
+
+
 def function_at(path: str) -> FunctionWrapper:
     """Return the function that ``CREATE FUNCTION ... AS 'module.name' LANGUAGE PYTHON`` names.
 
@@ -189,5 +263,5 @@ def function_at(path: str) -> FunctionWrapper:
     except (ImportError, AttributeError, ValueError) as error:
         raise SqlError(f"no function {path}: {error}") from error
     if not isinstance(found, FunctionWrapper):
-        raise SqlError(f"{path} is no function for tables: decorate it with @udf or @udtf")
+        raise SqlError(f"{path} is no function for tables: decorate it with @udf, @udtf or @udaf")
     return found

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
+from flintstream.common._datatypes import to_type_info
+from flintstream.runtime.copies import copied
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.types import INTEGERS, TEXTS, is_nullable, sql_name, with_null
 
@@ -55,10 +57,16 @@ class AggregateCall:
     option: str | None = None
     """The separator of LISTAGG, or NULL or ABSENT for the values that JSON leaves out."""
 
+    function: Any = None
+    """What the program holds, if the function is not one of the catalog."""
+    more: tuple[int, ...] = ()
+    """The positions of further arguments."""
+
     def after(self, count: int) -> AggregateCall:
         """Return the call for records that have more columns before the argument."""
         argument, condition = (None if each is None else each + count for each in (self.argument, self.condition))
-        return replace(self, argument=argument, condition=condition)
+        more = tuple(each + count for each in self.more)
+        return replace(self, argument=argument, condition=condition, more=more)
 
 
 @dataclass
@@ -71,6 +79,7 @@ class _Part:
     result: str
     merge: Sequence[str]
     counts_none: bool = field(default=False)
+    names: dict[str, Any] = field(default_factory=dict)
 
 
 def result_type(name: str, kind: DataType, place: Place | None, *, grouped: bool) -> DataType:
@@ -204,8 +213,38 @@ def _spread(call: AggregateCall) -> _Part:
     )
 
 
-def _part(call: AggregateCall, *, retracts: bool) -> _Part:
+def _own(call: AggregateCall, name: str) -> _Part:
+    """Return the code of a function of the program. It sees None, and its state may be any object."""
+    given = [*(["v"] if call.argument is not None else []), *(f"r[{i}]" for i in call.more)]
+    arguments = "".join(f", {each}" for each in given)
+    names = {name: call.function.implementation, f"{name}_result": OwnResult(call.type)}
+    return _Part(
+        [f"{name}.create_accumulator()"],
+        [f"{name}.accumulate({{0}}{arguments})"],
+        [f"{name}.retract({{0}}{arguments})"],
+        f"{name}_result({name}.get_value({{0}}))",
+        [f"{name}.merge({{0}}, [{{b0}}])"],
+        counts_none=True,
+        names=names,
+    )
+
+
+class OwnResult:
+    """Converts what a function of the program returns to its declared type; what may still change is copied."""
+
+    def __init__(self, kind: DataType) -> None:
+        self.convert = to_type_info(kind).converter()
+
+    def __call__(self, value: Any) -> Any:
+        if value is None:
+            return None
+        return copied(value if self.convert is None else self.convert(value))
+
+
+def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
     name = call.name
+    if call.function is not None:
+        return _own(call, f"own{number}")
     if name == "COUNT":
         return _Part(["0"], ["{0} += 1"], ["{0} -= 1"], "{0}", ["{0} += {b0}"], counts_none=call.argument is None)
     if name in {"SUM", "SUM0"}:
@@ -244,12 +283,27 @@ class Aggregation:
 
     text: str
     """Defines ``start()``, ``add(a, r)``, ``remove(a, r)``, ``result(a)`` and ``merge(a, b)``."""
+    names: dict[str, Any] = field(default_factory=dict)
+    functions: tuple[Any, ...] = ()
+    """The functions of the program, to be opened and closed."""
+
+    def open(self, runtime_context: Any) -> None:
+        """Open the functions of the program."""
+        from flintstream.table.udf import FunctionContext  # noqa: PLC0415 - only tasks need it
+
+        for each in self.functions:
+            each.open(FunctionContext.of(runtime_context))
+
+    def close(self) -> None:
+        """Close them."""
+        for each in self.functions:
+            each.close()
 
     def compiled(self) -> dict[str, Callable[..., Any]]:
         """Return the functions by name."""
         from flintstream.table._expressions import aggregate_helpers, helpers  # noqa: PLC0415 - only tasks need them
 
-        scope: dict[str, Any] = {**vars(helpers), **vars(aggregate_helpers)}
+        scope: dict[str, Any] = {**vars(helpers), **vars(aggregate_helpers), **self.names}
         exec(compile(self.text, "<generated for a grouping>", "exec"), scope)  # noqa: S102 - our own code
         return scope
 
@@ -263,8 +317,10 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
     """
     start, results = ["0"], []
     adds, removes, merges = ["    a[0] += 1"], ["    a[0] -= 1"], ["    a[0] += b[0]"]
+    known: dict[str, Any] = {}
     for call in calls:
-        part = _part(call, retracts=retracts)
+        part = _part(call, len(start), retracts=retracts)
+        known |= part.names
         counts = f"a[{len(start)}]"
         if call.distinct:
             start.append("{}")
@@ -298,7 +354,9 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
             f"    return ({''.join(f'{each}, ' for each in results)})",
         ]
     )
-    return Aggregation(text)
+    functions = [each.function.implementation for each in calls if each.function is not None]
+    once = {id(each): each for each in functions}
+    return Aggregation(text, known, tuple(once.values()))
 
 
 def _fill(text: str, names: dict[str, str]) -> str:

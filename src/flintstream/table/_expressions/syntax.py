@@ -71,13 +71,21 @@ class Invoke(Syntax):
 class Aggregate(Syntax):
     """An aggregate function of the rows of a group; no argument is ``*``."""
 
-    function: str
+    function: Any
+    """Its name, or a function that the program holds."""
     argument: Syntax | None
     distinct: bool = False
     condition: Syntax | None = None
     """Only rows for which it holds count."""
     option: str | None = None
     """The separator of LISTAGG, or NULL or ABSENT for JSON."""
+    more: tuple[Syntax, ...] = ()
+    """Further arguments."""
+
+
+def aggregate_of(place: Place | None, function: Any, arguments: tuple[Syntax, ...]) -> Aggregate:
+    """Return a call of an aggregate function that the program holds."""
+    return Aggregate(place, function, arguments[0] if arguments else None, more=arguments[1:])
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,10 @@ class IntervalType(t.AtomicType):
         self.months = months
 
 
+class RowsType(t.AtomicType):
+    """A number of rows, as the size of a window."""
+
+
 def is_nullable(data_type: DataType) -> bool:
     """Return whether values may be None."""
     return data_type._nullable  # noqa: SLF001 - DataType has no getter, as PyFlink's

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common import Time, Types
 from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction, ProcessWindowFunction
 from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
+from flintstream.datastream.window import TimeWindow
 from flintstream.table._expressions.time_helpers import from_millis
 
 if TYPE_CHECKING:
@@ -54,7 +55,12 @@ class Changes(KeyedProcessFunction):
             descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(self.ttl_ms)).build())
         self.state = runtime_context.get_state(descriptor)
         code = self.aggregation.compiled()
+        self.aggregation.open(runtime_context)
         self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
+
+    def close(self) -> None:
+        """Close the program's functions."""
+        self.aggregation.close()
 
     def process_element(self, value: Any, ctx: Any) -> Generator[Any]:
         """Add a row, or take it back."""
@@ -109,6 +115,14 @@ class WindowAggregate(AggregateFunction):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_code": None}
 
+    def open(self, runtime_context: Any) -> None:
+        """Open the program's functions."""
+        self.aggregation.open(runtime_context)
+
+    def close(self) -> None:
+        """Close the program's functions."""
+        self.aggregation.close()
+
     def create_accumulator(self) -> Any:
         """Return the state of a window without rows."""
         if self._code is None:
@@ -141,11 +155,8 @@ class WithWindow(ProcessWindowFunction):
     def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Generator[Any]:
         """Emit the row."""
         window = context.window()
+        times: tuple[Any, ...] = (None, None, None)  # of a number of rows
+        if isinstance(window, TimeWindow):
+            times = tuple(map(from_millis, (window.start, window.end, window.max_timestamp())))
         for result in elements:
-            yield (
-                *key,
-                *result,
-                from_millis(window.start),
-                from_millis(window.end),
-                from_millis(window.max_timestamp()),
-            )
+            yield (*key, *result, *times)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Time
 from flintstream.datastream.window import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
     EventTimeSessionWindows,
     ProcessingTimeSessionWindows,
     SlidingEventTimeWindows,
@@ -43,9 +45,17 @@ class WindowSpec:
     event_time: bool = True
     partition: tuple[int, ...] = ()
     """The columns by which sessions are apart."""
+    rows: bool = False
+    """Whether sizes are numbers of rows, not times."""
 
     def assigner(self) -> Any:
         """Return the assigner of windows."""
+        if self.rows:
+            return (
+                CountSlidingWindowAssigner(self.size, self.slide)
+                if self.slide
+                else CountTumblingWindowAssigner(self.size)
+            )
         size, slide, offset = (Time.milliseconds(each) for each in (self.size, self.slide or 1, self.offset))
         if self.kind == "CUMULATE":
             return Cumulating(self.size, self.slide, self.offset, self.event_time)

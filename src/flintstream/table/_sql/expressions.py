@@ -15,6 +15,8 @@ from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.types import IntervalType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flintstream.table._sql.dialect import Parsed
 
 _BINARY = {
@@ -48,8 +50,10 @@ _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 class ExpressionReader:
     """Converts expressions of one query."""
 
-    def __init__(self, parsed: Parsed) -> None:
+    def __init__(self, parsed: Parsed, functions: Mapping[str, Any] | None = None) -> None:
+        """Take the query, and the functions of the program by name."""
         self.parsed = parsed
+        self.functions = functions or {}
 
     def read(self, node: Any) -> s.Syntax:
         """Return the syntax of an expression.
@@ -204,6 +208,9 @@ class ExpressionReader:
             unit, *others = node.expressions
             word = unit.name.upper().rstrip("S")
             return s.Apply(place, name, (s.Value(place, word, t.CharType(len(word), False)), *self._all(others)))
+        own = self.functions.get(name.lower())
+        if own is not None and own.kind == "aggregate":
+            return self._own_aggregate(own, list(node.expressions), place)
         if name.upper() in AGGREGATES:
             return self._aggregate(name.upper(), list(node.expressions), place)
         return s.Apply(place, name, self._all(node.expressions))
@@ -220,6 +227,11 @@ class ExpressionReader:
         if len(given) > 1 or (not given and name != "COUNT"):
             raise SqlError(f"{name}{at(place)} takes one argument, but got {len(given)}")
         return s.Aggregate(place, name, self.read(given[0]) if given else None, distinct, None, option)
+
+    def _own_aggregate(self, function: Any, given: list[Any], place: s.Place | None) -> s.Syntax:
+        distinct = len(given) == 1 and type(given[0]).__name__ == "Distinct"
+        arguments = self._all(given[0].expressions if distinct else given)
+        return replace(s.aggregate_of(place, function, arguments), distinct=distinct)
 
     def _jsonobjectagg(self, node: Any, place: s.Place | None) -> s.Syntax:
         (pair,) = node.expressions

@@ -17,6 +17,7 @@ from flintstream.table._plan.build import calc, filtered
 from flintstream.table._plan.expand import Copy, Expanded
 from flintstream.table._plan.grouping import Windowed, grouped
 from flintstream.table._plan.nodes import Calc
+from flintstream.table._udfs import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,6 +212,8 @@ class Grouping:
         return self.scope.columns[expression.index].time if isinstance(expression, Ref) and self.window is None else ""
 
     def _call(self, aggregate: s.Aggregate, parts: list[Expr]) -> AggregateCall:
+        if not isinstance(aggregate.function, str):
+            return self._own_call(aggregate, parts)
         argument = None if aggregate.argument is None else resolve(aggregate.argument, self.scope)
         kind = t.BigIntType(False) if argument is None else argument.type
         has_groups = bool(self.keys) or self.window is not None
@@ -225,6 +228,38 @@ class Grouping:
             parts.append(resolve(aggregate.condition, self.scope))
             returned = returned if name == "COUNT" else returned.nullable()
         return AggregateCall(name, position, kind, returned, aggregate.distinct, condition, aggregate.option)
+
+    def _own_call(self, aggregate: s.Aggregate, parts: list[Expr]) -> AggregateCall:
+        function = aggregate.function
+        written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
+        given = arguments_of(
+            function, [resolve(each, self.scope) for each in written], self.session.zone, aggregate.place
+        )
+        if aggregate.distinct and len(given) != 1:
+            raise SqlError(f"{function.name}{at(aggregate.place)} with DISTINCT takes one argument")
+        if self.node.changelog and not function.retracts:
+            raise SqlError(
+                f"{function.name}{at(aggregate.place)} has no method retract(), but the rows that it reads "
+                "can be taken back"
+            )
+        positions = list(range(len(parts), len(parts) + len(given)))
+        parts += given
+        condition = None
+        if aggregate.condition is not None:
+            condition = len(parts)
+            parts.append(resolve(aggregate.condition, self.scope))
+        argument = positions[0] if positions else None
+        kind = given[0].type if given else t.BigIntType(False)
+        return AggregateCall(
+            function.name,
+            argument,
+            kind,
+            function.result_type.nullable(),
+            aggregate.distinct,
+            condition,
+            function=function,
+            more=tuple(positions[1:]),
+        )
 
 
 def distinct(session: Session, node: Node) -> Node:

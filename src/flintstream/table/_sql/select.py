@@ -43,7 +43,7 @@ class QueryPlanner:
     def __init__(self, session: Session, parsed: Parsed) -> None:
         self.session = session
         self.parsed = parsed
-        self.reader = ExpressionReader(parsed)
+        self.reader = ExpressionReader(parsed, session.catalog.functions)
 
     def plan(self, tree: Any = None, named: Mapping[str, Node] | None = None) -> Node:
         """Return the plan.

@@ -9,7 +9,7 @@ from flintstream.common import _datatypes as t
 from flintstream.table._errors import SqlError, at, nearest
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Column
-from flintstream.table._expressions.types import IntervalType, sql_name
+from flintstream.table._expressions.types import IntervalType, RowsType, sql_name
 from flintstream.table._plan.grouping import Windowed, WindowSpec
 
 if TYPE_CHECKING:
@@ -107,15 +107,17 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
             f"Window aggregate can only be defined over a time attribute column, but {column.name}{at(key.place)} is "
             f"{sql_name(column.type)}"
         )
-    sizes = [
-        each.value for each in key.arguments[1:] if isinstance(each, s.Value) and isinstance(each.type, IntervalType)
-    ]
+    given = [each for each in key.arguments[1:] if isinstance(each, s.Value)]
+    sizes = [each.value for each in given if isinstance(each.type, (IntervalType, RowsType))]
+    rows = any(isinstance(each.type, RowsType) for each in given)
     if len(sizes) != len(key.arguments) - 1 or not sizes:
         raise SqlError(f"{kind}{at(key.place)} needs INTERVALs after the time attribute")
+    if any(size <= 0 for size in sizes[:2]) or (rows and kind == "SESSION"):
+        raise SqlError(f"{kind}{at(key.place)} needs sizes greater than 0; a session needs a time")
     slide, size = (sizes[0], sizes[1]) if kind == "HOP" and len(sizes) > 1 else (0, sizes[0])
     offset = sizes[-1] if len(sizes) > (2 if kind == "HOP" else 1) and kind != "SESSION" else 0
-    spec = WindowSpec(kind, size, slide, offset, column.time == "ROWTIME")
-    moment = t.TimestampType(3, False)
+    spec = WindowSpec(kind, size, slide, offset, column.time == "ROWTIME", rows=rows)
+    moment = t.TimestampType(3, rows)
     times = (
         Column("window_start", moment),
         Column("window_end", moment),

@@ -1,0 +1,144 @@
+"""Windows of groups; mirrors ``pyflink.table.window``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flintstream.table._errors import SqlError
+from flintstream.table._expressions import syntax as s
+from flintstream.table.expression import syntax_of
+
+if TYPE_CHECKING:
+    from flintstream.table.expression import Expression
+
+__all__ = [
+    "GroupWindow",
+    "Session",
+    "SessionWithGap",
+    "SessionWithGapOnTime",
+    "Slide",
+    "SlideWithSize",
+    "SlideWithSizeAndSlide",
+    "SlideWithSizeAndSlideOnTime",
+    "Tumble",
+    "TumbleWithSize",
+    "TumbleWithSizeOnTime",
+]
+
+
+@dataclass(frozen=True)
+class GroupWindow:
+    """A window with a name: ``Table.window()`` takes it."""
+
+    _kind: str
+    _sizes: tuple[Expression, ...]
+    """As SQL writes them: of HOP the slide, then the size."""
+    _time: Expression
+    _name: str
+
+    def _call(self) -> s.Apply:
+        """Return the window as SQL has it in GROUP BY."""
+        time = syntax_of(self._time)
+        if not isinstance(time, s.Name):
+            raise SqlError(f"the window '{self._name}' needs a time attribute in on(), but got {self._time!r}")
+        return s.Apply(None, self._kind, (time, *(syntax_of(each) for each in self._sizes)))
+
+
+@dataclass(frozen=True)
+class _OnTime:
+    _kind: str
+    _sizes: tuple[Expression, ...]
+    _time: Expression
+
+    def alias(self, alias: str) -> GroupWindow:
+        """Give the window a name, by which ``group_by()`` and ``select()`` refer to it."""
+        return GroupWindow(self._kind, self._sizes, self._time, alias)
+
+
+class TumbleWithSizeOnTime(_OnTime):
+    """A tumbling window that needs a name."""
+
+
+class SlideWithSizeAndSlideOnTime(_OnTime):
+    """A sliding window that needs a name."""
+
+
+class SessionWithGapOnTime(_OnTime):
+    """A session window that needs a name."""
+
+
+@dataclass(frozen=True)
+class TumbleWithSize:
+    """A tumbling window that needs a time attribute."""
+
+    _size: Expression
+
+    def on(self, time_field: Expression) -> TumbleWithSizeOnTime:
+        """Set the time attribute."""
+        return TumbleWithSizeOnTime("TUMBLE", (self._size,), time_field)
+
+
+class Tumble:
+    """Windows of a fixed size, one after the other.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> window = Tumble.over(lit(10).minutes).on(col("ts")).alias("w")
+    """
+
+    @classmethod
+    def over(cls, size: Expression) -> TumbleWithSize:
+        """Set the size: a time such as ``lit(10).minutes``, or a number of rows such as ``lit(10).rows``."""
+        return TumbleWithSize(size)
+
+
+@dataclass(frozen=True)
+class SlideWithSizeAndSlide:
+    """A sliding window that needs a time attribute."""
+
+    _size: Expression
+    _slide: Expression
+
+    def on(self, time_field: Expression) -> SlideWithSizeAndSlideOnTime:
+        """Set the time attribute."""
+        return SlideWithSizeAndSlideOnTime("HOP", (self._slide, self._size), time_field)
+
+
+@dataclass(frozen=True)
+class SlideWithSize:
+    """A sliding window that needs its slide."""
+
+    _size: Expression
+
+    def every(self, slide: Expression) -> SlideWithSizeAndSlide:
+        """Set how far apart windows begin."""
+        return SlideWithSizeAndSlide(self._size, slide)
+
+
+class Slide:
+    """Windows of a fixed size that overlap."""
+
+    @classmethod
+    def over(cls, size: Expression) -> SlideWithSize:
+        """Set the size: a time or a number of rows."""
+        return SlideWithSize(size)
+
+
+@dataclass(frozen=True)
+class SessionWithGap:
+    """A session window that needs a time attribute."""
+
+    _gap: Expression
+
+    def on(self, time_field: Expression) -> SessionWithGapOnTime:
+        """Set the time attribute."""
+        return SessionWithGapOnTime("SESSION", (self._gap,), time_field)
+
+
+class Session:
+    """Windows that end after a time without rows."""
+
+    @classmethod
+    def with_gap(cls, gap: Expression) -> SessionWithGap:
+        """Set the time without rows."""
+        return SessionWithGap(gap)
