@@ -128,7 +128,8 @@ class TableEnvironment(Declarations):
 
         sink, client = self._session.alone(build, "collect")
         streaming = self._env._configuration.get(RUNTIME_MODE) != "BATCH"  # noqa: SLF001
-        return TableResult(node.columns, Collected(sink, client), client, streaming=streaming)
+        columns = node.columns if streaming else [Column(each.name, each.type) for each in node.columns]
+        return TableResult(columns, Collected(sink, client), client, streaming=streaming)
 
     def _rows(self, node: Node) -> DataStream:
         code = edges.rows_of(node.columns, changelog=node.changelog)

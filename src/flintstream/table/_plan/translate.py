@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._datatypes import DataTypes, to_type_info
@@ -78,11 +79,14 @@ def translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Scan):
         return node.open(env)
     if isinstance(node, Values):
-        return _values(node, env)
+        return _values(node, False, env)
     if isinstance(node, Union):
         first, *others = (translated(_with_kinds(each, node), env) for each in node.parts)
         return first.union(*others)
     if isinstance(node, Calc):
+        chosen = _columns_of_values(node)
+        if chosen is not None:
+            return _values(*chosen, env)
         below = translated(node.input, env)
         projection = node.projection
         if projection is not None and node.changelog:
@@ -136,12 +140,31 @@ def _with_kinds(part: Node, union: Node) -> Node:
     return Calc(part.columns, part, (*refs, Const(DataTypes.TINYINT(), 0)))
 
 
-def _values(node: Values, env: StreamExecutionEnvironment) -> DataStream:
-    """Evaluate the rows in the driver: their expressions have no columns."""
+def _columns_of_values(node: Calc) -> tuple[Values, bool] | None:
+    """Return the rows of VALUES with the columns that a projection keeps; None if it is another projection.
+
+    And whether equal rows follow each other: in Flink, rows that are not literals are sources of their own, of which
+    equal ones are one source.
+    """
+    below = node.input
+    while isinstance(below, Calc) and below.projection is None and below.condition is None:
+        below = below.input
+    kept = [each.index for each in node.projection or () if isinstance(each, Ref)]
+    if not isinstance(below, Values) or node.condition is not None or len(kept) != len(node.projection or (None,)):
+        return None
+    computed = any(not isinstance(each, Const) or each.value is None for row in below.rows for each in row)
+    return Values(node.columns, tuple(tuple(row[i] for i in kept) for row in below.rows)), computed
+
+
+def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> DataStream:
+    """Evaluate the rows in the driver, as their expressions have no columns; equal ones perhaps ``together``."""
     rows: list[Any] = []
     for row in node.rows:
         run = compiled(source(row, None, stamped=False))
         run([()], rows.append)
+    if together:
+        first = [repr(row) for row in rows]
+        rows = [row for _, row in sorted(zip(map(first.index, first), rows, strict=True), key=itemgetter(0))]
     stream = env.from_collection(rows)
     stream._transformation.name = "Values"  # noqa: SLF001
     return stream

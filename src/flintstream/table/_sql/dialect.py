@@ -287,7 +287,9 @@ class Parsed:
         for part in parts:
             name, part = _without_name(part)  # noqa: PLW2901 - the rest of it
             word = str(part[0].text).upper() if part else ""
-            if word == "TABLE":
+            if word == "(":
+                given["table"] = Parsed(self.sql, part[1:-1])
+            elif word == "TABLE":
                 given["table"], given["partition"] = self._window_table(part[1:])
             elif word == "DESCRIPTOR":
                 given["column"] = str(part[2].text)
@@ -303,7 +305,8 @@ class Parsed:
     def _window_table(self, part: list[Any]) -> tuple[Any, tuple[str, ...]]:
         texts = [str(each.text).upper() for each in part]
         if texts[:1] == ["("]:
-            return Parsed(self.sql, part[1:-1]), ()
+            place = place_at(self.sql, part[0].start)
+            raise SqlError(f"TABLE takes a name, but found '(' at {place}: write the query without TABLE, or a view")
         cut = next((i for i, text in enumerate(texts) if text in {"PARTITION", "PARTITION BY"}), len(part))
         keys = [str(each.text) for each in part[cut:] if each.text not in {",", "(", ")"}]
         names = tuple(key for key in keys if key.upper() not in {"PARTITION", "BY", "PARTITION BY"})
