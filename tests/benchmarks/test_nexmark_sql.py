@@ -1,0 +1,69 @@
+"""The queries of Nexmark in SQL, against the same results as their versions with streams."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timezone
+from decimal import Decimal
+
+import pytest
+
+pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+
+from benchmarks.nexmark import events
+from benchmarks.nexmark.expected import database, difference
+from benchmarks.nexmark.sql import QUERIES, tables
+
+from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.table import StreamTableEnvironment
+
+FEW = events.Settings(4_000, rate=80, start=1_436_918_400_000 - 25_000)
+"""50 s around midnight: several windows, two days."""
+
+
+@pytest.fixture(scope="module")
+def auction(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("auction")
+    events.write(FEW, directory)
+    return directory, database(directory)
+
+
+def results(query, directory, engine, mode):
+    """Return the rows that the changes of a query leave behind, in the values of the streams."""
+    settings = {"flintstream.engine": engine, "flintstream.master": "local[2]"}
+    env = StreamExecutionEnvironment.get_execution_environment(settings).set_parallelism(2)
+    env.set_runtime_mode(RuntimeExecutionMode[mode])
+    t_env = StreamTableEnvironment.create(env)
+    for statement in tables(directory):
+        t_env.execute_sql(statement)
+    left: Counter[tuple[object, ...]] = Counter()
+    with t_env.execute_sql(QUERIES[query]).collect() as rows:
+        for row in rows:
+            left[tuple(map(plain, row))] += 1 if str(row.get_row_kind()) in {"+I", "+U"} else -1
+    assert min(left.values()) >= 0
+    return list(left.elements())
+
+
+def plain(value):
+    if isinstance(value, datetime):
+        return round(value.replace(tzinfo=timezone.utc).timestamp() * 1000)
+    return float(value) if isinstance(value, Decimal) else value
+
+
+@pytest.mark.parametrize("query", [query for query in QUERIES if query != "q12"])
+def test_a_query_in_sql_returns_what_its_version_with_streams_does(query, auction):
+    directory, expected = auction
+    assert not difference(query, results(query, directory, "inline", "STREAMING"), expected)
+
+
+@pytest.mark.parametrize("query", ["q5", "q12", "q16"])
+def test_a_query_in_sql_is_the_same_in_batches(query, auction):
+    directory, expected = auction
+    assert not difference(query, results(query, directory, "inline", "BATCH"), expected)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("query", ["q11", "q16"])
+def test_a_query_in_sql_returns_the_same_on_spark(query, auction):
+    directory, expected = auction
+    assert not difference(query, results(query, directory, "spark", "STREAMING"), expected)
