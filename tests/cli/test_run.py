@@ -339,3 +339,34 @@ def test_progress_is_written_as_json_if_that_is_wanted(script):
         "records_out": 3,
     }
     assert '{"event"' not in flintstream_run(*options, script(JOB)).stderr
+
+
+def test_a_job_of_a_statement_goes_on_when_the_program_has_ended(script):
+    pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+    program = script(
+        "from pyflink.table import EnvironmentSettings, TableEnvironment\n"
+        "t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())\n"
+        "t_env.get_config().set('parallelism.default', '1')\n"
+        "with_ = \"WITH ('connector' = 'datagen', 'number-of-rows' = '3', 'rows-per-second' = '2')\"\n"
+        "t_env.execute_sql('CREATE TABLE numbers (n INT) ' + with_)\n"
+        "t_env.execute_sql(\"CREATE TABLE out (n INT) WITH ('connector' = 'print')\")\n"
+        "t_env.execute_sql('INSERT INTO out SELECT n FROM numbers')\n"
+        "print('ended', flush=True)\n"
+    )
+    done = flintstream_run("-D", "flintstream.engine=inline", program)
+    assert done.returncode == 0, done.stderr
+    first, *rows = done.stdout.split()
+    assert (first, len(rows)) == ("ended", 3)
+
+
+def test_a_statement_that_fails_after_the_program_fails_the_command(script):
+    pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+    program = script(
+        "from pyflink.table import EnvironmentSettings, TableEnvironment\n"
+        "t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())\n"
+        "t_env.execute_sql(\"CREATE TABLE out (n INT) WITH ('connector' = 'print')\")\n"
+        "t_env.execute_sql(\"INSERT INTO out SELECT CAST(x AS INT) FROM (VALUES ('a')) AS T(x)\")\n"
+    )
+    done = flintstream_run("-D", "flintstream.engine=inline", program)
+    assert done.returncode == 1
+    assert "'a'" in done.stderr

@@ -133,3 +133,10 @@ def test_an_error_names_the_place_and_the_nearest_name(t_env, statement, message
 def test_a_clause_that_is_missing_is_named_with_its_place(t_env, statement, clause):
     with pytest.raises(UnsupportedClauseError, match=f"{clause}.* is not supported yet"):
         t_env.execute_sql(statement)
+
+
+def test_columns_are_attributes_of_their_table(t_env):
+    table = t_env.sql_query("SELECT 1 AS price, 2 AS amount")
+    assert rows(table.select(table.price + table.amount).execute()) == [(3,)]
+    with pytest.raises(AttributeError, match="did you mean 'price'"):
+        table.pricce  # noqa: B018 - the attribute

@@ -211,7 +211,7 @@ def _run(
     script: str | None, module: str | None, arguments: Sequence[str], imports: Sequence[str], *, resume: bool
 ) -> BaseException:
     """Run the program; return the exception that ends it."""
-    from flintstream.coordinator import program  # noqa: PLC0415
+    from flintstream.coordinator import client, program  # noqa: PLC0415
 
     if resume:
         program.begin()
@@ -221,10 +221,9 @@ def _run(
             run_script(script, arguments, imports)
         elif module is not None:
             run_module(module, arguments, imports)
+        client.wait_for_lasting()
     except KeyboardInterrupt:
-        from flintstream.coordinator.client import cancel_all  # noqa: PLC0415
-
-        cancel_all()  # including those that the program did not wait for
+        client.cancel_all()  # including those that the program did not wait for
         click.echo("interrupted", err=True)
         end = SystemExit(INTERRUPTED)
     except BaseException as error:  # noqa: BLE001 - programs may raise anything; re-raised later

@@ -43,6 +43,13 @@ def cancel_all(seconds: float = LAST_SECONDS, *, keep_checkpoints: bool = False)
         job.finished.wait(max(0.0, until - time.monotonic()))
 
 
+def wait_for_lasting() -> None:
+    """Wait for the jobs that go on when their program has ended, and raise the error of one that failed."""
+    for job in tuple(_unfinished):
+        if job.lasts:
+            job.wait()
+
+
 def _suspend_all() -> None:
     cancel_all(keep_checkpoints=True)
 
@@ -67,6 +74,8 @@ class RunningJob:
         self.coordinator = Coordinator(job, engine, listeners)
         self.result: Future[Progress] = Future()
         self.finished = threading.Event()
+        self.lasts = False
+        """Whether the job goes on when the program has ended, as on a cluster of Flink."""
         self.started_at = time.monotonic()
         self.runtime_ms = 0
         self.control = Control(self) if control else None

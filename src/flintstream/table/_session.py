@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+from flintstream.datastream._environment.job import client_of
 from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog import Catalog, Declared, View
@@ -162,14 +163,19 @@ class Session:
                 items.append(Item(column.name, Const(column.type.nullable(), None)))
         return calc(node, items)
 
-    def alone(self, build: Any, job_name: str) -> Any:
-        """Run what ``build`` adds to the program, without the streams that wait for ``env.execute()``."""
+    def alone(self, build: Any, job_name: str, *, lasts: bool = False) -> Any:
+        """Run what ``build`` adds to the program, without the streams that wait for ``env.execute()``.
+
+        If it ``lasts``, ``flintstream run`` waits for it when the program has ended.
+        """
         pending: list[Transformation] = self.env._transformations  # noqa: SLF001
         kept = list(pending)
         pending.clear()
         try:
             result = build()
-            return result, self.env.execute_async(job_name)
+            job = self.env._start(job_name, wait=False)  # noqa: SLF001 - a layer of this package
+            job.lasts = lasts
+            return result, client_of(job)
         finally:
             pending[:] = kept
 

@@ -59,6 +59,19 @@ class Table:
         self._node = node
         self._t_env = t_env
 
+    def __getattr__(self, name: str) -> Expression:
+        """Return a column: ``orders.price`` is ``col("price")``.
+
+        Raises:
+            AttributeError: There is no column of this name.
+        """
+        if name.startswith("_"):
+            raise AttributeError(name)
+        names = [each.name for each in self._node.columns]
+        if name not in names:
+            raise AttributeError(f"the table has neither a method nor a column '{name}'{nearest(name, names)}")
+        return Expression(s.Name(None, (name,)))
+
     def _with(self, node: Node) -> Table:
         return Table(node, self._t_env)
 

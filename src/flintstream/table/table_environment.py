@@ -117,7 +117,7 @@ class TableEnvironment(Declarations):
                 self._session.insert(node, name, columns)
 
         names = ", ".join(".".join(self._session.catalog.path(name)) for _, name, _ in inserts)
-        _, client = self._session.alone(build, f"insert-into_{names}")
+        _, client = self._session.alone(build, f"insert-into_{names}", lasts=True)
         columns = [Column(".".join(self._session.catalog.path(name)), t.DataTypes.BIGINT()) for _, name, _ in inserts]
         rows = [_make_row(tuple(each.name for each in columns), [-1] * len(columns))]
         return TableResult(columns, rows, client, kind=ResultKind.SUCCESS)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import string
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
@@ -15,7 +16,8 @@ from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import time_helpers
-from flintstream.table._expressions.types import INTEGERS, TEXTS, sql_name
+from flintstream.table._expressions.helpers import named_row
+from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,6 +39,10 @@ class Field:
     length: int
     null_rate: float
     max_past_ms: int
+    varies: bool = False
+    """Whether texts have any length up to ``length``."""
+    parts: tuple[Field, ...] = ()
+    """The fields of a row, the element of an array, or the key and value of a map."""
 
     def maker(self) -> Callable[[int], Any]:
         """Return the function that makes the value of a row by its number."""
@@ -44,8 +50,14 @@ class Field:
             start = self.start
             return (lambda n: str(start + n)) if isinstance(self.type, TEXTS) else lambda n: start + n
         kind, low, high, length = self.type, self.low, self.high, self.length
-        if isinstance(kind, TEXTS):
-            return lambda _: "".join(random.choices(string.hexdigits[:16], k=length))  # noqa: S311 - test data
+        if self.parts:
+            return self._composed()
+        if isinstance(kind, (*TEXTS, *BYTES)):
+            shortest = 1 if self.varies and length else length
+            size = partial(random.randint, shortest, length)
+            if isinstance(kind, BYTES):
+                return lambda _: random.randbytes(size())  # noqa: S311
+            return lambda _: "".join(random.choices(string.hexdigits[:16], k=size()))  # noqa: S311 - test data
         if isinstance(kind, t.BooleanType):
             return lambda _: random.random() < 0.5  # noqa: S311
         if type(kind) in INTEGERS:
@@ -61,7 +73,24 @@ class Field:
             return lambda _: time_helpers.now() - timedelta(milliseconds=random.randint(0, past))  # noqa: S311
         if isinstance(kind, t.DateType):
             return lambda _: time_helpers.now().date()
+        if isinstance(kind, t.TimeType):
+            return lambda _: (datetime.min + timedelta(seconds=random.randrange(86_400))).time()  # noqa: DTZ901, S311
         raise SqlError(f"datagen makes no values of type {sql_name(kind)}")
+
+    def _composed(self) -> Callable[[int], Any]:
+        makers = [part.or_null() for part in self.parts]
+        if isinstance(self.type, t.RowType):
+            names = tuple(self.type.names)
+            return lambda n: named_row(names, [make(n) for make in makers])
+        first, last, length = makers[0], makers[-1], self.length
+        if isinstance(self.type, t.MapType):
+            return lambda n: {first(n): last(n) for _ in range(length)}
+        return lambda n: [first(n) for _ in range(length)]
+
+    def or_null(self) -> Callable[[int], Any]:
+        """Return the maker of values within others, some of them None."""
+        make, rate = self.maker(), self.null_rate
+        return (lambda n: None if random.random() < rate else make(n)) if rate else make  # noqa: S311
 
 
 def _narrow(value: float, *, narrowed: bool) -> float:
@@ -85,8 +114,9 @@ def _field(name: str, kind: DataType, options: Options) -> tuple[Field, int | No
     low, high = _limits(kind)
     number = int if type(kind) in INTEGERS else float
     given = {key: options.text(f"{prefix}{key}") for key in ("min", "max", "start", "end")}
-    length = options.integer(f"{prefix}length", 100) or 0
-    options.not_yet(f"{prefix}var-len", "false")
+    inner = _parts(name, kind, options)
+    length = options.integer(f"{prefix}length", _fixed_length(kind) or (3 if inner else 100)) or 0
+    varies = options.flag(f"{prefix}var-len")
     null_rate = float(options.text(f"{prefix}null-rate", "0") or 0)
     past = options.millis(f"{prefix}max-past") or 0
     if how == "sequence":
@@ -98,7 +128,24 @@ def _field(name: str, kind: DataType, options: Options) -> tuple[Field, int | No
         raise SqlError(f"table '{options.table}': '{prefix}kind' must be random or sequence, but got '{how}'")
     low = low if given["min"] is None else number(given["min"])
     high = high if given["max"] is None else number(given["max"])
-    return Field(kind, None, low, high, length, null_rate, past), None
+    return Field(kind, None, low, high, length, null_rate, past, varies, inner), None
+
+
+def _fixed_length(kind: DataType) -> int | None:
+    """Return n of CHAR(n) or BINARY(n)."""
+    return kind.length if isinstance(kind, (t.CharType, t.BinaryType)) else None
+
+
+def _parts(name: str, kind: DataType, options: Options) -> tuple[Field, ...]:
+    if isinstance(kind, t.RowType):
+        pairs = [(f"{name}.{part}", each) for part, each in zip(kind.names, kind.field_types(), strict=True)]
+    elif isinstance(kind, t.ArrayType):
+        pairs = [(f"{name}.element", kind.element_type)]
+    elif isinstance(kind, t.MapType):
+        pairs = [(f"{name}.key", kind.key_type.not_null()), (f"{name}.value", kind.value_type)]
+    else:
+        return ()
+    return tuple(_field(part, each, options)[0] for part, each in pairs)
 
 
 def datagen(names: Sequence[str], types: Sequence[DataType], options: Options) -> Source:
