@@ -228,6 +228,18 @@ def test_a_wrong_window_is_named(t_env, tmp_path, call, message):
         t_env.sql_query(f"SELECT window_start, COUNT(*) FROM TABLE({call}) GROUP BY window_start, window_end")
 
 
+def test_windows_that_would_be_wrong_are_refused(t_env, tmp_path):
+    declare(t_env, tmp_path)
+    session = "TABLE(SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
+    with pytest.raises(UnsupportedClauseError, match="other columns than the PARTITION BY of SESSION"):
+        t_env.sql_query(f"SELECT COUNT(*) FROM {session} GROUP BY window_start, window_end")
+    with pytest.raises(UnsupportedClauseError, match="SESSION without GROUP BY"):
+        t_env.sql_query(f"SELECT n FROM {session}").execute()
+    t_env.get_config().set("table.local-time-zone", "Asia/Tokyo")
+    with pytest.raises(UnsupportedClauseError, match=r"TIMESTAMP_LTZ\(3\) in the time zone Asia/Tokyo"):
+        t_env.sql_query("SELECT * FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' DAY))")
+
+
 QUERIES = {
     "groups": "SELECT k, COUNT(*) AS c, SUM(n) AS s, MAX(n) AS m FROM numbers GROUP BY k",
     "windows": "SELECT k, COUNT(*) AS c, SUM(n) AS s, MAX(n) AS m FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(ts), "

@@ -18,6 +18,7 @@ from flintstream.datastream.window import (
 )
 from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.units import parse_nanos
+from flintstream.table._errors import unsupported
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._operators.grouping import NOTHING, Changes, FirstColumns, WindowAggregate, WithWindow
 from flintstream.table._operators.windows import Cumulating, WindowsOf
@@ -43,8 +44,8 @@ class WindowSpec:
     """Of CUMULATE, the step."""
     offset: int = 0
     event_time: bool = True
-    partition: tuple[int, ...] = ()
-    """The columns by which sessions are apart."""
+    partition: tuple[int, ...] | None = None
+    """The columns by which sessions are apart; None for those of the grouping."""
     rows: bool = False
     """Whether sizes are numbers of rows, not times."""
 
@@ -117,6 +118,8 @@ class Grouped(Node):
 
 @translation.register(Windowed)
 def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
+    if node.spec.kind == "SESSION":
+        raise unsupported("SESSION without GROUP BY window_start, window_end", None, "group by both")
     stream = translated(node.input, env)
     return stream.process(WindowsOf(node.spec.assigner(), changelog=node.input.changelog)).name("WindowTableFunction")
 

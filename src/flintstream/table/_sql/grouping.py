@@ -81,9 +81,16 @@ class Grouping:
 
     def _window(self, keys: Sequence[s.Syntax]) -> Windowed | None:
         """Return the windows, if the keys have their start and end."""
-        if isinstance(self.node, Windowed) and {0, 1} <= {self._window_column(key) for key in keys}:
-            return self.node
-        return None
+        if not isinstance(self.node, Windowed) or not {0, 1} <= {self._window_column(key) for key in keys}:
+            return None
+        partition = self.node.spec.partition
+        if self.node.spec.kind == "SESSION" and partition is not None:
+            others = [key for key in keys if self._window_column(key) is None]
+            columns = {self.scope.find(key)[0] if isinstance(key, s.Name) else -1 for key in others}
+            if columns != set(partition):
+                clause = "GROUP BY of other columns than the PARTITION BY of SESSION"
+                raise unsupported(clause, others[0].place if others else None, "use the same columns in both")
+        return self.node
 
     def _structure(self, syntax: Any) -> Any:
         """Return what two equal expressions have in common: all but their places and ways to name a column."""

@@ -142,7 +142,8 @@ class QueryPlanner:
             inner = QueryPlanner(self.session, given.table).plan(None, named)
         else:
             inner = named[given.table[0]] if given.table[0] in named else self.session.table(given.table, given.place)
-        node = windowed(inner, given, lambda parsed: ExpressionReader(parsed).read(parsed.tree.expressions[0]))
+        zone = self.session.zone
+        node = windowed(inner, given, lambda parsed: ExpressionReader(parsed).read(parsed.tree.expressions[0]), zone)
         table = "" if alias is None else alias.name
         node_ = self._renamed(node, alias)
         return node_, self.session.scope(node_.columns, (table,) * len(node_.columns))

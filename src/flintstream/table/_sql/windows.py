@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table._errors import SqlError, at, nearest
+from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.types import IntervalType, RowsType, sql_name
@@ -28,7 +28,7 @@ _NAMES = {
 }
 
 
-def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax]) -> Node:
+def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], zone: str) -> Node:
     """Return a table with the columns of its windows.
 
     Raises:
@@ -43,6 +43,7 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax]) -
             f"The window function {call.kind}{at(call.place)} requires the time column '{column.name}' to be a time "
             "attribute: declare a WATERMARK for it, or use a column AS PROCTIME()"
         )
+    _check_zone(column, zone, call.place)
     sizes = _sizes(call, read)
     kind = call.kind
     size = sizes.get("SIZE", sizes.get("GAP", 0))
@@ -51,7 +52,10 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax]) -
         raise SqlError(
             f"CUMULATE{at(call.place)}: the size must be a multiple of the step, but got {size} and {slide} ms"
         )
-    partition = tuple(names.index(each) for each in call.partition if each in names)
+    for each in call.partition:
+        if each not in names:
+            raise SqlError(f"Column '{each}' not found in PARTITION BY{at(call.place)}{nearest(each, names)}")
+    partition = tuple(names.index(each) for each in call.partition)
     spec = WindowSpec(kind, size, slide, sizes.get("OFFSET", 0), column.time == "ROWTIME", partition)
     moment = t.TimestampType(3, False)
     times = (
@@ -60,6 +64,13 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax]) -
         Column("window_time", column.type.not_null() if column.time == "ROWTIME" else moment, column.time),
     )
     return Windowed((*node.columns, *times), node, spec)
+
+
+def _check_zone(column: Column, zone: str, place: s.Place | None) -> None:
+    """Refuse windows whose start would depend on the time zone of the session."""
+    if isinstance(column.type, t.LocalZonedTimestampType) and zone not in {"UTC", "GMT", "Etc/UTC", "Z"}:
+        what = f"a window of {sql_name(column.type.nullable())} in the time zone {zone}"
+        raise unsupported(what, place, "set table.local-time-zone to UTC, or use a TIMESTAMP column")
 
 
 def _sizes(call: WindowCall, read: Callable[[Parsed], s.Syntax]) -> dict[str, int]:
@@ -107,6 +118,7 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
             f"Window aggregate can only be defined over a time attribute column, but {column.name}{at(key.place)} is "
             f"{sql_name(column.type)}"
         )
+    _check_zone(column, scope.zone, key.place)
     given = [each for each in key.arguments[1:] if isinstance(each, s.Value)]
     sizes = [each.value for each in given if isinstance(each.type, (IntervalType, RowsType))]
     rows = any(isinstance(each.type, RowsType) for each in given)
