@@ -23,13 +23,12 @@ from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.grouping import aggregates_in, distinct
 from flintstream.table._sql.joins import boolean
 from flintstream.table._sql.select import renamed
-from flintstream.table.expression import syntax_of
+from flintstream.table.expression import Expression, syntax_of
 from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Node
-    from flintstream.table.expression import Expression
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
