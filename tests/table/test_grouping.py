@@ -136,7 +136,6 @@ def test_aggregates_of_the_table_api(t_env):
         (f"SELECT k FROM {PAIRS} GROUP BY k HAVING k", SqlError, "HAVING at .* needs a BOOLEAN"),
         (f"SELECT GROUPING(v) FROM {PAIRS} GROUP BY k", SqlError, "GROUPING at .* takes keys of GROUP BY"),
         (f"SELECT k FROM {PAIRS} GROUP BY CUBE (k, v, k, v, k, v, k)", SqlError, "has 128 sets of keys"),
-        (f"SELECT COUNT(*) OVER (ORDER BY v) FROM {PAIRS}", UnsupportedClauseError, "OVER at line 1, column 8"),
     ],
 )
 def test_a_wrong_grouping_is_named(t_env, query, error, message):

@@ -89,6 +89,18 @@ def aggregate_of(place: Place | None, function: Any, arguments: tuple[Syntax, ..
 
 
 @dataclass(frozen=True)
+class Over(Syntax):
+    """A function of the rows around each row."""
+
+    function: Syntax
+    partition: tuple[Syntax, ...]
+    order: tuple[tuple[Syntax, bool, bool], ...]
+    """Expressions, whether they are descending, and whether None comes first."""
+    frame: tuple[bool, tuple[Syntax | None, str], tuple[Syntax | None, str]] | None = None
+    """Whether it counts rows, and both ends: a distance with PRECEDING or FOLLOWING, CURRENT ROW or UNBOUNDED."""
+
+
+@dataclass(frozen=True)
 class Star(Syntax):
     """``*`` or ``orders.*``."""
 

@@ -13,6 +13,7 @@ from flintstream.table._expressions import helpers
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.types import IntervalType
+from flintstream.table._sql.ordering import window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ _NULLARY = {
 }  # fmt: skip
 _WITHOUT_PARENTHESES = {"LOCALTIMESTAMP", "LOCALTIME", "CURRENT_ROW_TIMESTAMP"}
 _UNSUPPORTED = {
-    "Window": "OVER", "Exists": "EXISTS", "Subquery": "a query within an expression", "Select": "a query within an expression",  # noqa: E501
+    "Exists": "EXISTS", "Subquery": "a query within an expression", "Select": "a query within an expression",
 }  # fmt: skip
 _PARTS = ("this", "expression", "expressions", "safe")
 _READ: dict[str, tuple[str, ...]] = {
@@ -54,6 +55,8 @@ class ExpressionReader:
         """Take the query, and the functions of the program by name."""
         self.parsed = parsed
         self.functions = functions or {}
+        self.windows: dict[str, Any] = {}
+        """The clause WINDOW by name."""
 
     def read(self, node: Any) -> s.Syntax:
         """Return the syntax of an expression.
@@ -63,7 +66,7 @@ class ExpressionReader:
         """
         kind = type(node).__name__
         place = self.parsed.place(node)
-        if kind not in _UNSUPPORTED:
+        if kind not in _UNSUPPORTED and kind != "Window":
             self._refuse_unread(kind, node, place)
         method = getattr(self, f"_{kind.lower()}", None)
         if method is not None:
@@ -87,6 +90,9 @@ class ExpressionReader:
 
     def _all(self, nodes: Any) -> tuple[s.Syntax, ...]:
         return tuple(self.read(each) for each in nodes)
+
+    def _window(self, node: Any, place: s.Place | None) -> s.Syntax:
+        return window_of(self, node, self.windows, place)
 
     def _column(self, node: Any, place: s.Place | None) -> s.Syntax:
         names = tuple(part.name for part in node.parts)

@@ -10,11 +10,13 @@ from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._plan.build import calc, correlated, union_all, values
 from flintstream.table._plan.nodes import Calc
+from flintstream.table._plan.over import limited, without_unused_number
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.grouping_sets import grouping_keys
 from flintstream.table._sql.joins import joined_table
+from flintstream.table._sql.over import with_windows
 from flintstream.table._sql.subqueries import filtered_by, with_values
 from flintstream.table._sql.unnest import unnested
 from flintstream.table._sql.windows import group_window, is_group_window, windowed
@@ -31,7 +33,6 @@ _CLAUSES = {
     "order": ("ORDER BY", "sort the results in the program that reads them"),
     "limit": ("LIMIT", "limit the results in the program that reads them"),
     "offset": ("OFFSET", "skip results in the program that reads them"),
-    "windows": ("WINDOW", "use window() on a keyed stream"),
     "qualify": ("QUALIFY", "use key_by() and state on the stream"),
     "match": ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
 }
@@ -86,6 +87,7 @@ class QueryPlanner:
             node, scope = self._from(from_.this, named)
         for join in tree.args.get("joins") or ():
             node, scope = self._join(node, scope, join, named)
+        self.reader.windows = {each.name: each for each in tree.args.get("windows") or ()}
         condition = None
         where = tree.args.get("where")
         if where is not None:
@@ -95,12 +97,14 @@ class QueryPlanner:
             node, scope, expression = with_values(self, node, scope, each, named)
             expressions.append(expression)
         listed = [self.reader.read(each) for each in expressions]
+        node, scope, listed, condition = with_windows(self.session, node, scope, listed, condition)
         having = None if tree.args.get("having") is None else self.reader.read(tree.args["having"].this)
         group = tree.args.get("group")
         if group is not None or having is not None or any(map(aggregates_in, listed)):
             found = self._grouped(node, scope, (listed, grouping_keys(group, self.reader.read), having), condition)
         else:
-            found = calc(node, distinct_names(resolve_items(listed, scope, "EXPR$")), condition)
+            node, condition = limited(node, condition, self.session.zone)
+            found = without_unused_number(calc(node, distinct_names(resolve_items(listed, scope, "EXPR$")), condition))
         return distinct(self.session, found) if tree.args.get("distinct") else found
 
     def _grouped(self, node: Node, scope: Scope, parts: Any, condition: Any) -> Node:

@@ -1,0 +1,278 @@
+"""Aggregates over the rows before each row of a key."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.functions import KeyedProcessFunction
+from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._operators.joins import LAST
+from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, map_state, value_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flintstream.table._expressions.aggregates import Aggregation
+    from flintstream.table._operators.ordering import RowOrder
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Which rows around each row count: from ``before`` to ``after``, by number of rows, or by distance of values."""
+
+    rows: bool
+    before: int | None
+    """How many rows (or how far) before the current one; None for all, negative for rows after it."""
+    after: int | None = 0
+    """The same, after it."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """A function of the position of a row: ROW_NUMBER, RANK, DENSE_RANK, LAG or LEAD."""
+
+    name: str
+    argument: int = 0
+    offset: int = 1
+    default: Any = None
+
+
+class Over(KeyedProcessFunction):
+    """What the functions over a key share: they append results to the first ``width`` columns of a row."""
+
+    def __init__(
+        self, aggregation: Aggregation, frame: Frame, positions: Sequence[Position], width: int, ttl_ms: int = 0
+    ) -> None:
+        """Take the code of the aggregates, the rows that count, and functions of positions."""
+        self.aggregation, self.frame, self.positions, self.width = aggregation, frame, tuple(positions), width
+        self.ttl_ms = ttl_ms
+        self.lag = max((each.offset for each in positions if each.name == "LAG"), default=0)
+
+    def open(self, runtime_context: Any) -> None:  # noqa: ARG002 - the contract
+        """Compile the aggregates."""
+        code = self.aggregation.compiled()
+        self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
+
+    def appended(self, row: tuple[Any, ...], aggregates: tuple[Any, ...], positions: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the result for a row."""
+        return (*row[: self.width], *aggregates, *positions)
+
+
+class OverStream(Over):
+    """Emits each row when its time has come, with the aggregates of it and the rows before it.
+
+    With event time, rows wait until the watermark has passed them, and are then in order; late ones are dropped.
+    """
+
+    def __init__(self, *, time: int, event_time: bool, **settings: Any) -> None:
+        """Take the position of the time column."""
+        super().__init__(**settings)
+        self.time, self.event_time = time, event_time
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the rows that wait, and what those before leave: aggregates, rows in the frame, number and time."""
+        super().open(runtime_context)
+        self.waiting = runtime_context.get_map_state(map_state("waiting"))
+        self.known = runtime_context.get_state(value_state("known", self.ttl_ms))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Let a row wait, or emit it."""
+        service = ctx.timer_service()
+        if not self.event_time:
+            return iter(self.emitted([value], service.current_processing_time(), service))
+        time = millis(value[self.time])
+        last = service.current_watermark()
+        if self.frame.before is not None:  # late is then what comes after a later row of the key has been emitted
+            known = self.known.value()
+            last = time - 1 if known is None else known[3]
+        if time > last:
+            self.waiting.put(time, [*(self.waiting.get(time) or ()), value])
+            service.register_event_time_timer(time)
+        return iter(())
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        """Emit the rows of a time, and forget those that are out of the frame."""
+        rows = self.waiting.get(timestamp)
+        if rows:
+            self.waiting.remove(timestamp)
+            yield from self.emitted(rows, timestamp, ctx.timer_service())
+            return
+        known = self.known.value()
+        if known is not None and self.frame.before is not None and not self.frame.rows:
+            aggregates, kept, count, last = known
+            kept = self.forgotten(aggregates, kept, timestamp - self.frame.before)
+            self.known.update((aggregates, kept, count, last))
+            if not kept and not self.positions:
+                self.known.clear()
+
+    def forgotten(self, aggregates: Any, kept: list[Any], least: int) -> list[Any]:
+        """Take rows before a time out of the aggregates."""
+        gone = 0
+        while gone < len(kept) and kept[gone][0] < least:
+            self.remove(aggregates, kept[gone][1])
+            gone += 1
+        return kept[gone:]
+
+    def emitted(self, rows: list[Any], time: int, service: Any) -> list[Any]:
+        """Return the results of rows of one time."""
+        aggregates, kept, count, _ = self.known.value() or (self.start(), [], 0, time)
+        before = self.frame.before
+        bounded = before is not None
+        kept = list(kept)
+        results = []
+        if not self.frame.rows and bounded:
+            kept = self.forgotten(aggregates, kept, time - (before or 0))
+        for row in rows:
+            self.add(aggregates, row)
+            positions = [self.position(each, row, kept, count) for each in self.positions]
+            count += 1
+            if bounded or self.lag:
+                kept.append((time, row))
+            if self.frame.rows:
+                if before is not None and count > before + 1 and len(kept) > before + 1:
+                    self.remove(aggregates, kept[-before - 2][1])
+                results.append(self.appended(row, self.result(aggregates), positions))
+                kept = kept[-max((before or 0) + 1, self.lag) :] if bounded or self.lag else kept
+            else:
+                results.append((row, positions))
+        if not self.frame.rows:
+            whole = self.result(aggregates)
+            results = [self.appended(row, whole, positions) for row, positions in results]
+            if not bounded and self.lag:
+                kept = kept[-self.lag :]
+            if before is not None and self.event_time:
+                service.register_event_time_timer(time + before + 1)
+            elif before is not None:
+                service.register_processing_time_timer(time + before + 1)
+        self.known.update((aggregates, kept, count, time))
+        return results
+
+    def position(self, function: Position, row: tuple[Any, ...], kept: list[Any], count: int) -> Any:
+        """Return the value of a function of the position."""
+        if function.name != "LAG":
+            return count + 1
+        if not function.offset:
+            return row[function.argument]
+        return kept[-function.offset][1][function.argument] if len(kept) >= function.offset else function.default
+
+
+class OverBatch(Over):
+    """Sorts all rows of a key, and emits each with the aggregates of its frame."""
+
+    def __init__(self, *, order: RowOrder, distance: int, descending: bool, **settings: Any) -> None:
+        """Take the order, and the position of the column whose distances a frame by RANGE means."""
+        super().__init__(**settings)
+        self.order, self.distance, self.descending = order, distance, descending
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the rows by the order in which they came."""
+        super().open(runtime_context)
+        self.rows = runtime_context.get_map_state(map_state("rows"))
+        self.count = runtime_context.get_state(value_state("count"))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Keep a row."""
+        count = self.count.value() or 0
+        self.rows.put(count, value)
+        self.count.update(count + 1)
+        ctx.timer_service().register_event_time_timer(LAST)
+        return iter(())
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Emit all rows."""
+        return self.results(sorted((row for _, row in sorted(self.rows.items())), key=self.order))
+
+    def results(self, rows: list[Any]) -> Iterator[Any]:
+        """Yield the results for sorted rows."""
+        keys = [self.order(row) for row in rows]
+        distances = self.distances(rows)
+        low = high = 0
+        aggregates = self.start()
+        dense = 0
+        for i, row in enumerate(rows):
+            dense += i == 0 or keys[i] != keys[i - 1]
+            first, end = self.bounds(i, keys, distances)
+            if first < low or end < high or first >= high:
+                aggregates, low, high = self.start(), first, first
+            while high < end:
+                self.add(aggregates, rows[high])
+                high += 1
+            while low < first:
+                self.remove(aggregates, rows[low])
+                low += 1
+            positions = [self.position(each, rows, i, bisect_left(keys, keys[i]) + 1, dense) for each in self.positions]
+            yield self.appended(row, self.result(aggregates), positions)
+
+    def distances(self, rows: list[Any]) -> list[Any] | None:
+        """Return numbers whose differences a frame by RANGE limits, in ascending order; None if there are no limits."""
+        frame = self.frame
+        if frame.rows or (frame.before in {None, 0} and frame.after in {None, 0}):
+            return None
+        found = []
+        for row in rows:
+            value = row[self.distance]
+            number = value if isinstance(value, (int, float)) or value is None else _number(value)
+            found.append(float("-inf") if number is None else -number if self.descending else number)
+        return found
+
+    def bounds(self, i: int, keys: list[Any], distances: list[Any] | None) -> tuple[int, int]:
+        """Return the first row of a frame, and the one after its last."""
+        before, after, count = self.frame.before, self.frame.after, len(keys)
+        if self.frame.rows:
+            first = 0 if before is None else max(i - before, 0)
+            return first, count if after is None else max(min(i + after + 1, count), first)
+        if distances is None:
+            first = 0 if before is None else bisect_left(keys, keys[i])
+            return first, count if after is None else bisect_right(keys, keys[i])
+        first = 0 if before is None else bisect_left(distances, distances[i] - before)
+        return first, count if after is None else bisect_right(distances, distances[i] + after)
+
+    def position(self, function: Position, rows: list[Any], i: int, rank: int, dense: int) -> Any:
+        """Return the value of a function of the position."""
+        if function.name in {"LAG", "LEAD"}:
+            other = i - function.offset if function.name == "LAG" else i + function.offset
+            return rows[other][function.argument] if 0 <= other < len(rows) else function.default
+        return {"ROW_NUMBER": i + 1, "RANK": rank, "DENSE_RANK": dense}[function.name]
+
+
+def _number(value: Any) -> Any:
+    return millis(value) if hasattr(value, "year") else value
+
+
+class OverChanges(OverBatch):
+    """Keeps the rows of a key sorted, and emits what each change of them changes of the results."""
+
+    def __init__(self, changelog: bool, **settings: Any) -> None:
+        """Take whether records end with a kind of change, as results do."""
+        super().__init__(**settings)
+        self.changelog = changelog
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the sorted rows."""
+        super().open(runtime_context)
+        self.sorted = runtime_context.get_state(value_state("sorted", self.ttl_ms))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Emit the changes of all results."""
+        row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
+        old = self.sorted.value() or []
+        if kind in {BEFORE, DELETE}:
+            if row not in old:
+                return
+            place = old.index(row)
+            new = [*old[:place], *old[place + 1 :]]
+        else:
+            place = bisect_right(old, self.order(row), key=self.order)
+            new = [*old[:place], row, *old[place:]]
+        before, after = list(self.results(old)), list(self.results(new))
+        if len(new) > len(old):
+            yield (*after.pop(place), INSERT)
+        else:
+            yield (*before.pop(place), DELETE)
+        for first, second in zip(before, after, strict=True):
+            if first != second:
+                yield (*first, BEFORE)
+                yield (*second, AFTER)
+        self.sorted.update(new)

@@ -1,0 +1,156 @@
+"""The first rows of each key in an order: top-N and deduplication."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.functions import KeyedProcessFunction
+from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._operators.joins import LAST
+from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, map_state, value_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flintstream.table._operators.ordering import RowOrder
+
+
+class Ranked(KeyedProcessFunction):
+    """Emits the rows from number ``first`` to ``last`` of each key, and what changes of them.
+
+    If rows can be taken back, all are kept, else only the first ``last``: others can never come up.
+    """
+
+    def __init__(
+        self,
+        order: RowOrder,
+        first: int,
+        last: int,
+        *,
+        number: bool,
+        newest: bool,
+        changelog: bool,
+        changes: bool,
+        batch: bool,
+        ttl_ms: int = 0,
+    ) -> None:
+        """Describe the rows that are wanted.
+
+        Args:
+            order: Their order.
+            first: The number of the first one, from 1 on.
+            last: The number of the last one.
+            number: Whether results end with the number.
+            newest: Whether of equal rows the one that came last is the first.
+            changelog: Whether records end with a kind of change.
+            changes: Whether results do.
+            batch: Whether results wait for the end of the input.
+            ttl_ms: How long state stays; 0 for ever.
+        """
+        self.order, self.start, self.end = order, first - 1, last
+        self.number, self.newest, self.changelog, self.changes = number, newest, changelog, changes
+        self.batch, self.ttl_ms = batch, ttl_ms
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the rows, in their order."""
+        self.state = runtime_context.get_state(value_state("rows", self.ttl_ms))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Add a row, or take it back."""
+        row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
+        old = self.state.value() or []
+        if kind in {BEFORE, DELETE}:
+            if row not in old:
+                return iter(())  # its state has expired
+            place = old.index(row)
+            new = [*old[:place], *old[place + 1 :]]
+        else:
+            place = (bisect_left if self.newest else bisect_right)(old, self.order(row), key=self.order)
+            if place >= self.end and not self.changelog:
+                return iter(())
+            new = [*old[:place], row, *old[place:]]
+            if not self.changelog:
+                del new[self.end :]
+        if new:
+            self.state.update(new)
+        else:
+            self.state.clear()
+        if self.batch:
+            ctx.timer_service().register_event_time_timer(LAST)
+            return iter(())
+        return iter((self.numbered if self.number else self.unnumbered)(old, new, place))
+
+    def result(self, row: tuple[Any, ...], rank: int, kind: int) -> tuple[Any, ...]:
+        """Return a row as result; without a number, None is in its place."""
+        found = (*row, rank + 1 if self.number else None)
+        return (*found, kind) if self.changes else found
+
+    def numbered(self, old: list[Any], new: list[Any], place: int) -> list[Any]:
+        """Return the changes of all rows whose number changes."""
+        found = []
+        for rank in range(max(place, self.start), min(self.end, max(len(old), len(new)))):
+            if rank >= len(old):
+                found.append(self.result(new[rank], rank, INSERT))
+            elif rank >= len(new):
+                found.append(self.result(old[rank], rank, DELETE))
+            elif old[rank] != new[rank]:
+                found.append(self.result(old[rank], rank, BEFORE))
+                found.append(self.result(new[rank], rank, AFTER))
+        return found
+
+    def unnumbered(self, old: list[Any], new: list[Any], place: int) -> list[Any]:
+        """Return the changes of rows that come in or fall out."""
+        place = max(place, self.start)
+        if place >= self.end:
+            return []
+        if len(new) < len(old):
+            gone, came = old[place : place + 1], new[self.end - 1 : self.end]
+        elif len(old) >= self.end:
+            gone, came = old[self.end - 1 : self.end], new[place : place + 1]
+        else:
+            gone, came = [], new[place : place + 1]
+        single = self.end - self.start == 1 and bool(gone) and bool(came)
+        minus, plus = (BEFORE, AFTER) if single else (DELETE, INSERT)
+        return [*(self.result(row, 0, minus) for row in gone), *(self.result(row, 0, plus) for row in came)]
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Emit the rows of a complete key."""
+        for rank, row in enumerate((self.state.value() or [])[self.start : self.end], self.start):
+            yield self.result(row, rank, INSERT)
+        self.state.clear()
+
+
+class RankedInWindow(KeyedProcessFunction):
+    """Emits the rows from number ``first`` to ``last`` of each key when its window has ended. A key has one window."""
+
+    def __init__(self, order: RowOrder, first: int, last: int, *, newest: bool, end: int, event_time: bool) -> None:
+        """Take what :class:`Ranked` takes, and the position of the end of the window."""
+        self.order, self.start, self.end = order, first - 1, last
+        self.newest, self.column, self.event_time = newest, end, event_time
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the rows, in their order."""
+        self.state = runtime_context.get_map_state(map_state("rows"))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Keep a row if it is one of the first."""
+        end, service = millis(value[self.column]) - 1, ctx.timer_service()
+        if self.event_time and end < service.current_watermark():
+            return iter(())
+        rows = self.state.get(end) or []
+        place = (bisect_left if self.newest else bisect_right)(rows, self.order(value), key=self.order)
+        if place < self.end:
+            self.state.put(end, [*rows[:place], value, *rows[place : self.end - 1]])
+        if self.event_time:
+            service.register_event_time_timer(end)
+        else:
+            service.register_processing_time_timer(end)
+        return iter(())
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Emit the rows of a window."""
+        for rank, row in enumerate((self.state.get(timestamp) or [])[self.start :], self.start + 1):
+            yield (*row, rank)
+        if self.state.contains(timestamp):
+            self.state.remove(timestamp)

@@ -1,0 +1,319 @@
+"""OVER windows and numbered rows of tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.aggregates import aggregation
+from flintstream.table._expressions.codegen import refs
+from flintstream.table._expressions.expr import Call, Const, Ref
+from flintstream.table._operators.ordering import RowOrder, Sorted
+from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
+from flintstream.table._operators.ranks import Ranked, RankedInWindow
+from flintstream.table._operators.rows import RowFunction
+from flintstream.table._plan.conditions import both, conjuncts
+from flintstream.table._plan.grouping import Grouped, Windowed
+from flintstream.table._plan.joins import timed
+from flintstream.table._plan.nodes import Calc, Node
+from flintstream.table._plan.settings import is_batch, state_ttl_ms
+from flintstream.table._plan.translate import translated, translation
+
+if TYPE_CHECKING:
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._expressions.aggregates import AggregateCall
+    from flintstream.table._expressions.expr import Column, Expr
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._operators.over import Frame, Position
+    from flintstream.table._session import Session
+
+
+@dataclass(frozen=True)
+class OverWindow(Node):
+    """Rows of the input, without its last ``extra`` columns, and functions of the rows before each."""
+
+    input: Node
+    extra: int
+    partition: tuple[int, ...]
+    order: tuple[Sorted, ...]
+    frame: Frame
+    calls: tuple[AggregateCall, ...]
+    positions: tuple[Position, ...]
+    batch: bool
+    ttl_ms: int
+    place: Place | None = None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
+
+    @property
+    def changelog(self) -> bool:
+        """Whether rows are changes: they are if a row can come before others that are already there."""
+        return not self.batch and not self.timely
+
+    @property
+    def timely(self) -> bool:
+        """Whether the order is that of a time attribute."""
+        times = [self.input.columns[each.index].time for each in self.order]
+        return len(times) == 1 and bool(times[0]) and not self.order[0].descending
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        names = [each.name for each in self.input.columns]
+        by = ", ".join(names[i] for i in self.partition)
+        return f"OverAggregate(partitionBy=[{by}], orderBy=[{_ordered(self.order, names)}])"
+
+
+@dataclass(frozen=True)
+class Rank(Node):
+    """The rows from number ``first`` to ``last`` of each key, with their number as last column."""
+
+    input: Node
+    partition: tuple[int, ...]
+    order: tuple[Sorted, ...]
+    first: int
+    last: int
+    batch: bool
+    ttl_ms: int
+    number: bool = True
+    """Whether the number is used; it is None otherwise."""
+    window: tuple[int, bool] | None = None
+    """The column with the end of the window that the key belongs to, and whether it is of event time."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
+
+    @property
+    def changelog(self) -> bool:
+        """Whether rows are changes."""
+        return not self.batch and self.window is None and not self.keeps_first
+
+    @property
+    def keeps_first(self) -> bool:
+        """Whether the first row of a key stays for ever: the order is that of processing."""
+        times = [self.input.columns[each.index].time for each in self.order]
+        ascending = times == ["PROCTIME"] and not self.order[0].descending
+        return self.last == 1 and ascending and not self.input.changelog
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        names = [each.name for each in self.input.columns]
+        by = ", ".join(names[i] for i in self.partition)
+        return (
+            f"Rank(rankType=[ROW_NUMBER], rankRange=[rankStart={self.first}, rankEnd={self.last}], "
+            f"partitionBy=[{by}], orderBy=[{_ordered(self.order, names)}])"
+        )
+
+
+def _ordered(order: tuple[Sorted, ...], names: list[str]) -> str:
+    return ", ".join(f"{names[each.index]} {'DESC' if each.descending else 'ASC'}" for each in order)
+
+
+def over(
+    session: Session,
+    node: Node,
+    extra: int,
+    window: tuple[tuple[int, ...], tuple[Sorted, ...], Frame],
+    calls: tuple[AggregateCall, ...],
+    positions: tuple[Position, ...],
+    results: tuple[Column, ...],
+    place: Place | None,
+) -> OverWindow:
+    """Return the functions of a window with the settings of the session."""
+    columns = (*node.columns[: len(node.columns) - extra], *results)
+    settings = is_batch(session), state_ttl_ms(session)
+    return OverWindow(columns, node, extra, *window, calls, positions, *settings, place)
+
+
+# -- numbered rows with a limit --------------------------------------------------------------------------------------
+
+
+def limited(node: Node, condition: Expr | None, zone: str) -> tuple[Node, Expr | None]:
+    """Return numbered rows whose number has a limit as top-N, and the rest of the condition."""
+    if condition is None:
+        return node, condition
+    if isinstance(node, OverWindow):
+        number = len(node.columns) - 1
+        bounds = _bounds(condition, number)
+        made = None if bounds is None else _rank(node, bounds[0], bounds[1])
+        return (node, condition) if made is None or bounds is None else (made, both(bounds[2], zone))
+    if not isinstance(node, Calc) or node.condition is not None:
+        return node, condition
+    below = node.input
+    number = len(below.columns) - 1
+    while isinstance(below, Calc) and below.condition is None and below.projection is None:
+        below = below.input
+    if not isinstance(below, OverWindow):
+        return node, condition
+    parts = node.projection or tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
+    places = [i for i, each in enumerate(parts) if isinstance(each, Ref) and each.index == number]
+    for place in places:
+        bounds = _bounds(condition, place)
+        made = None if bounds is None else _rank(below, bounds[0], bounds[1])
+        if made is not None and bounds is not None:
+            return replace(node, input=made, projection=parts), both(bounds[2], zone)
+    return node, condition
+
+
+def _rank(node: OverWindow, first: int, last: int | None) -> Rank | None:
+    if last is None or node.calls or [each.name for each in node.positions] != ["ROW_NUMBER"]:
+        return None
+    below: Node = node.input
+    if node.extra:
+        return None
+    ends = window_columns(below)
+    window = None
+    if ends is not None and {ends[0], ends[1]} <= set(node.partition) and not node.batch:
+        window = (ends[1], ends[2])
+    timed_ = len(node.order) == 1 and bool(below.columns[node.order[0].index].time) and last == 1
+    columns = node.columns
+    if not timed_ and window is None:
+        columns = tuple(replace(each, time="") if each.time == "ROWTIME" else each for each in columns)
+    return Rank(columns, below, node.partition, node.order, first, last, node.batch, node.ttl_ms, window=window)
+
+
+def _bounds(condition: Expr, number: int) -> tuple[int, int | None, list[Expr]] | None:
+    """Return the limits of a column in a condition, and its other parts; None if it has no upper limit."""
+    first, last = 1, None
+    rest = []
+    for each in conjuncts(condition):
+        found = _limit(each, number)
+        if found is None:
+            rest.append(each)
+            continue
+        low, high = found
+        first = max(first, low or 1)
+        last = high if last is None else last if high is None else min(last, high)
+    return None if last is None else (first, last, rest)
+
+
+def _limit(condition: Expr, number: int) -> tuple[int | None, int | None] | None:
+    if not isinstance(condition, Call) or condition.name not in {"=", "<", "<=", ">", ">="}:
+        return None
+    a, b = (_bare(each) for each in condition.arguments)
+    sign = condition.name
+    if isinstance(a, Const):
+        a, b, sign = b, a, {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
+    if not isinstance(a, Ref) or a.index != number or not isinstance(b, Const) or not isinstance(b.value, int):
+        return None
+    value = b.value
+    return {
+        "=": (value, value),
+        "<": (None, value - 1),
+        "<=": (None, value),
+        ">": (value + 1, None),
+        ">=": (value, None),
+    }[sign]
+
+
+def _bare(expression: Expr) -> Expr:
+    """Return a column or literal without the cast that a comparison adds."""
+    if isinstance(expression, Call) and expression.name == "CAST":
+        return _bare(expression.arguments[0])
+    return expression
+
+
+def window_columns(node: Node) -> tuple[int, int, bool] | None:
+    """Return the columns with the start and end of a window, and whether it is of event time."""
+    width = len(node.columns)
+    if isinstance(node, Windowed):
+        return width - 3, width - 2, node.spec.event_time
+    if isinstance(node, Grouped) and node.window is not None:
+        return width - 3, width - 2, node.window.event_time
+    if isinstance(node, Calc):
+        below = window_columns(node.input)
+        if below is None or node.projection is None:
+            return below
+        places = {each.index: i for i, each in reversed(list(enumerate(node.projection))) if isinstance(each, Ref)}
+        if below[0] in places and below[1] in places:
+            return places[below[0]], places[below[1]], below[2]
+    return None
+
+
+def without_unused_number(node: Node) -> Node:
+    """Return a projection of numbered rows; if it does not read the number, the rows have none."""
+    chain: list[Calc] = []
+    below = node
+    while isinstance(below, Calc):
+        chain.append(below)
+        below = below.input
+    if not isinstance(below, Rank) or below.window is not None or not chain:
+        return node
+    used = set(range(len(node.columns)))
+    for each in chain:
+        parts = used if each.projection is None else _read(each.projection[i] for i in used)
+        used = set(parts) | (set() if each.condition is None else _read([each.condition]))
+    if len(below.columns) - 1 in used:
+        return node
+    made: Node = replace(below, number=False)
+    for each in reversed(chain):
+        made = replace(each, input=made)
+    return made
+
+
+def _read(expressions: Any) -> set[int]:
+    return {ref.index for each in expressions for ref in refs(each)}
+
+
+# -- translation -----------------------------------------------------------------------------------------------------
+
+
+@translation.register(Rank)
+def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
+    stream = translated(node.input, env)
+    times = [node.input.columns[each.index].time for each in node.order]
+    newest = len(times) == 1 and bool(times[0]) and node.order[0].descending and node.last == 1
+    order = RowOrder([each for each in node.order if node.input.columns[each.index].time != "PROCTIME"])
+    keyed = stream.key_by(RowFunction([Ref(node.input.columns[i].type, i) for i in node.partition]))
+    if node.window is not None:
+        end, event_time = node.window
+        function: Any = RankedInWindow(order, node.first, node.last, newest=newest, end=end, event_time=event_time)
+    else:
+        function = Ranked(
+            order,
+            node.first,
+            node.last,
+            number=node.number,
+            newest=newest,
+            changelog=node.input.changelog,
+            changes=node.changelog,
+            batch=node.batch,
+            ttl_ms=node.ttl_ms,
+        )
+    ranked = keyed.process(function).name("Rank")
+    if not node.partition:
+        ranked.force_non_parallel()
+    return timed(ranked, node)
+
+
+@translation.register(OverWindow)
+def _(node: OverWindow, env: StreamExecutionEnvironment) -> DataStream:
+    if node.input.changelog and not node.changelog:
+        raise SqlError(f"OVER{at(node.place)} needs a table of insertions only, but its input has changes")
+    stream = translated(node.input, env)
+    width = len(node.input.columns) - node.extra
+    settings: dict[str, Any] = {
+        "aggregation": aggregation(node.calls, retracts=True),
+        "frame": node.frame,
+        "positions": node.positions,
+        "width": width,
+        "ttl_ms": node.ttl_ms,
+    }
+    if node.batch or not node.timely:
+        first = node.order[0] if node.order else Sorted(0)
+        settings |= {"order": RowOrder(node.order), "distance": first.index, "descending": first.descending}
+        function: Any = OverBatch(**settings) if node.batch else OverChanges(node.input.changelog, **settings)
+    else:
+        time = node.order[0].index
+        event_time = node.input.columns[time].time == "ROWTIME"
+        function = OverStream(time=time, event_time=event_time, **settings)
+    keyed = stream.key_by(RowFunction([Ref(node.input.columns[i].type, i) for i in node.partition]))
+    made = keyed.process(function).name("OverAggregate")
+    if not node.partition:
+        made.force_non_parallel()
+    return timed(made, node)

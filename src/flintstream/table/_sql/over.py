@@ -1,0 +1,206 @@
+"""OVER: windows of rows in SELECT."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
+from flintstream.table._expressions.expr import Column, Const, Ref
+from flintstream.table._expressions.resolver import resolve
+from flintstream.table._expressions.types import IntervalType, with_null
+from flintstream.table._operators.ordering import Sorted
+from flintstream.table._operators.over import Frame, Position
+from flintstream.table._plan.nodes import Calc
+from flintstream.table._plan.over import over
+from flintstream.table._plan.settings import is_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._plan.nodes import Node
+    from flintstream.table._session import Session
+
+NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+MOVED = ("LAG", "LEAD")
+HIDDEN = "$q"
+"""How the names of columns begin that ``*`` does not show."""
+
+
+def with_windows(
+    session: Session, node: Node, scope: Scope, items: Sequence[s.Syntax], condition: Expr | None
+) -> tuple[Node, Scope, list[s.Syntax], Expr | None]:
+    """Return a table with a column for each function OVER a window, and the expressions on it.
+
+    Raises:
+        SqlError: A window has no order, or a frame that cannot be.
+    """
+    found: list[s.Over] = []
+    for each in items:
+        _collect(each, found)
+    if not found:
+        return node, scope, list(items), condition
+    if condition is not None:
+        node, condition = Calc(node.columns, node, None, condition), None
+    groups: dict[Any, list[s.Over]] = {}
+    for each in found:
+        groups.setdefault((each.partition, each.order, each.frame), []).append(each)
+    names: dict[int, str] = {}
+    for calls in groups.values():
+        node, scope = _with_window(session, node, scope, calls, names)
+    return node, scope, [_replaced(each, names) for each in items], None
+
+
+def _collect(syntax: Any, found: list[s.Over]) -> None:
+    if isinstance(syntax, s.Over):
+        found.append(syntax)
+    elif isinstance(syntax, tuple):
+        for each in syntax:
+            _collect(each, found)
+    elif is_dataclass(syntax):
+        for one in fields(syntax):
+            _collect(getattr(syntax, one.name), found)
+
+
+def _replaced(syntax: Any, names: dict[int, str]) -> Any:
+    if isinstance(syntax, s.Over):
+        return s.Name(syntax.place, (names[id(syntax)],))
+    if isinstance(syntax, tuple):
+        return tuple(_replaced(each, names) for each in syntax)
+    if isinstance(syntax, s.Syntax) and not isinstance(syntax, (s.Name, s.Star, s.Columns)):
+        changed = {each.name: _replaced(getattr(syntax, each.name), names) for each in fields(syntax)}
+        return replace(syntax, **changed)
+    return syntax
+
+
+def _with_window(
+    session: Session, node: Node, scope: Scope, calls: list[s.Over], names: dict[int, str]
+) -> tuple[Node, Scope]:
+    first = calls[0]
+    batch = is_batch(session)
+    width = len(node.columns)
+    extra: list[Expr] = []
+
+    def position(syntax: s.Syntax) -> int:
+        made = resolve(syntax, scope)
+        if isinstance(made, Ref):
+            return made.index
+        extra.append(made)
+        return width + len(extra) - 1
+
+    partition = tuple(position(each) for each in first.partition)
+    order = tuple(Sorted(position(each), descending, none) for each, descending, none in first.order)
+    _check_order(node, first, order, batch=batch)
+    if any(i >= width for i in (*partition, *(each.index for each in order))):
+        node, scope, width = _widened(session, node, scope, extra)
+        extra = []
+    aggregates: list[AggregateCall] = []
+    positions: list[Position] = []
+    results: list[tuple[int, Column, s.Over]] = []
+    for each in calls:
+        name = f"{HIDDEN}{width + len(results)}"
+        if isinstance(each.function, s.Aggregate):
+            call = _aggregate(each.function, scope, position, partitioned=True)
+            aggregates.append(call)
+            results.append((0, Column(name, call.type), each))
+        else:
+            place, kind = _position(each, scope, position, batch=batch)
+            positions.append(place)
+            results.append((1, Column(name, kind), each))
+    ordered = sorted(results, key=lambda one: one[0])
+    for _, column, each in ordered:
+        names[id(each)] = column.name
+    below = node
+    if extra:
+        own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
+        more = tuple(Column(f"${i}", each.type) for i, each in enumerate(extra))
+        below = Calc((*node.columns, *more), node, (*own, *extra))
+    frame = _frame(first, bool(order))
+    columns = tuple(column for _, column, _ in ordered)
+    window = (partition, order, frame)
+    made = over(session, below, len(extra), window, tuple(aggregates), tuple(positions), columns, first.place)
+    tables = (*scope.tables, *([HIDDEN] * len(columns))) if scope.tables else ()
+    return made, session.scope(made.columns, tables)
+
+
+def _widened(session: Session, node: Node, scope: Scope, extra: list[Expr]) -> tuple[Node, Scope, int]:
+    """Return a table with hidden columns for the keys and order of a window."""
+    own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
+    more = tuple(Column(f"{HIDDEN}x{len(node.columns) + i}", each.type) for i, each in enumerate(extra))
+    made = Calc((*node.columns, *more), node, (*own, *extra))
+    tables = (*scope.tables, *([HIDDEN] * len(more))) if scope.tables else ()
+    return made, session.scope(made.columns, tables), len(made.columns)
+
+
+def _check_order(node: Node, call: s.Over, order: tuple[Sorted, ...], *, batch: bool) -> None:
+    if not order and not batch:
+        raise SqlError(f"OVER{at(call.place)} needs ORDER BY")
+    if batch or call.frame is None:
+        return
+    first = order[0]
+    column = node.columns[first.index] if first.index < len(node.columns) else None
+    if len(order) > 1 or first.descending or column is None or not column.time:
+        raise unsupported(
+            "a frame of OVER that is not ordered by a time attribute, ascending,",
+            call.place,
+            "declare a WATERMARK for the column, or use one AS PROCTIME()",
+        )
+
+
+def _aggregate(given: s.Aggregate, scope: Scope, position: Any, *, partitioned: bool) -> AggregateCall:
+    argument = None if given.argument is None else resolve(given.argument, scope)
+    kind = t.BigIntType(False) if argument is None else argument.type
+    name = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}.get(given.function, given.function)
+    returned = result_type(name, kind, given.place, grouped=partitioned)
+    where = None if given.condition is None else position(given.condition)
+    if where is not None and name != "COUNT":
+        returned = returned.nullable()
+    place = None if given.argument is None else position(given.argument)
+    return AggregateCall(name, place, kind, returned, given.distinct, where, given.option)
+
+
+def _position(call: s.Over, scope: Scope, position: Any, *, batch: bool) -> tuple[Position, t.DataType]:
+    function = call.function
+    if not isinstance(function, s.Apply) or function.function.upper() not in (*NUMBERS, *MOVED):
+        known = ", ".join((*NUMBERS, *MOVED, *AGGREGATES))
+        raise SqlError(f"OVER{at(call.place)} needs one of {known}")
+    name = function.function.upper()
+    if name in NUMBERS:
+        if name != "ROW_NUMBER" and not batch:
+            raise unsupported(f"{name}() on a stream", call.place, "use ROW_NUMBER()")
+        return Position(name), t.BigIntType(False)
+    if name == "LEAD" and not batch:
+        raise unsupported("LEAD() on a stream", call.place, "use LAG() in the opposite order")
+    argument, *more = function.arguments
+    kind = resolve(argument, scope).type
+    values = [resolve(each, scope) for each in more]
+    if any(not isinstance(each, Const) for each in values):
+        raise SqlError(f"{name}{at(call.place)} needs literals after its first argument")
+    literals = [each.value for each in values if isinstance(each, Const)]
+    offset, default = [*literals, *[1, None][len(literals) :]][:2]
+    nullable = default is None or any(each.nullable for each in values[1:])
+    return Position(name, position(argument), int(offset), default), with_null(kind, nullable or kind._nullable)  # noqa: SLF001
+
+
+def _frame(call: s.Over, ordered: bool) -> Frame:
+    """Return the rows that count: by default those up to the current one, or all if there is no order."""
+    if call.frame is None:
+        return Frame(rows=False, before=None, after=0 if ordered else None)
+    rows, low, high = call.frame
+    return Frame(rows, _distance(low, call, rows=rows, sign=1), _distance(high, call, rows=rows, sign=-1))
+
+
+def _distance(end: tuple[s.Syntax | None, str], call: s.Over, *, rows: bool, sign: int) -> int | None:
+    value, side = end
+    if value is None:
+        return 0 if side == "CURRENT ROW" else None
+    if not isinstance(value, s.Value) or not isinstance(value.value, int):
+        raise SqlError(f"the frame of OVER{at(call.place)} needs a literal or INTERVAL")
+    if rows == isinstance(value.type, IntervalType):
+        raise SqlError(f"the frame of OVER{at(call.place)}: ROWS takes a number, RANGE an INTERVAL")
+    return value.value * (sign if side == "PRECEDING" else -sign)
