@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.waiting import wait_for_numbers
 
 from flintstream.common import Row, RowKind, Types
-from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.table import StreamTableEnvironment
+from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.table import Schema, StreamTableEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._expressions.aggregates import AggregateCall, aggregation
 from flintstream.table.expressions import col
@@ -51,8 +51,6 @@ def test_each_row_changes_the_result_of_its_group(t_env):
 
 
 def test_in_batch_mode_only_the_last_result_is_there(env, t_env):
-    from flintstream.datastream import RuntimeExecutionMode
-
     env.set_runtime_mode(RuntimeExecutionMode.BATCH)
     assert sorted(changes(t_env.sql_query(f"SELECT k, MAX(v) AS m FROM {PAIRS} GROUP BY k"))) == [
         ("+I", "a", 3),
@@ -82,6 +80,27 @@ def test_a_group_whose_rows_are_all_taken_back_is_deleted(env, t_env):
         ("+U", "a", 2, 2, "2"),
         ("-D", "a", 2, 2, "2"),
     ]
+
+
+def test_a_group_of_all_rows_is_deleted_when_its_rows_are_taken_back(t_env):
+    inner = f"SELECT k, COUNT(*) AS c FROM {PAIRS} WHERE k = 'a' GROUP BY k"
+    assert changes(t_env.sql_query(f"SELECT SUM(c) AS s FROM ({inner})")) == [("+I", 1), ("-D", 1), ("+I", 2)]
+
+
+def test_aggregates_of_no_rows_are_there_in_batch_mode_or_if_no_row_can_come(env, t_env):
+    def counted(condition):
+        return changes(t_env.sql_query(f"SELECT COUNT(*) AS c, SUM(v) AS s FROM {PAIRS} WHERE {condition}"))
+
+    assert counted("v > 100") == []
+    assert counted("FALSE") == [("+I", 0, None)]
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    assert counted("v > 100") == [("+I", 0, None)]
+
+
+@pytest.mark.parametrize("made", ["ARRAY[k, 'x']", "MAP[k, v]", "ROW(k, ARRAY[k])"])
+def test_distinct_counts_lists_and_maps(t_env, made):
+    query = f"SELECT COUNT(DISTINCT a) AS c FROM (SELECT {made} AS a FROM {PAIRS} WHERE v < 3)"
+    assert left(changes(t_env.sql_query(query))) == {(2,): 1}
 
 
 def test_having_distinct_and_expressions_of_keys(t_env):
@@ -202,6 +221,20 @@ def test_windows_of_event_time_drop_late_rows(t_env, tmp_path):
         )
     )
     assert [(end.second, c, s) for _, end, c, s in found] == [(10, 2, 3), (20, 1, 3), (30, 1, 5)]  # 4 came too late
+
+
+def test_a_window_takes_rows_back_and_is_silent_if_none_is_left(env, t_env):
+    kinds = [(RowKind.INSERT, 1), (RowKind.INSERT, 2), (RowKind.DELETE, 1), (RowKind.INSERT, 15), (RowKind.DELETE, 15)]
+    rows = [Row.of_kind(kind, n, n * 1000) for kind, n in kinds]
+    stream = env.from_collection(rows, Types.ROW_NAMED(["n", "ms"], [Types.INT(), Types.LONG()]))
+    builder = Schema.new_builder().column("n", "INT").column("ms", "BIGINT")
+    schema = builder.column_by_expression("ts", "TO_TIMESTAMP_LTZ(ms, 3)").watermark("ts", "ts - INTERVAL '20' SECOND")
+    t_env.create_temporary_view("events", t_env.from_changelog_stream(stream, schema.build()))
+    query = (
+        "SELECT SUM(n) AS s, COUNT(*) AS c, MAX(n) AS m FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+        "GROUP BY window_start, window_end"
+    )
+    assert changes(t_env.sql_query(query)) == [("+I", 2, 1, 2)]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,28 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.table._expressions.helpers import divide, fit, narrow
 
 ZERO = Decimal(0)
+__all__ = [
+    "ZERO",
+    "as_decimal",
+    "as_float",
+    "count_first",
+    "divide",
+    "fit",
+    "freeze_key",
+    "json_array",
+    "json_object",
+    "narrow",
+    "single",
+    "spread",
+    "thaw_key",
+    "uncount",
+    "uncount_last",
+    "unlist",
+]
 
 
 def uncount(counts: dict[Any, int], value: Any) -> None:

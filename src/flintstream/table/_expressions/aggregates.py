@@ -335,8 +335,9 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
         removes += _guarded(call, filled(part.remove), counts, part, "uncount_last")
         if call.distinct:
             other = f"b[{int(counts[2:-1])}]"
-            merges.append(f"    for v in {other}:")
-            merges.append(f"        if count_first({counts}, v, {other}[v]):")
+            merges.append(f"    for key, n in {other}.items():")
+            merges.append(f"        v = {'thaw_key(key)' if _has_lists(call.argument_type) else 'key'}")
+            merges.append(f"        if count_first({counts}, key, n):")
             merges += [f"            {line}" for line in filled(part.add)]
         else:
             merges += [f"    {line}" for line in filled(part.merge)]
@@ -359,6 +360,13 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
     return Aggregation(text, known, tuple(once.values()))
 
 
+def _has_lists(kind: DataType) -> bool:
+    """Return whether Python cannot hash values of a type."""
+    if isinstance(kind, t.RowType):
+        return any(map(_has_lists, kind.field_types()))
+    return isinstance(kind, (t.ArrayType, t.MapType, t.MultisetType))
+
+
 def _fill(text: str, names: dict[str, str]) -> str:
     for key, name in names.items():
         text = text.replace(f"{{{key}}}", name)
@@ -377,6 +385,7 @@ def _guarded(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part
             found.append("    " * depth + "if v is not None:")
             depth += 1
     if call.distinct:
-        found.append("    " * depth + f"if {counter}({counts}, v):")
+        key = "freeze_key(v)" if _has_lists(call.argument_type) else "v"
+        found.append("    " * depth + f"if {counter}({counts}, {key}):")
         depth += 1
     return [*found, *("    " * depth + line for line in lines or ["pass"])]

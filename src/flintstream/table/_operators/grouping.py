@@ -82,7 +82,7 @@ class Changes(KeyedProcessFunction):
         if self.final:
             self.state.update(group)
             return
-        if group[0] <= 0 and self.keys:
+        if group[0] <= 0:
             self.state.clear()
             if before is not None:
                 yield (*key, *before, DELETE)
@@ -107,9 +107,9 @@ class Changes(KeyedProcessFunction):
 class WindowAggregate(AggregateFunction):
     """The aggregates of a window."""
 
-    def __init__(self, aggregation: Aggregation) -> None:
-        """Take the code."""
-        self.aggregation = aggregation
+    def __init__(self, aggregation: Aggregation, *, changelog: bool) -> None:
+        """Take the code, and whether records end with a kind of change."""
+        self.aggregation, self.changelog = aggregation, changelog
         self._code: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -135,13 +135,14 @@ class WindowAggregate(AggregateFunction):
         return self._code[name]
 
     def add(self, value: Any, accumulator: Any) -> Any:
-        """Add a row."""
-        self._function("add")(accumulator, value)
+        """Add a row, or take it back."""
+        taken_back = self.changelog and value[-1] in {UPDATE_BEFORE, DELETE}
+        self._function("remove" if taken_back else "add")(accumulator, value)
         return accumulator
 
     def get_result(self, accumulator: Any) -> Any:
-        """Return the aggregates."""
-        return self._function("result")(accumulator)
+        """Return the aggregates; None if all rows were taken back."""
+        return self._function("result")(accumulator) if accumulator[0] else None
 
     def merge(self, acc_a: Any, acc_b: Any) -> Any:
         """Combine two windows."""
@@ -159,4 +160,5 @@ class WithWindow(ProcessWindowFunction):
         if isinstance(window, TimeWindow):
             times = tuple(map(from_millis, (window.start, window.end, window.max_timestamp())))
         for result in elements:
-            yield (*key, *result, *times)
+            if result is not None:
+                yield (*key, *result, *times)

@@ -20,10 +20,11 @@ from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.units import parse_nanos
 from flintstream.table._errors import unsupported
 from flintstream.table._expressions.aggregates import aggregation
+from flintstream.table._expressions.expr import Const
 from flintstream.table._operators.grouping import NOTHING, Changes, FirstColumns, WindowAggregate, WithWindow
 from flintstream.table._operators.windows import Cumulating, WindowsOf
 from flintstream.table._plan import edges
-from flintstream.table._plan.nodes import Node
+from flintstream.table._plan.nodes import Calc, Node
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
 
 if TYPE_CHECKING:
@@ -129,11 +130,11 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     stream = translated(node.input, env)
     changelog = node.input.changelog
     if node.window is not None:
-        code = aggregation(node.calls, retracts=False)
+        code = aggregation(node.calls, retracts=changelog)
         windows = stream.key_by(FirstColumns(node.keys)).window(node.window.assigner())
-        return windows.aggregate(WindowAggregate(code), WithWindow()).name("WindowAggregate")
+        return windows.aggregate(WindowAggregate(code, changelog=changelog), WithWindow()).name("WindowAggregate")
     code = aggregation(node.calls, retracts=changelog)
-    if not node.keys:
+    if not node.keys and (node.final or _never(node.input)):
         width = len(node.input.columns)
         if not changelog:
             stream = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)")))
@@ -149,6 +150,18 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     if node.changelog:
         return changes
     return then(changes, "Rows", GeneratedOperator(*edges.both("r[:-1]", "r[-1] == 0")))
+
+
+def _never(node: Node) -> bool:
+    """Return whether a constant condition refuses all rows.
+
+    In STREAMING mode, Flink has a result without any row only if it knows so when it plans.
+    """
+    while isinstance(node, Calc):
+        if isinstance(node.condition, Const) and node.condition.value is not True:
+            return True
+        node = node.input
+    return False
 
 
 def _as_record(pair: Any) -> tuple[Any, ...]:

@@ -83,3 +83,17 @@ script("printed_changes", f"""
 SELECT k, COUNT(*) AS c FROM {T} GROUP BY k;
 SELECT SUM(v) AS s FROM {T};
 """, level=3, modes=("STREAMING",), printed=True)  # fmt: skip
+LINES = """
+CREATE TABLE v (k STRING, n INT) WITH ('connector' = 'filesystem', 'path' = '{directory}/v', 'format' = 'csv');
+INSERT INTO v VALUES ('a', 1), ('b', 2), ('a', 3);
+"""
+script("aggregates_of_no_rows", f"""{LINES}
+SELECT COUNT(*) AS c, SUM(n) AS s FROM v WHERE n > 100;
+SELECT k, COUNT(*) AS c FROM v WHERE n > 100 GROUP BY k;
+SELECT COUNT(DISTINCT n) AS c FROM v WHERE n > 100;
+SELECT SUM(c) AS s, COUNT(*) AS g FROM (SELECT k, COUNT(*) AS c FROM v GROUP BY k);
+SELECT COUNT(DISTINCT a) AS c FROM (SELECT ARRAY[k] AS a FROM v);
+SELECT k, COUNT(*) AS c FROM v GROUP BY 1;
+SELECT COUNT(DISTINCT k, n) AS c FROM v;
+SELECT k, n, COUNT(*) AS c FROM v WHERE n > 100 GROUP BY GROUPING SETS ((k), ());
+""", level=3, modes=BOTH)  # fmt: skip
