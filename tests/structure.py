@@ -35,6 +35,7 @@ LAYERS = (
     "table",
     "testing",
     "compat",
+    "rest",
     "cli",
 )
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

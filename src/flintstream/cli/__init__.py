@@ -10,6 +10,7 @@ from flintstream import __version__
 from flintstream.cli.doctor import doctor_command
 from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
 from flintstream.cli.metrics import metrics_command
+from flintstream.cli.rest import rest_command
 from flintstream.cli.run import ProgramReady, run_command
 from flintstream.cli.state import state_command
 from flintstream.compat.pyflink import PYFLINK_VERSION
@@ -43,6 +44,7 @@ for command in (
     stop_command,
     cancel_command,
     state_command,
+    rest_command,
     doctor_command,
 ):
     main.add_command(command)

@@ -9,6 +9,7 @@ request           arguments                        result
 ``status``                                         state, totals and watermark (ms since the epoch or null)
 ``checkpoints``                                    number of checkpoints, and those that are kept
 ``metrics``                                        name of the job, metrics of it, its tasks and its operators
+``record``                                         what there is to tell of the job; see ``history.record_of``
 ``prometheus``                                     the same metrics in the text format of Prometheus
 ``savepoint``     ``directory`` (or null)          path
 ``stop``          ``directory``, ``drain``         path, after the job has stopped
@@ -34,7 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import registry
-from flintstream.coordinator.measured import families, of_job, of_operators, of_tasks
+from flintstream.coordinator.measured import families, of_job, of_operators, of_tasks, vertex_id
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.metrics.families import prometheus_text
 
@@ -85,6 +86,7 @@ class Control:
             "status": lambda: status_of(job),
             "checkpoints": lambda: checkpoints_of(job),
             "metrics": lambda: metrics_of(job),
+            "record": lambda: _record_of(job),
             "prometheus": lambda: prometheus_text(families(job)),
             "savepoint": lambda directory=None: job.savepoint(directory).result(),
             "stop": self._stop,
@@ -234,18 +236,25 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
 
 def metrics_of(job: RunningJob) -> dict[str, Any]:
     """Return the metrics of a job, its tasks and its operators, as JSON. Values without a JSON type become strings."""
-    operators = [asdict(each) for each in of_operators(job)]
+    vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
+    operators = [{**asdict(each), "vertex": vertices[each.operator_id]} for each in of_operators(job)]
     for each in operators:
         each["values"] = {
             name: value if value is None or isinstance(value, int | float | str) else str(value)
             for name, value in each["values"].items()
         }
-    names = {chain.id: chain.name for chain in job.job.plan.chains}
+    chains = {chain.id: chain for chain in job.job.plan.chains}
     tasks = [
-        {"task": names[chain], "subtask": subtask, "values": values}
+        {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask, "values": values}
         for (chain, subtask), values in of_tasks(job).items()
     ]
     return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
+
+
+def _record_of(job: RunningJob) -> dict[str, Any]:
+    from flintstream.coordinator.history import record_of  # noqa: PLC0415 - it uses this module
+
+    return record_of(job)
 
 
 def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
@@ -255,7 +264,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         JobGoneError: The job has ended. An entry that its process left behind is removed.
         FlintstreamError: The job refuses the request or does not answer.
     """
-    quick = request in {"status", "checkpoints", "metrics", "prometheus"}
+    quick = request in {"status", "checkpoints", "metrics", "prometheus", "record"}
     connection = None
     try:
         connection = Client(entry.address, family="AF_UNIX")

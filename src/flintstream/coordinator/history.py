@@ -71,21 +71,11 @@ def keeper(settings: Mapping[str, Any], max_age_ms: int, max_jobs: int) -> Calla
 def _write(job: RunningJob, configuration: Mapping[str, str], started_ms: int, ended_ms: int | None) -> None:
     plan = job.job.plan
     record = {
-        "format": FORMAT,
-        "release": flintstream.__version__,
-        "job_id": plan.job_id,
-        "name": plan.job_name,
-        "host": registry.host(),
-        "pid": os.getpid(),
+        **record_of(job),
         "started_ms": started_ms,
         "ended_ms": ended_ms,
         "error": _text_of_error(job) if ended_ms is not None else None,
         "configuration": dict(configuration),
-        "plan": described_plan(plan),
-        "status": status_of(job),
-        "checkpoints": checkpoints_of(job),
-        "metrics": metrics_of(job),
-        "exceptions": list(job.coordinator.failures),
     }
     try:
         place = directory()
@@ -102,6 +92,24 @@ def _write(job: RunningJob, configuration: Mapping[str, str], started_ms: int, e
         temporary.replace(place / f"{plan.job_id}.json")
     except OSError as error:
         _log.warning("'flintstream list -a' will not show how the job '%s' has ended: %s", plan.job_name, error)
+
+
+def record_of(job: RunningJob) -> dict[str, Any]:
+    """Return what there is to tell of a job that runs, as JSON."""
+    plan = job.job.plan
+    return {
+        "format": FORMAT,
+        "release": flintstream.__version__,
+        "job_id": plan.job_id,
+        "name": plan.job_name,
+        "host": registry.host(),
+        "pid": os.getpid(),
+        "plan": described_plan(plan),
+        "status": status_of(job),
+        "checkpoints": checkpoints_of(job),
+        "metrics": metrics_of(job),
+        "exceptions": list(job.coordinator.failures),
+    }
 
 
 def _text_of_error(job: RunningJob) -> str | None:
