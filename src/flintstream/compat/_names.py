@@ -522,8 +522,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table": {
         "nothing": """
-            AsyncScalarFunction CompiledPlan Module ModuleEntry OverWindowedTable PlanReference
-            TableAggregateFunction UserDefinedType
+            CompiledPlan Module ModuleEntry OverWindowedTable PlanReference TableAggregateFunction UserDefinedType
         """,
         "pyflink.table.data_view": "DataView",
     },
@@ -596,11 +595,10 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table.udf": {
         "nothing": """
-            ACC AsyncScalarFunction DelegatingAsyncScalarFunction DelegatingPandasAggregateFunction
-            DelegatingScalarFunction DelegationTableFunction ImperativeAggregateFunction
-            PandasAggregateFunctionWrapper T TableAggregateFunction UserDefinedAggregateFunctionWrapper
-            UserDefinedAsyncScalarFunctionWrapper UserDefinedFunctionWrapper UserDefinedScalarFunctionWrapper
-            UserDefinedTableFunctionWrapper udtaf
+            ACC DelegatingAsyncScalarFunction DelegatingPandasAggregateFunction DelegatingScalarFunction
+            DelegationTableFunction ImperativeAggregateFunction PandasAggregateFunctionWrapper T
+            TableAggregateFunction UserDefinedAggregateFunctionWrapper UserDefinedAsyncScalarFunctionWrapper
+            UserDefinedFunctionWrapper UserDefinedScalarFunctionWrapper UserDefinedTableFunctionWrapper udtaf
         """,
     },
     "pyflink.table.utils": {

@@ -20,12 +20,13 @@ from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_result import TableResult
 from flintstream.table.table_schema import TableSchema
 from flintstream.table.types import DataTypes
-from flintstream.table.udf import AggregateFunction, FunctionContext, ScalarFunction, TableFunction
+from flintstream.table.udf import AggregateFunction, AsyncScalarFunction, FunctionContext, ScalarFunction, TableFunction
 from flintstream.table.window import GroupWindow, Session, Slide, Tumble
 
 __all__ = [
     "AggregateFunction",
     "AggregatedTable",
+    "AsyncScalarFunction",
     "ChangelogMode",
     "DataTypes",
     "EnvironmentSettings",

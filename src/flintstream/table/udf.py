@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
 from flintstream.table._errors import SqlError
+from flintstream.table._function_kinds import by_rows
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AggregateFunction",
+    "AsyncScalarFunction",
     "FunctionContext",
     "ScalarFunction",
     "TableFunction",
@@ -67,6 +69,14 @@ class ScalarFunction(UserDefinedFunction):
     """A function with one result for each row: override ``eval``."""
 
     def eval(self, *args: Any) -> Any:
+        """Return the result."""
+        raise NotImplementedError
+
+
+class AsyncScalarFunction(UserDefinedFunction):
+    """A function with one result for each row, which is awaited: override ``eval`` with an ``async`` one."""
+
+    async def eval(self, *args: Any) -> Any:
         """Return the result."""
         raise NotImplementedError
 
@@ -160,14 +170,17 @@ def _columns(results: Any) -> list[DataType]:
     return [as_data_type(each) for each in results]
 
 
-def _wrapped(f: Any, kind: str, input_types: Any, results: Any, name: str | None) -> Any:
+def _wrapped(f: Any, kind: str, input_types: Any, results: Any, name: str | None, *, pandas: bool = False) -> Any:
     if results is None:
         raise TypeError(f"a {kind} function needs its result type, such as DataTypes.INT()")
 
     def wrap(function: Any) -> FunctionWrapper:
         if inspect.isclass(function):
             raise TypeError(f"create the function first: {function.__name__}()")
-        return FunctionWrapper(function, kind, input_types, results, name)
+        made = FunctionWrapper(function, kind, input_types, results, name)
+        if kind == "scalar":
+            made.implementation = by_rows(made.implementation, made.input_types, pandas=pandas)
+        return made
 
     return wrap if f is None else wrap(f)
 
@@ -183,9 +196,11 @@ def udf(
 ) -> Any:
     """Make a scalar function of a Python function or a :class:`ScalarFunction`; also a decorator.
 
+    A function of pandas (``func_type="pandas"``) gets a ``Series`` of one value for each argument, and ``async`` ones
+    are awaited row by row.
+
     Raises:
         TypeError: The result type is missing.
-        SqlError: The function works on pandas data, which is not supported yet.
 
     >>> from flintstream.table import DataTypes
     >>> @udf(result_type=DataTypes.BIGINT())
@@ -194,9 +209,7 @@ def udf(
     >>> twice.name
     'twice'
     """
-    if "pandas" in {func_type, udf_type}:
-        raise SqlError("pandas functions are not supported yet: write the function for one row")
-    return _wrapped(f, "scalar", input_types, result_type, name)
+    return _wrapped(f, "scalar", input_types, result_type, name, pandas="pandas" in {func_type, udf_type})
 
 
 def udtf(

@@ -1,0 +1,82 @@
+"""Python functions on data of pandas, and asynchronous ones, called row by row."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.errors import optional_module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def by_rows(function: Any, types: Sequence[t.DataType] | None, *, pandas: bool) -> Any:
+    """Return an object whose ``eval`` takes and returns the values of a row, whatever kind of function it has."""
+    if pandas:
+        return PandasRows(function, types)
+    return AsyncRows(function) if inspect.iscoroutinefunction(function.eval) else function
+
+
+class _Inner:
+    """Opens and closes another function."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def open(self, function_context: Any) -> None:
+        """Open the function."""
+        if hasattr(self.inner, "open"):
+            self.inner.open(function_context)
+
+    def close(self) -> None:
+        """Close the function."""
+        if hasattr(self.inner, "close"):
+            self.inner.close()
+
+
+class PandasRows(_Inner):
+    """Calls a function with a ``Series`` of one value for each argument.
+
+    Flink's batches have any size as well, so that a result cannot depend on the rows around.
+    """
+
+    def __init__(self, inner: Any, types: Sequence[t.DataType] | None) -> None:
+        """Take the function and the types of its arguments."""
+        super().__init__(inner)
+        self.numeric = [isinstance(kind, t.NumericType) for kind in types or ()]
+
+    def eval(self, *values: Any) -> Any:
+        """Return the result for a row."""
+        pandas = optional_module("pandas", extra="dataframes", purpose="functions on data of pandas")
+        series = [
+            pandas.Series([value], dtype=float if value is None and i < len(self.numeric) and self.numeric[i] else None)
+            for i, value in enumerate(values)
+        ]
+        found: Any = next(iter(self.inner.eval(*series)), None)
+        plain = found.item() if hasattr(found, "item") else found
+        return None if plain is None or (isinstance(plain, float) and plain != plain) else plain  # noqa: PLR0124 - NaN
+
+
+class AsyncRows(_Inner):
+    """Awaits a function for each row."""
+
+    def __init__(self, inner: Any) -> None:
+        """Take the function."""
+        super().__init__(inner)
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    def eval(self, *values: Any) -> Any:
+        """Return the result for a row."""
+        if self.loop is None:
+            self.loop = asyncio.new_event_loop()
+        return self.loop.run_until_complete(self.inner.eval(*values))
+
+    def close(self) -> None:
+        """Close the function and the loop."""
+        super().close()
+        if self.loop is not None:
+            self.loop.close()
+            self.loop = None

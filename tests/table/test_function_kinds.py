@@ -1,0 +1,69 @@
+"""Functions on data of pandas and asynchronous ones give a result for each row, and are opened and closed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+
+from flintstream.table import AsyncScalarFunction, DataTypes, ScalarFunction
+from flintstream.table.udf import udf
+
+SOURCE = "(VALUES (1, 'a'), (2, CAST(NULL AS STRING)), (CAST(NULL AS INT), 'c')) AS T(n, s)"
+
+
+def results(t_env, name, function, arguments):
+    t_env.create_temporary_function(name, function)
+    with t_env.execute_sql(f"SELECT {name}({arguments}) FROM {SOURCE}").collect() as rows:
+        return [row[0] for row in rows]
+
+
+def test_functions_of_pandas_get_series(t_env):
+    pytest.importorskip("pandas")
+    add = udf(lambda n: n + 1, [DataTypes.INT()], DataTypes.INT(), func_type="pandas")
+    assert results(t_env, "plus", add, "n") == [2, 3, None]
+
+    @udf(result_type=DataTypes.STRING(), udf_type="pandas")
+    def louder(s):
+        return s.str.upper()
+
+    assert results(t_env, "louder", louder, "s") == ["A", None, "C"]
+
+
+def test_asynchronous_functions_are_awaited(t_env):
+    class Later(AsyncScalarFunction):
+        def open(self, function_context):
+            self.more = 10
+
+        async def eval(self, n):
+            await asyncio.sleep(0)
+            return None if n is None else n + self.more
+
+    assert results(t_env, "later", udf(Later(), result_type=DataTypes.INT()), "n") == [11, 12, None]
+
+    @udf(result_type=DataTypes.INT())
+    async def soon(n):
+        return n
+
+    assert results(t_env, "soon", soon, "n") == [1, 2, None]
+
+
+@pytest.mark.parametrize("kind", ["process", "thread"])
+def test_functions_are_opened_and_closed_in_either_mode(t_env, tmp_path, kind):
+    seen = tmp_path / "seen"
+
+    class Noted(ScalarFunction):
+        def open(self, function_context):
+            self.prefix = function_context.get_job_parameter("prefix", "none")
+
+        def eval(self, s):
+            return f"{self.prefix}-{s}"
+
+        def close(self):
+            seen.write_text("closed", "utf-8")
+
+    t_env.get_config().set("python.execution-mode", kind)
+    assert results(t_env, "noted", udf(Noted(), result_type="STRING"), "s") == ["none-a", "none-None", "none-c"]
+    assert seen.read_text("utf-8") == "closed"
