@@ -9,8 +9,8 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 from tests.table.test_grouping import PAIRS, changes, declare, left
 
 from flintstream.common import Row, RowKind, Types
-from flintstream.datastream import RuntimeExecutionMode
-from flintstream.table import AggregateFunction, DataTypes, ListView, Session, Slide, Tumble
+from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.table import AggregateFunction, DataTypes, ListView, Session, Slide, StreamTableEnvironment, Tumble
 from flintstream.table._errors import SqlError
 from flintstream.table.expressions import call, col, lit, row_interval
 from flintstream.table.udf import udaf
@@ -171,6 +171,16 @@ def test_a_function_of_series_sees_all_rows_of_a_group(env, t_env, mode):
 
     table = t_env.from_elements([("a", 1), ("b", 2), ("a", 4)], ["k", "v"])
     assert left(changes(table.group_by(col("k")).select(col("k"), spread(col("v"))))) == {("a", 3): 1, ("b", 0): 1}
+
+
+@pytest.mark.spark
+def test_functions_of_the_program_run_in_tasks_of_spark():
+    settings = {"flintstream.engine": "spark", "flintstream.master": "local[2]", "parallelism.default": "2"}
+    t_env = StreamTableEnvironment.create(StreamExecutionEnvironment.get_execution_environment(settings))
+    t_env.create_temporary_function("weighted", udaf(WeightedAverage()))
+    query = f"SELECT k, weighted(v, 2) AS a, COUNT(*) AS c FROM {PAIRS} GROUP BY ROLLUP (k)"
+    expected = {("a", 2.0, 2): 1, ("b", 2.0, 2): 1, (None, 2.0, 4): 1}
+    assert left(changes(t_env.sql_query(query))) == expected
 
 
 def test_a_plain_function_is_no_aggregate_function():

@@ -82,6 +82,19 @@ def test_a_group_whose_rows_are_all_taken_back_is_deleted(env, t_env):
     ]
 
 
+def test_in_mini_batches_results_between_the_rows_of_a_block_do_not_appear(t_env):
+    table = t_env.from_elements([(n % 2, n) for n in range(1000)], ["k", "v"])
+    grouped = table.group_by(col("k")).select(col("k"), col("v").sum.alias("s"), col("v").count.alias("c"))
+    totals = {(0, sum(range(0, 1000, 2)), 500): 1, (1, sum(range(1, 1000, 2)), 500): 1}
+    found = changes(grouped)
+    assert (left(found), len(found)) == (totals, 1998)
+    t_env.get_config().set("table.exec.mini-batch.enabled", "true")
+    grouped = table.group_by(col("k")).select(col("k"), col("v").sum.alias("s"), col("v").count.alias("c"))
+    found = changes(grouped)
+    assert left(found) == totals
+    assert len(found) < 500
+
+
 def test_a_group_of_all_rows_is_deleted_when_its_rows_are_taken_back(t_env):
     inner = f"SELECT k, COUNT(*) AS c FROM {PAIRS} WHERE k = 'a' GROUP BY k"
     assert changes(t_env.sql_query(f"SELECT SUM(c) AS s FROM ({inner})")) == [("+I", 1), ("-D", 1), ("+I", 2)]

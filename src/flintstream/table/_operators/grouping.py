@@ -8,6 +8,7 @@ from flintstream.common import Time, Types
 from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction, ProcessWindowFunction
 from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TimeWindow
+from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.table._expressions.time_helpers import from_millis
 
 if TYPE_CHECKING:
@@ -64,27 +65,34 @@ class Changes(KeyedProcessFunction):
 
     def process_element(self, value: Any, ctx: Any) -> Generator[Any]:
         """Add a row, or take it back."""
+        return self.process_rows([value], ctx)
+
+    def process_rows(self, rows: list[Any], ctx: Any) -> Generator[Any]:
+        """Add or take back rows of one group, and emit what becomes of it after all of them."""
         group = self.state.value()
-        key = value[: self.keys]
-        kind = value[-1] if self.changelog else INSERT
-        first = group is None
+        key = rows[0][: self.keys]
+        before = None
         if group is None:
-            if kind in {UPDATE_BEFORE, DELETE}:
-                return  # its group has expired
             group = self.start()
-            if self.final or kind == NOTHING:
+            if self.final:
                 ctx.timer_service().register_event_time_timer(END)
-        if kind == NOTHING:
-            self.state.update(group)
-            return
-        before = None if first or not group[0] or self.final else self.result(group)
-        (self.remove if kind in {UPDATE_BEFORE, DELETE} else self.add)(group, value)
+        elif group[0] and not self.final:
+            before = self.result(group)
+        for row in rows:
+            kind = row[-1] if self.changelog else INSERT
+            if kind == NOTHING:
+                ctx.timer_service().register_event_time_timer(END)
+                self.state.update(group)
+            elif kind in {INSERT, UPDATE_AFTER}:
+                self.add(group, row)
+            elif group[0]:  # else the group of the row has expired
+                self.remove(group, row)
         if self.final:
             self.state.update(group)
             return
         if group[0] <= 0:
-            self.state.clear()
             if before is not None:
+                self.state.clear()
                 yield (*key, *before, DELETE)
             return
         self.state.update(group)
@@ -102,6 +110,28 @@ class Changes(KeyedProcessFunction):
             if group[0] or not self.keys:
                 yield (*ctx.get_current_key(), *self.result(group), INSERT)
             self.state.clear()
+
+
+class ChangesOfBlocks(KeyedProcessOperator):
+    """Runs :class:`Changes` once for each group of a block, so that results between its rows do not appear."""
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block."""
+        state, key, changes = self.state, self.key, self.function.process_rows
+        groups: dict[Any, list[Any]] = {}
+        for value in values:
+            groups.setdefault(key(value), []).append(value)
+        results: list[Any] = []
+        self.cursor = None
+        try:
+            for name, rows in groups.items():
+                state.key = name
+                results += changes(rows, self.ctx)
+        except BaseException as error:
+            failure = self.failure(error, [])
+            failure.record = f"a row of the group {name!r}"
+            raise failure from error
+        self.send(results, None if timestamps is None else [max(timestamps)] * len(results))
 
 
 class WindowAggregate(AggregateFunction):

@@ -21,7 +21,14 @@ from flintstream.options.units import parse_nanos
 from flintstream.table._errors import unsupported
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.expr import Const
-from flintstream.table._operators.grouping import NOTHING, Changes, FirstColumns, WindowAggregate, WithWindow
+from flintstream.table._operators.grouping import (
+    NOTHING,
+    Changes,
+    ChangesOfBlocks,
+    FirstColumns,
+    WindowAggregate,
+    WithWindow,
+)
 from flintstream.table._operators.windows import Cumulating, WindowsOf
 from flintstream.table._plan import edges
 from flintstream.table._plan.nodes import Calc, Node
@@ -99,6 +106,8 @@ class Grouped(Node):
     ttl_ms: int = 0
     final: bool = False
     """Whether only final results count, as in BATCH mode."""
+    by_block: bool = False
+    """Whether results between the rows of a block do not appear."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -143,10 +152,13 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         changelog = True
     grouped = Changes(code, node.keys, changelog=changelog, ttl_ms=node.ttl_ms, final=node.final)
     keyed = stream.key_by(FirstColumns(node.keys))
-    if not node.keys:
-        changes = keyed.process(grouped).name("GroupAggregate").force_non_parallel()
+    if node.by_block:
+        operator = ChangesOfBlocks(grouped, keyed._selector)  # noqa: SLF001 - a layer of this package
+        changes = keyed._keyed("GroupAggregate", operator, None)  # noqa: SLF001
     else:
         changes = keyed.process(grouped).name("GroupAggregate")
+    if not node.keys:
+        changes = changes.force_non_parallel()
     if node.changelog:
         return changes
     return then(changes, "Rows", GeneratedOperator(*edges.both("r[:-1]", "r[-1] == 0")))
@@ -181,5 +193,6 @@ def grouped(
     configuration = session.env._configuration  # noqa: SLF001 - a layer of this package
     ttl = configuration.to_dict().get("table.exec.state.ttl")
     final = configuration.get(RUNTIME_MODE) == "BATCH"
+    by_block = configuration.to_dict().get("table.exec.mini-batch.enabled", "false").lower() == "true" or final
     ttl_ms = 0 if ttl is None else parse_nanos(ttl) // 1_000_000
-    return Grouped(columns, node, keys, calls, window, ttl_ms, final)
+    return Grouped(columns, node, keys, calls, window, ttl_ms, final, by_block)
