@@ -7,15 +7,20 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._operators.ordering import Sorted
 from flintstream.table._plan.build import calc, correlated, union_all, values
 from flintstream.table._plan.nodes import Calc
 from flintstream.table._plan.over import limited, without_unused_number
+from flintstream.table._plan.sets import combined, ordered
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.grouping_sets import grouping_keys
 from flintstream.table._sql.joins import joined_table
+from flintstream.table._sql.ordering import sorted_by
 from flintstream.table._sql.over import with_windows
 from flintstream.table._sql.subqueries import filtered_by, with_values
 from flintstream.table._sql.unnest import unnested
@@ -30,9 +35,6 @@ if TYPE_CHECKING:
     from flintstream.table._sql.dialect import WindowCall
 
 _CLAUSES = {
-    "order": ("ORDER BY", "sort the results in the program that reads them"),
-    "limit": ("LIMIT", "limit the results in the program that reads them"),
-    "offset": ("OFFSET", "skip results in the program that reads them"),
     "qualify": ("QUALIFY", "use key_by() and state on the stream"),
     "match": ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
 }
@@ -60,17 +62,52 @@ class QueryPlanner:
         kind = type(tree).__name__
         if kind == "Subquery":
             return self.plan(tree.this, named)
-        if kind == "Union" and tree.args.get("distinct"):
-            raise unsupported("UNION", self.parsed.place(tree.expression), "use UNION ALL")
+        if any(tree.args.get(each) is not None for each in ("order", "limit", "offset")):
+            return self._ordered(tree, named)
         self._refuse(tree)
         if kind == "Select":
             return self._select(tree, named)
+        if kind in {"Intersect", "Except"} or (kind == "Union" and tree.args.get("distinct")):
+            operation = kind.upper() + ("" if tree.args.get("distinct") else " ALL")
+            left, right = self.plan(tree.this, named), self.plan(tree.expression, named)
+            return combined(self.session, left, right, operation, self.parsed.place(tree.expression))
         if kind == "Values":
             return self._values(tree)
         if kind == "Union":
             parts = [self.plan(tree.this, named), self.plan(tree.expression, named)]
             return union_all(parts, self.session.zone, self.parsed.place(tree.expression))
         raise unsupported(kind.upper(), self.parsed.place(tree), "combine the streams in the program")
+
+    def _ordered(self, tree: Any, named: Mapping[str, Node]) -> Node:
+        """Return a query in the order that it asks for, and the part of it."""
+        place = self.parsed.place(tree.args.get("order") or tree)
+        order, limit, offset = (tree.args.get(each) for each in ("order", "limit", "offset"))
+        for each in ("order", "limit", "offset"):
+            tree.set(each, None)
+        node = self.plan(tree, named)
+        scope = self.session.scope(node.columns)
+        listed = []
+        for each in [] if order is None else order.expressions:
+            syntax, descending, none = sorted_by(self.reader, each)
+            if isinstance(syntax, s.Value) and isinstance(syntax.value, int):
+                index = syntax.value - 1
+            else:
+                found = resolve(syntax, scope)
+                if not isinstance(found, Ref):
+                    raise unsupported("ORDER BY an expression", syntax.place, "give it a name in SELECT")
+                index = found.index
+            if not 0 <= index < len(node.columns):
+                raise SqlError(f"ORDER BY{at(place)} has no column {index + 1}: there are {len(node.columns)}")
+            listed.append(Sorted(index, descending, none))
+        counts = [None if each is None else self._count(each) for each in (offset, limit)]
+        return ordered(self.session, node, tuple(listed), counts[0] or 0, counts[1], place)
+
+    def _count(self, tree: Any) -> int:
+        given = tree.args.get("count") or tree.expression
+        value = self.reader.read(given)
+        if not isinstance(value, s.Value) or not isinstance(value.value, int):
+            raise SqlError(f"LIMIT{at(self.parsed.place(given))} needs a whole number")
+        return value.value
 
     def _refuse(self, tree: Any) -> None:
         for key, (clause, instead) in _CLAUSES.items():
