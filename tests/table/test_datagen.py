@@ -48,3 +48,7 @@ def test_parts_of_rows_are_null_at_their_rate(t_env):
 def test_a_part_that_no_row_has_is_refused(t_env):
     with pytest.raises(SqlError, match=r"table 'g': .*did you mean 'fields\.r\.a\.min'"):
         made(t_env, "r ROW<a INT>", "'fields.r.aa.min' = '5'")
+
+
+def test_decimals_have_any_precision(t_env):
+    assert all(-row[0].as_tuple().exponent == 2 for row in made(t_env, "d DECIMAL(38, 2)"))

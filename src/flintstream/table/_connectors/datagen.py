@@ -16,7 +16,7 @@ from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import time_helpers
-from flintstream.table._expressions.helpers import named_row
+from flintstream.table._expressions.helpers import WIDE, named_row
 from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Field:
             return lambda _: random.randint(low, high)  # noqa: S311
         if isinstance(kind, t.DecimalType):
             unit = Decimal((0, (1,), -kind.scale))
-            return lambda _: Decimal(repr(random.uniform(low, high))).quantize(unit)  # noqa: S311
+            return lambda _: Decimal(repr(random.uniform(low, high))).quantize(unit, context=WIDE)  # noqa: S311
         if isinstance(kind, (t.FloatType, t.DoubleType)):
             narrowed = isinstance(kind, t.FloatType)
             return lambda _: _narrow(random.uniform(low, high), narrowed=narrowed)  # noqa: S311
