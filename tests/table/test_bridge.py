@@ -126,7 +126,9 @@ def test_an_error_names_the_place_and_the_nearest_name(t_env, statement, message
 
 @pytest.mark.parametrize(
     ("statement", "clause"),
-    [],
+    [
+        ("SELECT x FROM (VALUES (1)) AS t (x) ORDER BY x + 1 LIMIT 1", "ORDER BY an expression at line 1, column 50"),
+    ],
 )
 def test_a_clause_that_is_missing_is_named_with_its_place(t_env, statement, clause):
     with pytest.raises(UnsupportedClauseError, match=f"{clause}.* is not supported yet"):
