@@ -132,8 +132,14 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("engine", ["inline", pytest.param("spark", marks=pytest.mark.spark)])
+# OVER is not here on Spark: at another parallelism, numbers of a split can be later than the watermark, and are dropped.
+@pytest.mark.parametrize(
+    ("engine", "query"),
+    [
+        *(("inline", query) for query in ("join", "top", "over")),
+        *(pytest.param("spark", query, marks=pytest.mark.spark) for query in ("join", "top")),
+    ],
+)
 def test_a_savepoint_restores_joins_and_ranks_at_another_parallelism(engine, tmp_path, query):
     def start(parallelism, **more):
         settings = {
