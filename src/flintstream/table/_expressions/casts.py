@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from flintstream.common import _datatypes as t
@@ -12,6 +13,7 @@ from flintstream.table._expressions.types import (
     TEXTS,
     TIMESTAMPS,
     IntervalType,
+    as_decimal,
     is_nullable,
     with_null,
 )
@@ -43,14 +45,26 @@ def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) 
     code = _code(source, target, zone)
     if code is None:
         return None
-    may_lose = "fit(" in code or _narrows(source, target)
     if lenient:
         return Call(with_null(target, nullable=True), "TRY_CAST", (argument,), _guarded(code), strict=False)
-    return Call(with_null(target, nullable or (may_lose and "fit(" in code)), "CAST", (argument,), _inline(code))
+    may_lose = "fit(" in code and not _always_fits(source, target) and not _known_to_fit(argument, target)
+    return Call(with_null(target, nullable or may_lose), "CAST", (argument,), _inline(code))
 
 
-def _narrows(source: DataType, target: DataType) -> bool:
-    return isinstance(source, t.NumericType) and isinstance(target, t.DecimalType)
+def _always_fits(source: DataType, target: DataType) -> bool:
+    """Return whether a decimal type holds all values of another number's."""
+    if not isinstance(source, (*INTEGERS, t.DecimalType)) or not isinstance(target, t.DecimalType):
+        return False
+    exact = as_decimal(source)
+    return exact.scale <= target.scale and exact.precision - exact.scale <= target.precision - target.scale
+
+
+def _known_to_fit(argument: Expr, target: DataType) -> bool:
+    """Return whether a decimal type holds a literal, with room for rounding up."""
+    if not isinstance(target, t.DecimalType) or not isinstance(argument, Const):
+        return False
+    value = argument.value
+    return isinstance(value, (int, Decimal)) and abs(Decimal(value)) + 1 < 10 ** (target.precision - target.scale)
 
 
 def _inline(code: str) -> Emit:

@@ -139,8 +139,19 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
 
 def compiled(code: Source) -> Any:
     """Return the function."""
-    from flintstream.table._expressions import helpers, text_helpers, time_helpers  # noqa: PLC0415 - only tasks need them
+    from flintstream.table._expressions import (  # noqa: PLC0415 - only tasks need them
+        collection_helpers,
+        helpers,
+        number_helpers,
+        text_helpers,
+        time_helpers,
+        time_parts,
+    )
 
-    scope = {**vars(helpers), **vars(text_helpers), **vars(time_helpers), **code.names}
+    rooms = (helpers, number_helpers, text_helpers, time_helpers, time_parts, collection_helpers)
+    scope: dict[str, Any] = {}
+    for room in rooms:
+        scope |= vars(room)
+    scope |= code.names
     exec(compile(code.text, "<generated for a table>", "exec"), scope)  # noqa: S102 - our own code
     return scope["run"]

@@ -62,7 +62,7 @@ def fit(value: Decimal, precision: int, scale: int) -> Decimal | None:
         rounded = value.quantize(Decimal((0, (1,), -scale)), ROUND_HALF_UP, WIDE)
     except InvalidOperation:
         return None
-    return rounded if abs(rounded) < 10 ** (precision - scale) else None
+    return WIDE.plus(rounded) if abs(rounded) < 10 ** (precision - scale) else None  # zero has no sign
 
 
 def divide_decimals(a: Decimal, b: Decimal, precision: int, scale: int) -> Decimal | None:
@@ -90,11 +90,13 @@ def wrap(value: int, bits: int) -> int:
 def round_number(value: Any, digits: int = 0) -> Any:
     """Round half up to a number of digits after the point."""
     if isinstance(value, float):
-        if value - value != 0:
+        if value - value != 0 or abs(value) >= 1 << 53:  # such a value is whole
             return value
         return float(round_number(Decimal(repr(value)), digits))
     exact = Decimal(value).quantize(Decimal((0, (1,), -digits)), ROUND_HALF_UP, WIDE)
-    return exact if isinstance(value, Decimal) else int(exact)
+    if isinstance(value, Decimal):
+        return exact if digits >= 0 else exact.quantize(Decimal(1), context=WIDE)
+    return int(exact)
 
 
 def truncate_number(value: Any, digits: int = 0) -> Any:

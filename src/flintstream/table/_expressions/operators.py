@@ -76,7 +76,7 @@ def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr
     x, y = as_decimal(a.type), as_decimal(b.type)
     a, b = (_to(each, with_null(kind, is_nullable(each.type)), zone) for each, kind in ((a, x), (b, y)))
     if name == "*":
-        kind = decimal_of(x.precision + y.precision, x.scale + y.scale)
+        kind = decimal_of(x.precision + y.precision + 1, x.scale + y.scale)
     elif name == "/":
         scale = max(6, x.scale + y.precision + 1)
         kind = decimal_of(x.precision - x.scale + y.scale + scale, scale)
@@ -126,6 +126,8 @@ def negative(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
 
 def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
     """Return both sides in one type; None if they cannot be compared."""
+    if any(isinstance(x, TIMESTAMPS) and isinstance(y, t.DateType) for x, y in ((a.type, b.type), (b.type, a.type))):
+        return None  # CASE brings both to one type, a comparison does not
     common = common_type([a.type, b.type])
     if common is None:
         for text, other in ((a.type, b.type), (b.type, a.type)):
@@ -162,8 +164,8 @@ def distinct_from(name: str, arguments: Sequence[Expr], zone: str) -> Expr | Non
 
 
 def logic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001
-    """Return ``a AND b`` or ``a OR b``, of three values."""
-    if not all(isinstance(each.type, (t.BooleanType, t.NullType)) for each in arguments):
+    """Return ``a AND b`` or ``a OR b``, of three values; a bare NULL has no type."""
+    if not all(isinstance(each.type, t.BooleanType) for each in arguments):
         return None
     found = arguments[0]
     for other in arguments[1:]:

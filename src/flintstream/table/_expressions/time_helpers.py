@@ -78,61 +78,6 @@ def at_epoch(value: time) -> datetime:
     return datetime.combine(_EPOCH, value.replace(microsecond=0))
 
 
-def extract(unit: str, value: datetime) -> int:
-    """Return a part of a timestamp."""
-    if unit == "EPOCH":
-        return divide(millis(value), 1000)
-    day, ms = _split(value)
-    if unit in {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"}:
-        return _clock_part(unit, ms)
-    year = day.year
-    if unit in {"YEAR", "MONTH", "DAY"}:
-        return int(getattr(day, unit.lower()))
-    if unit == "QUARTER":
-        return (day.month + 2) // 3
-    if unit == "WEEK":
-        return day.isocalendar()[1]
-    if unit == "ISOYEAR":
-        return day.isocalendar()[0]
-    if unit == "DOY":
-        return day.timetuple().tm_yday
-    if unit == "DOW":
-        return day.isoweekday() % 7 + 1
-    if unit == "ISODOW":
-        return day.isoweekday()
-    if unit in {"DECADE", "CENTURY", "MILLENNIUM"}:
-        return year // 10 if unit == "DECADE" else (year + 99) // 100 if unit == "CENTURY" else (year + 999) // 1000
-    raise ValueError(f"EXTRACT has no unit {unit}")
-
-
-def _clock_part(unit: str, ms: int) -> int:
-    if unit in {"MILLISECOND", "MICROSECOND", "NANOSECOND"}:
-        scale = {"MILLISECOND": 1, "MICROSECOND": 1000, "NANOSECOND": 1_000_000}[unit]
-        return (ms - divide(ms, 60_000) * 60_000 - divide(ms - divide(ms, 60_000) * 60_000, 1000) * 1000) * scale
-    if unit == "HOUR":
-        return divide(ms, 3_600_000)
-    in_hour = ms - divide(ms, 3_600_000) * 3_600_000
-    if unit == "MINUTE":
-        return divide(in_hour, 60_000)
-    return divide(in_hour - divide(in_hour, 60_000) * 60_000, 1000)
-
-
-def extract_clock(unit: str, value: time) -> int:
-    """Return a part of a time of day."""
-    return extract(unit, datetime.combine(_EPOCH, value))
-
-
-def extract_interval(unit: str, ms: int) -> int:
-    """Return a part of a duration in ms."""
-    return divide(ms, _DAY_MS) if unit == "DAY" else _clock_part(unit, ms - divide(ms, _DAY_MS) * _DAY_MS)
-
-
-def extract_months(unit: str, months: int) -> int:
-    """Return a part of a duration in months."""
-    years = divide(months, 12)
-    return years if unit == "YEAR" else months - years * 12
-
-
 def interval_to_text(ms: int) -> str:
     """Format a duration in ms, such as ``+1 02:03:04.567``.
 
@@ -281,12 +226,18 @@ def timestamp_diff(unit: str, a: Any, b: Any) -> int:
     start, end = as_timestamp(a), as_timestamp(b)
     if unit in _UNITS:
         return divide(millis(end) - millis(start), _UNITS[unit])
-    months = (end.year - start.year) * 12 + end.month - start.month
-    if months > 0 and plus_months(start, months) > end:
+    months = _months_between(start.date(), end.date())
+    if plus_months(start, months).date() == end.date() and end.time() < start.time():
         months -= 1
-    elif months < 0 and plus_months(start, months) < end:
-        months += 1
     return divide(months, {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[unit])
+
+
+def _months_between(start: date, end: date) -> int:
+    """Return the whole months between two days: the time of day does not count."""
+    if end < start:
+        return -_months_between(end, start)
+    months = (end.year - start.year) * 12 + end.month - start.month
+    return months - 1 if plus_months(start, months) > end else months
 
 
 def as_timestamp(value: Any) -> datetime:
@@ -295,6 +246,13 @@ def as_timestamp(value: Any) -> datetime:
 
 
 _FLOORED = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
+
+
+def floor_of(value: Any, unit: str) -> Any:
+    """Return the start of the unit; Flink takes months and more of the day towards 1970."""
+    if isinstance(value, datetime) and value.year < 1970 and unit in {"YEAR", "QUARTER", "MONTH"}:
+        return floor_time(datetime.combine(date_of(value), time()), unit)
+    return floor_time(value, unit)
 
 
 def floor_time(value: Any, unit: str) -> Any:

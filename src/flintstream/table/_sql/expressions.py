@@ -343,14 +343,16 @@ def interval(text: str, first: str, last: str, place: s.Place | None) -> s.Value
 def number(text: str, place: s.Place | None) -> s.Value:
     """Return a number: INT or BIGINT if whole, DECIMAL with a point, DOUBLE with an exponent."""
     if "e" in text.lower():
+        if float(text) == float("inf"):
+            raise SqlError(f"the number {text}{at(place)} is out of the range of DOUBLE")
         return s.Value(place, float(text), t.DoubleType(False))
     if "." in text:
         value = Decimal(text)
         scale = max(-int(value.as_tuple().exponent), 0)
-        return s.Value(place, value, t.DecimalType(max(len(value.as_tuple().digits), scale), scale, False))
+        return s.Value(place, value, t.DecimalType(max(len(value.as_tuple().digits), scale + 1), scale, False))
     whole = int(text)
     if whole < 1 << 31:
         return s.Value(place, whole, t.IntType(False))
     if whole < 1 << 63:
         return s.Value(place, whole, t.BigIntType(False))
-    return s.Value(place, Decimal(whole), t.DecimalType(len(text), 0, False))
+    raise SqlError(f"the number {text}{at(place)} is out of the range of BIGINT: write it as {text}.0, or cast a text")

@@ -1,8 +1,8 @@
 """How scalar functions are defined: what they take, what they return, and their code.
 
 A signature has a letter for each argument: S text, I integer, N number, F floating point, B boolean, T timestamp,
-D date or timestamp, C time of day, V interval, A any type, Y bytes or text. A ``?`` makes the last one optional, a
-``*`` lets it repeat.
+D date or timestamp, C time of day, V interval, A any type, Y bytes or text, P text that is no bare NULL. A ``?`` makes
+the last one optional, a ``*`` lets it repeat.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ STRING, INT, BIGINT, DOUBLE, BOOLEAN = (
 
 _LETTERS: dict[str, tuple[type[DataType], ...]] = {
     "S": TEXTS,
+    "P": TEXTS,
     "I": tuple(INTEGERS),
     "N": (t.NumericType,),
     "F": (t.NumericType,),
@@ -74,7 +75,8 @@ def _fits(signature: str, arguments: Sequence[Expr]) -> bool:
         return False
     padded = letters + letters[-1:] * (len(arguments) - len(letters))
     return all(
-        isinstance(each.type, (*_LETTERS[letter], t.NullType)) for letter, each in zip(padded, arguments, strict=False)
+        isinstance(each.type, (*_LETTERS[letter], *(() if letter == "P" else (t.NullType,))))
+        for letter, each in zip(padded, arguments, strict=False)
     )
 
 
@@ -96,6 +98,7 @@ def _fitted(letter: str, argument: Expr, zone: str) -> Expr:
 def _words(signature: str) -> str:
     names = {
         "S": "STRING",
+        "P": "STRING",
         "I": "INT",
         "N": "number",
         "F": "number",

@@ -81,7 +81,7 @@ def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     kind = moment.type
     if not isinstance(kind, (*TIMESTAMPS, t.DateType, t.TimeType)):
         return None
-    function = "floor_time" if name == "FLOOR TO" else "ceil_time"
+    function = "floor_of" if name == "FLOOR TO" else "ceil_time"
     if isinstance(kind, t.LocalZonedTimestampType):
         moment = cast(moment, t.TimestampType(kind.precision), zone) or moment
     found = Call(with_null(moment.type, is_nullable(kind)), name, (moment, unit), template(function + "({0}, {1})"))

@@ -1,0 +1,85 @@
+"""Functions on arrays and maps that generated code calls; see :mod:`flintstream.table._expressions.helpers`."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+from flintstream.common.types import _make_row
+
+
+def distinct(values: list[Any]) -> list[Any]:
+    """Keep the first of equal elements; they may be arrays and so have no hash."""
+    found: list[Any] = []
+    for each in values:
+        if each not in found:
+            found.append(each)
+    return found
+
+
+def array_slice(values: list[Any], start: int, end: int | None = None) -> list[Any]:
+    """Return the elements from one position to another, both counted from 1, or from the end if negative."""
+    size = len(values)
+    first = max(start - 1, 0) if start >= 0 else max(size + start, 0)
+    last = size if end is None else max(end, 1) if end >= 0 else size + end + 1
+    return values[first : max(last, 0)]
+
+
+def array_sort(values: list[Any], ascending: bool = True, nulls_first: bool | None = None) -> list[Any]:
+    """Sort; None comes first if the order is ascending, unless told otherwise."""
+    known = sorted((each for each in values if each is not None), reverse=not ascending)
+    empty = [None] * (len(values) - len(known))
+    return [*empty, *known] if (ascending if nulls_first is None else nulls_first) else [*known, *empty]
+
+
+def array_position(values: list[Any], wanted: Any) -> int:
+    """Return where an element is, counted from 1; 0 if nowhere."""
+    return values.index(wanted) + 1 if wanted in values else 0
+
+
+def array_join(values: list[Any], separator: str, instead: str | None = None) -> str:
+    """Join texts; None is left out, or replaced."""
+    parts = [instead if each is None else each for each in values]
+    return separator.join([each for each in parts if each is not None])
+
+
+def known(values: list[Any]) -> list[Any]:
+    """Return the elements that are not None."""
+    return [each for each in values if each is not None]
+
+
+def only(values: list[Any]) -> Any:
+    """Return the only element; None of an empty array.
+
+    Raises:
+        ValueError: There are more.
+    """
+    if len(values) > 1:
+        raise ValueError("ELEMENT takes an array with one element")
+    return values[0] if values else None
+
+
+def map_of(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
+    """Return the map of keys and values.
+
+    Raises:
+        ValueError: Their numbers differ.
+    """
+    if len(keys) != len(values):
+        raise ValueError(f"MAP_FROM_ARRAYS takes as many keys as values, but got {len(keys)} and {len(values)}")
+    return dict(zip(keys, values, strict=True))
+
+
+def map_union(*maps: dict[Any, Any]) -> dict[Any, Any]:
+    """Return all entries; the last one of a key counts."""
+    return {key: value for each in maps for key, value in each.items()}
+
+
+def map_entries(given: dict[Any, Any]) -> list[Any]:
+    """Return a row for each entry."""
+    return [_make_row(("key", "value"), [key, value]) for key, value in given.items()]
+
+
+def array_concat(*arrays: list[Any]) -> list[Any]:
+    """Return all elements, one array after the other."""
+    return list(chain.from_iterable(arrays))
