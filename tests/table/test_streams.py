@@ -9,7 +9,7 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 from flintstream.common import Row, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.table import DataTypes, Schema
-from flintstream.table._errors import SqlError
+from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table.expressions import col
@@ -114,3 +114,8 @@ def test_a_part_of_an_expression_that_is_not_read_is_refused():
     node.args["new_in_a_later_parser"] = True
     with pytest.raises(SqlError, match="line 1, column 15 has a part that flintstream does not know"):
         ExpressionReader(parsed).read(node)
+
+
+def test_a_test_of_another_kind_is_not_taken_for_is_true(t_env):
+    with pytest.raises(UnsupportedClauseError, match=r"IS JSON.* at line 1"):
+        t_env.sql_query("SELECT s IS JSON FROM (VALUES ('{}')) AS T(s)")
