@@ -144,6 +144,19 @@ def test_lines_of_csv_are_rows(t_env, broker):
     assert [value for _, _, value in broker.records(target)] == [b'1,"a,b","2020-01-02 03:04:05",x', b"2,,,y"]
 
 
+@pytest.mark.server
+def test_a_partition_that_is_behind_the_others_is_not_late(t_env, broker):
+    topic = broker.topic(partitions=2)
+    for partition, start in ((0, 100), (1, 0)):
+        lines = [f'{{"ms": {(start + i) * 1000}}}' for i in range(30)]
+        send(broker, topic, lines, partition)
+    columns = "ms BIGINT, ts AS TO_TIMESTAMP_LTZ(ms, 3), WATERMARK FOR ts AS ts"
+    declare(t_env, broker.servers, "src", columns, topic)
+    window = "TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+    query = f"SELECT COUNT(*) AS c FROM {window} GROUP BY window_start, window_end"
+    assert rows(t_env.execute_sql(query)) == [(10,)] * 6
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

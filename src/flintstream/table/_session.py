@@ -6,15 +6,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 from flintstream.datastream._environment.job import client_of
-from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog import Catalog, Declared, View
-from flintstream.table._connectors.registry import TimeColumn, opener, write
+from flintstream.table._connectors.registry import BY_SPLIT, following, opener, write
+from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions import time_helpers
+from flintstream.table._expressions.codegen import source
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
 from flintstream.table._expressions.resolver import Item, Scope, resolve
 from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_name
@@ -72,11 +71,18 @@ class Session:
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
         physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
-        node: Node = Scan(tuple(physical), name, opener(name, table, physical))
-        return self.completed(name, table, node, [each.name for each in table.columns])
+        node = Scan(tuple(physical), name, opener(name, table, physical))
+        order = [each.name for each in table.columns]
+        return self.completed(name, table, node, order, by_split=table.options.get("connector") in BY_SPLIT)
 
-    def completed(self, name: str, table: DeclaredTable, node: Node, order: Sequence[str]) -> Node:
-        """Return a table with its computed columns and watermarks, and its columns in an order."""
+    def completed(
+        self, name: str, table: DeclaredTable, node: Node, order: Sequence[str], *, by_split: bool = False
+    ) -> Node:
+        """Return a table with its computed columns and watermarks, and its columns in an order.
+
+        With ``by_split``, the source follows the time of each of its splits, and no row of a split that is behind the
+        others is late.
+        """
         scope = self.scope(node.columns)
         declared = {each.name: each for each in table.columns}
         items = [self._declared_item(declared.get(each, Declared(each, None)), scope) for each in order]
@@ -84,6 +90,10 @@ class Session:
         position, delay = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
         if position >= 0:
             items[position] = Item(items[position].name, items[position].expression, "ROWTIME")
+        if by_split and delay is not None and isinstance(node, Scan):
+            code = source((items[position].expression,), None, stamped=False)
+            if not code.functions:  # which only an operator can open
+                node, delay = replace(node, open=partial(node.open, watermarks=(code, delay))), None
         if [each.name for each in node.columns] != list(order):
             node = calc(node, items)
         columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
@@ -185,22 +195,7 @@ def _unreadable(env: StreamExecutionEnvironment) -> DataStream:
 
 
 def _with_watermarks(node: Node, position: int, delay: int, env: StreamExecutionEnvironment) -> DataStream:
-    interval = env._configuration.get(AUTO_WATERMARK_INTERVAL)  # noqa: SLF001 - a layer of this package
-    strategy = WatermarkStrategy.for_generator(partial(TimeColumn, delay, interval))
+    strategy = following(delay, env)
     strategy.timestamp_assigner = TimeOf(position)
     stream = translated(node, env)
     return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))
-
-
-class TimeOf(TimestampAssigner[Any]):
-    """The timestamp of a tuple."""
-
-    def __init__(self, position: int) -> None:
-        self.position = position
-
-    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:  # noqa: ARG002 - the contract
-        """Return ms since the epoch."""
-        moment = value[self.position]
-        if moment is None:
-            raise ValueError("RowTime field should not be null, please convert it to a non-null long value.")
-        return time_helpers.millis(moment)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common.watermark_strategy import WatermarkGenerator, WatermarkStrategy
+from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.sink import Sink, SinkWriter
+from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
 from flintstream.runtime.operators.print_sink import PrintSink
 from flintstream.table._connectors.datagen import datagen
 from flintstream.table._connectors.filesystem import file_sink, file_source
 from flintstream.table._connectors.jdbc import jdbc_sink, jdbc_source
 from flintstream.table._connectors.options import Options
+from flintstream.table._connectors.times import ComputedTime, TimeColumn
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import GeneratedOperator, then
@@ -22,10 +25,13 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import Source
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._expressions.codegen import Source as Code
     from flintstream.table._expressions.expr import Column
     from flintstream.table._plan.nodes import Opener
 
 SOURCES = ("datagen", "filesystem", "jdbc", "kafka")
+BY_SPLIT = ("kafka",)
+"""Sources whose splits each have watermarks of their own, as in Flink."""
 SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
 PLANNED = ("faker", "kinesis", "upsert-kafka")
 """Connectors of a later release."""
@@ -61,6 +67,12 @@ def _kafka() -> Any:
     return kafka
 
 
+def following(delay_ms: int, env: StreamExecutionEnvironment) -> WatermarkStrategy[Any]:
+    """Return the watermarks of a time column; the caller sets how to find the time."""
+    interval = env._configuration.get(AUTO_WATERMARK_INTERVAL)  # noqa: SLF001 - a layer of this package
+    return WatermarkStrategy.for_generator(partial(TimeColumn, delay_ms, interval))
+
+
 def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opener:
     """Return what adds the source of a table to a program.
 
@@ -84,8 +96,13 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
         source = datagen(names, types, options)
     options.check()
 
-    def open_source(env: StreamExecutionEnvironment) -> DataStream:
-        stream = env.from_source(source, WatermarkStrategy.no_watermarks(), f"Source: {name}")
+    def open_source(env: StreamExecutionEnvironment, watermarks: tuple[Code, int] | None = None) -> DataStream:
+        strategy: WatermarkStrategy[Any] = WatermarkStrategy.no_watermarks()
+        if watermarks is not None:
+            code, delay = watermarks
+            strategy = following(delay, env)
+            strategy.timestamp_assigner = ComputedTime(code)
+        stream = env.from_source(source, strategy, f"Source: {name}")
         if connector != "filesystem":
             return stream  # its records are tuples already
         return then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(physical))))
@@ -130,29 +147,3 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     end = records.sink_to(sink).name(f"Sink: {name}")
     if parallelism is not None:
         end.set_parallelism(parallelism)
-
-
-class TimeColumn(WatermarkGenerator[Any]):
-    """Watermarks of a column: its largest value less a delay.
-
-    As in Flink's tables, one follows a record at once if it is further on than the interval of watermarks.
-    """
-
-    def __init__(self, delay_ms: int, interval_ms: int) -> None:
-        """Take the delay, and the interval of watermarks."""
-        self.delay_ms, self.interval_ms = delay_ms, interval_ms
-        self.highest: int | None = None
-        self.emitted: int | None = None
-
-    def on_event(self, value: Any, timestamp: int, output: Any) -> None:  # noqa: ARG002 - the contract
-        """Keep the largest timestamp."""
-        if self.highest is None or timestamp > self.highest:
-            self.highest = timestamp
-            if self.emitted is None or timestamp - self.delay_ms - self.emitted > self.interval_ms:
-                self.on_periodic_emit(output)
-
-    def on_periodic_emit(self, output: Any) -> None:
-        """Emit the watermark."""
-        if self.highest is not None:
-            self.emitted = self.highest - self.delay_ms
-            output.emit_watermark(self.emitted)

@@ -10,10 +10,10 @@ from flintstream.table._expressions.expr import Ref
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.datastream import DataStream
     from flintstream.table._expressions.expr import Column, Expr
 
-    Opener = Callable[[StreamExecutionEnvironment], DataStream]
+    Opener = Callable[..., DataStream]
 
 
 @dataclass(frozen=True)
