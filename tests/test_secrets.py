@@ -53,6 +53,8 @@ from flintstream.storage.location import Location
 from flintstream.storage.remote import FsspecFileStore
 from flintstream.table import DataTypes
 
+pytestmark = pytest.mark.slow
+
 MARK = "m4rk3d-s3cr3t"
 NOWHERE = "127.0.0.1:1"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"

@@ -11,6 +11,8 @@ from benchmarks.nexmark.expected import SQL, database, difference, final_table
 from flintstream.compat import pyflink
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 
+pytestmark = pytest.mark.slow
+
 EVENINGS = events.Settings(10_000, rate=200, start=1_436_918_400_000 - 25_000)
 """50 s around midnight: several windows, two days."""
 ALL_DAY = events.Settings(2_000, rate=1 / 60)

@@ -17,6 +17,8 @@ from benchmarks.nexmark.sql import QUERIES, tables
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.table import StreamTableEnvironment
 
+pytestmark = pytest.mark.slow
+
 FEW = events.Settings(4_000, rate=80, start=1_436_918_400_000 - 25_000)
 """50 s around midnight: several windows, two days."""
 

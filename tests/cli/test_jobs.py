@@ -28,6 +28,8 @@ from flintstream.coordinator.client import cancel_all
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.errors import CheckpointError, FlintstreamError, JobCancelledError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def jobs_directory(tmp_path, monkeypatch):

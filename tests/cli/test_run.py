@@ -17,6 +17,8 @@ from click.testing import CliRunner
 import flintstream
 from flintstream.cli import main, run
 
+pytestmark = pytest.mark.slow
+
 SOURCE = str(Path(flintstream.__file__).parents[1])
 ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCE}
 

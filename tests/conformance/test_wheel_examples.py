@@ -10,6 +10,8 @@ from tests.conformance import examples
 
 import flintstream
 
+pytestmark = pytest.mark.slow
+
 DIRECTORY = examples.find()
 SOURCE = Path(flintstream.__file__).parents[1]
 

@@ -13,6 +13,8 @@ from flintstream.connectors.rate_limit import RateLimiterStrategy
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
 from flintstream.errors import PlanError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("parallelism", [1, 2])

@@ -13,6 +13,8 @@ from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
 from flintstream.datastream.functions import ProcessFunction
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Part(SourceSplit):

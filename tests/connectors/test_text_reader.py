@@ -21,6 +21,8 @@ from flintstream.connectors.files.enumerator import plan_splits
 from flintstream.connectors.files.text import FileSplit, TextLineReader
 from flintstream.connectors.source import Fetch
 
+pytestmark = pytest.mark.slow
+
 LINES = ["first", "", "zweite äöü", "third\x0bwith\x0c\u2028odd breaks", "語", "last"]
 
 

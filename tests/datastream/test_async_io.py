@@ -30,6 +30,8 @@ from flintstream.datastream.async_retry_predicates import (
 from flintstream.datastream.async_retry_strategies import ExponentialBackoffDelayRetryStrategy, FixedDelayRetryStrategy
 from flintstream.errors import notes
 
+pytestmark = pytest.mark.slow
+
 anywhere = pytest.mark.parametrize(("mode", "parallelism"), [(mode, p) for mode in MODES for p in (1, 2)])
 MINUTE = Time.minutes(1)
 

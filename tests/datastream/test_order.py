@@ -11,6 +11,8 @@ from flintstream.datastream import BroadcastProcessFunction, CoMapFunction, Outp
 from flintstream.datastream.state import MapStateDescriptor
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
+pytestmark = pytest.mark.slow
+
 NAMES = MapStateDescriptor("names", Types.INT(), Types.STRING())
 every_mode = pytest.mark.parametrize("mode", MODES)
 every_parallelism = pytest.mark.parametrize("parallelism", [1, 2, 3])

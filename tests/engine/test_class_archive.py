@@ -17,6 +17,8 @@ from flintstream.engine.spark.jvm.class_archive import SETTLED_SECONDS, UNUSED_S
 from flintstream.engine.spark.jvm.start import _start_jvm, find_java
 from flintstream.errors import FlintstreamError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def cache(monkeypatch, tmp_path):

@@ -23,6 +23,8 @@ from flintstream.runtime.operators.contexts import StreamingRuntimeContext
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 HOUR = 3600
 
 

@@ -28,6 +28,8 @@ from flintstream.coordinator import program as coordinator_program
 from flintstream.datastream.connectors.file_system import RollingPolicy
 from flintstream.errors import CheckpointError, CommitError
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = 60
 EVERYTHING = list(range(NUMBERS))
 PATHS = os.pathsep.join(str(Path(__file__).parents[2] / name) for name in ("", "src"))

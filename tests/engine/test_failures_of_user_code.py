@@ -43,6 +43,8 @@ from flintstream.datastream.window import (
 from flintstream.errors import UserCodeError
 from flintstream.testing.harness import OneInputHarness
 
+pytestmark = pytest.mark.slow
+
 
 class Own(BaseException):
     pass

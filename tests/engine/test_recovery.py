@@ -19,6 +19,8 @@ from flintstream.runtime.state_log import pieces
 from flintstream.storage.file_store import file_store
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 FIXED_DELAY = {
     "restart-strategy.type": "fixed-delay",
     "restart-strategy.fixed-delay.attempts": "2",

@@ -18,6 +18,8 @@ from flintstream.errors import CheckpointError
 from flintstream.runtime.state_log import pieces
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 
 class FailWhenTold(MapFunction):
     """Fail once when a file exists."""

@@ -16,6 +16,8 @@ from flintstream.runtime.state_log.log import DirectoryStateLog
 from flintstream.runtime.task.stage import JobRuntime
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 UIDS = {
     "upwards": "../../x",
     "absolute": "/ABSOLUTE/x",

@@ -16,6 +16,8 @@ from tests.fuzz.targets import TARGETS
 
 from flintstream.errors import FlintstreamError
 
+pytestmark = pytest.mark.slow
+
 
 def run(saved, *arguments):
     command = [sys.executable, "-m", "tests.fuzz", "--saved", str(saved), *arguments]

@@ -25,6 +25,8 @@ from flintstream.metrics.families import HELP, prometheus_text
 from flintstream.reporters import prometheus
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 DASHBOARDS = sorted((Path(__file__).parents[2] / "deploy" / "grafana").glob("*.json"))
 
 OF_KAFKA = {"flink_taskmanager_job_task_operator_pendingRecords"}

@@ -23,6 +23,8 @@ from flintstream.savepoint.entries import entries_of
 from flintstream.savepoint.subtask_files import SubtaskFiles
 from flintstream.state.backend import Change, TableInfo
 
+pytestmark = pytest.mark.slow
+
 WRITTEN = {"savepoint": savepoint, "checkpoint": checkpoint}
 
 

@@ -16,6 +16,8 @@ from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor
 from flintstream.errors import CheckpointError
 from flintstream.savepoint import Savepoint, SavepointWriter, StateEntry
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):

@@ -10,6 +10,8 @@ import pytest
 from tests.savepoints.everything import GATE, build, collected, sinks
 from tests.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 STATES = ("hashmap", "hashmap with changelog", "rocksdb", "rocksdb with changelog")
 BACKENDS = [pytest.param(state, marks=() if state == "rocksdb" else pytest.mark.slow) for state in STATES]
 PARALLELISMS = (1, 2, 3)

@@ -10,6 +10,8 @@ from tests.savepoints.everything import GATE, build, collected, sinks
 from tests.savepoints.test_matrix import STATES, configuration, final, joined, resume
 from tests.waiting import wait_for_numbers
 
+pytestmark = pytest.mark.slow
+
 RETAINED = {"execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
 
 

@@ -51,6 +51,8 @@ from flintstream.savepoint import Savepoint, SavepointWriter
 from flintstream.storage.file_store import file_store
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 REFUSE = {"flintstream.security.pickle": "refuse"}
 
 record(GatedSplit)  # as users do with the splits of their own sources

@@ -24,6 +24,8 @@ from flintstream.state.rocksdb.backend import RocksDBStateBackend
 from flintstream.state.rocksdb.lists import Lists
 from flintstream.state.rocksdb.options import RocksDBOptions
 
+pytestmark = pytest.mark.slow
+
 
 def no_group(key):
     return 0

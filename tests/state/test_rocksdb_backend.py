@@ -47,6 +47,8 @@ from flintstream.state.rocksdb import backend as rocksdb
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
 from flintstream.state.rocksdb.options import RocksDBOptions
 
+pytestmark = pytest.mark.slow
+
 # They inspect the dicts of the hash map, have windows without a key, or exhaust an iterator.
 INSIDE_A_HASH_MAP = {
     "test_updating_a_value_to_none_removes_it",

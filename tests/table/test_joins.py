@@ -16,6 +16,8 @@ from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironm
 from flintstream.table import StreamTableEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 
+pytestmark = pytest.mark.slow
+
 KINDS = {"JOIN": (False, False), "LEFT JOIN": (True, False), "RIGHT JOIN": (False, True), "FULL JOIN": (True, True)}
 
 

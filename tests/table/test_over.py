@@ -19,6 +19,8 @@ from flintstream.table import EnvironmentSettings, StreamTableEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 ROWS = "(VALUES (1, 'a', 10), (2, 'a', 30), (3, 'b', 20), (4, 'a', 20), (5, 'b', CAST(NULL AS INT))) AS t (id, k, v)"
 
 

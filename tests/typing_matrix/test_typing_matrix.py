@@ -21,6 +21,8 @@ from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor
 from flintstream.errors import PlanError
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 MATRIX = json.loads(RECORDED.read_text(encoding="utf-8"))
 
 FAST = "output"

@@ -31,6 +31,8 @@ from flintstream.datastream.formats.parquet import ParquetBulkWriters, ParquetCo
 from flintstream.errors import FlintstreamError, PlanError
 from flintstream.table.types import DataTypes, RowType
 
+pytestmark = pytest.mark.slow
+
 PARQUET = (ParquetBulkWriters.for_row_type, ParquetColumnarRowInputFormat)
 ORC = (OrcBulkWriters.for_row_type, OrcColumnarRowInputFormat)
 BOTH = pytest.mark.parametrize(("writers", "reads"), [PARQUET, ORC], ids=["parquet", "orc"])

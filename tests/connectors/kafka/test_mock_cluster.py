@@ -19,6 +19,8 @@ from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.datastream.connectors.kafka import FlinkKafkaConsumer, KafkaOffsetsInitializer, KafkaTopicPartition
 from flintstream.testing import CollectSink
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [f"text {number}" for number in range(200)]
 
 

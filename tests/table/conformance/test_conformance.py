@@ -7,6 +7,8 @@ from tests.conformance import ours
 from tests.table.conformance import harness
 from tests.table.conformance.ours import Flintstream
 
+pytestmark = pytest.mark.slow
+
 try:
     with ours.alias():
         CASES = harness.load_cases()
