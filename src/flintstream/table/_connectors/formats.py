@@ -252,11 +252,6 @@ class JsonEncoder(Encoder):
         return lambda row: object_text(parts, row, nulls=nulls).encode()
 
 
-def _quote(options: Options, prefix: str) -> str | None:
-    given = options.text(f"{prefix}quote-character", '"')
-    return None if options.flag(f"{prefix}disable-quote-character") else given
-
-
 def _lenient(readers: Sequence[Reader], fields: Sequence[str], null: str | None) -> tuple[Any, ...] | None:
     """Return a row with None for fields that are missing or cannot be read; None if there are too many."""
     if len(fields) > len(readers) or not fields:

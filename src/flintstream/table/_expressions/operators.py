@@ -16,7 +16,6 @@ from flintstream.table._expressions.types import (
     as_decimal,
     common_type,
     decimal_of,
-    implicit,
     is_nullable,
     with_null,
 )
@@ -278,8 +277,3 @@ def between(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     both = [comparison(">=", (value, low), zone), comparison("<=", (value, high), zone)]
     known = [each for each in both if each is not None]
     return logic("AND", known, zone) if len(known) == 2 else None
-
-
-def argument_to(argument: Expr, target: DataType, zone: str) -> Expr | None:
-    """Return an argument of a function in the type that the function takes; None if it does not fit."""
-    return cast(argument, target, zone) if implicit(argument.type, target) else None
