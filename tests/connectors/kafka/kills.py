@@ -16,14 +16,13 @@ import random
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from tests.connectors.kafka.broker import Broker
+from tests.connectors.kafka.traffic import PARTITIONS, Feeder, Watcher
 from tests.faults.processes import Process, below, kill, victims, wait_for_end
 
 from flintstream.coordinator import registry
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[3]
-PARTITIONS = 4
 KEYS = 1000
 """A multiple of the partitions: all of a key is in one, in order."""
 VICTIMS = ("worker", "daemon", "jvm", "driver", "tree", "broker")
@@ -151,46 +149,12 @@ class KillsError(AssertionError):
     """The result of a run."""
 
 
-class Feeder(threading.Thread):
-    """Write the numbers, a fixed number ahead of the committed ones, so that the job always has some work left."""
-
-    def __init__(self, broker: Broker, topic: str, records: int, ahead: int, watcher: Watcher) -> None:
-        super().__init__(daemon=True)
-        self.broker, self.topic, self.records, self.ahead, self.watcher = broker, topic, records, ahead, watcher
-
-    def run(self) -> None:
-        # Idempotent: records that are sent again after a kill of the broker must not be duplicated.
-        config = {"bootstrap.servers": self.broker.servers, "enable.idempotence": True, "log_level": 0}
-        client = Producer({**config, "delivery.timeout.ms": 600_000})
-        for number in range(self.records):
-            while number % 100 == 0 and number > self.watcher.count + self.ahead and not self.watcher.stopped.is_set():
-                client.poll(0.01)
-            client.produce(self.topic, str(number), partition=number % PARTITIONS)
-        client.flush()
-
-
-class Watcher(threading.Thread):
-    """Read the lines like another program: only committed ones."""
-
-    def __init__(self, broker: Broker, topic: str) -> None:
-        super().__init__(daemon=True)
-        self.lines: Counter[bytes] = Counter()
-        self.count = 0
-        self.stopped = threading.Event()
-        config = {"bootstrap.servers": broker.servers, "group.id": "watcher", "isolation.level": "read_committed"}
-        self.consumer = Consumer({**config, "log_level": 0, "auto.offset.reset": "error"})
-        self.consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(PARTITIONS)])
-
-    def run(self) -> None:
-        while not self.stopped.is_set():
-            messages = self.consumer.consume(10_000, 0.1)
-            self.lines.update(m.value() or b"" for m in messages if m.error() is None)
-            self.count = self.lines.total() if messages else self.count
-        self.consumer.close()
-
-
 class Course:
     """One job and its kills."""
+
+    program = PROGRAM
+    per_line = 1
+    """How many numbers become one line."""
 
     def __init__(
         self, records: int, seed: int, directory: Path, say: Callable[[str], None], *, tasks: bool = False
@@ -205,6 +169,14 @@ class Course:
         self.killed: Counter[str] = Counter()
         self.seen: set[Process] = set()
 
+    def message(self, number: int) -> str:
+        """Return the message that the job reads for a number."""
+        return str(number)
+
+    def wanted(self) -> set[bytes]:
+        """Return the lines that the job must write."""
+        return {f"{number} {number // KEYS + 1}".encode() for number in range(self.records)}
+
     def run(self, plan: list[str]) -> None:
         """Run the job to its end; kill the planned processes at random points, each after a sign of life.
 
@@ -217,7 +189,7 @@ class Course:
             topics = [self.broker.topic(name, PARTITIONS) for name in ("numbers", "lines")]
             self.watcher = Watcher(self.broker, topics[1])
             self.watcher.start()
-            Feeder(self.broker, topics[0], self.records, self.records // (2 * len(plan) + 2), self.watcher).start()
+            Feeder(self, topics[0], self.records // (2 * len(plan) + 2)).start()
             self._start()
             # Some input must be left, so that there is something to kill.
             points = sorted(self.rng.uniform(0, (0.7 if self.tasks else 0.95) * self.records) for _ in plan)
@@ -238,7 +210,7 @@ class Course:
 
     def _start(self) -> None:
         script = self.directory / "counting.py"
-        script.write_text(PROGRAM, encoding="utf-8")
+        script.write_text(self.program, encoding="utf-8")
         (self.directory / "tmp").mkdir(exist_ok=True)
         self.committing.mkdir(exist_ok=True)
         environment = {
@@ -252,7 +224,8 @@ class Course:
         command = [sys.executable, "-m", "flintstream.cli", "run", "--master", MASTERS[self.tasks], "--resume"]
         command += ["-p", str(2 + self.starts % 2 if self.tasks else 2)]
         command += [f"-D{key}={value}" for key, value in settings.items()]
-        command += [str(script), self.broker.servers, "numbers", "lines", str(self.records), str(KEYS), str(PARTITIONS)]
+        numbers = str(self.records * self.per_line)
+        command += [str(script), self.broker.servers, "numbers", "lines", numbers, str(KEYS), str(PARTITIONS)]
         command += [str(self.directory / "last-kill"), str(self.committing) if self.tasks else ""]
         self.starts += 1
         with (self.directory / f"log-{self.starts}").open("wb") as log:
@@ -328,7 +301,7 @@ class Course:
             time.sleep(0.1)
         time.sleep(1)  # for duplicates
         lines = self.watcher.lines
-        wanted = {f"{number} {number // KEYS + 1}".encode() for number in range(self.records)}
+        wanted = self.wanted()
         missing, added = wanted - lines.keys(), lines.keys() - wanted
         twice = [line for line, count in lines.items() if count > 1]
         self.say(
@@ -351,7 +324,13 @@ class Course:
 
 
 def run_kills(
-    records: int, plan: list[str], seed: int, say: Callable[[str], None], *, tasks: bool = False
+    records: int,
+    plan: list[str],
+    seed: int,
+    say: Callable[[str], None],
+    *,
+    tasks: bool = False,
+    kind: type[Course] = Course,
 ) -> Counter[str]:
     """Run the job, and return the number of kills of each kind; the logs of a failed run are kept.
 
@@ -359,7 +338,7 @@ def run_kills(
         KillsError: A line was lost or repeated.
     """
     directory = Path(tempfile.mkdtemp(prefix=f"flintstream-kills-{seed}-"))
-    course = Course(records, seed, directory, say, tasks=tasks)
+    course = kind(records, seed, directory, say, tasks=tasks)
     try:
         course.run(plan)
     except BaseException as error:
