@@ -10,6 +10,7 @@ from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
 from flintstream.runtime.operators.print_sink import PrintSink
 from flintstream.table._connectors.datagen import datagen
+from flintstream.table._connectors.faker import fake_source
 from flintstream.table._connectors.filesystem import file_sink, file_source
 from flintstream.table._connectors.jdbc import jdbc_sink, jdbc_source
 from flintstream.table._connectors.options import Options
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column
     from flintstream.table._plan.nodes import Opener
 
-SOURCES = ("datagen", "filesystem", "jdbc", "kafka")
+SOURCES = ("datagen", "faker", "filesystem", "jdbc", "kafka")
 BY_SPLIT = ("kafka",)
 """Sources whose splits each have watermarks of their own, as in Flink."""
 SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
-PLANNED = ("faker", "kinesis", "upsert-kafka")
+PLANNED = ("kinesis", "upsert-kafka")
 """Connectors of a later release."""
 
 
@@ -92,6 +93,8 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
         source = jdbc_source(physical, options)
     elif connector == "filesystem":
         source = file_source(names, types, options, table.partitions)
+    elif connector == "faker":
+        source = fake_source(names, types, options)
     else:
         source = datagen(names, types, options)
     options.check()

@@ -1,0 +1,1 @@
+"""Fake values from the expressions of Java Faker, such as ``#{Name.fullName}``."""

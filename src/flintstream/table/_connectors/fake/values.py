@@ -1,0 +1,332 @@
+"""What the names of Java Faker mean: words, functions of the package ``faker``, and functions with arguments."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._connectors.fake.patterns import matching
+from flintstream.table._connectors.fake.words import WORDS
+from flintstream.table._errors import SqlError, nearest
+from flintstream.table._expressions import helpers, time_helpers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    Make = Callable[[], Any]
+
+# By the name of a class: of each method, the method of the package ``faker``.
+_METHODS = """
+address: buildingnumber=building_number city country countrycode=country_code fulladdress=$address latitude longitude
+  postcode secondaryaddress=secondary_address state stateabbr=state_abbr streetaddress=street_address
+  streetname=street_name streetsuffix=street_suffix citysuffix=city_suffix cityname=city timezone zipcode zip=zipcode
+  zipcodeplus4=zipcode_plus4 citysuffix=city_suffix
+ancient: name=first_name
+app: name=color_name author=name version=$version
+artist: name
+bool: bool=$flag
+book: author=name publisher=company
+boolean: bool=$flag
+business: creditcardnumber=credit_card_number creditcardtype=credit_card_provider creditcardexpiry=credit_card_expire
+code: ean13 ean8 isbn10 isbn13 gtin13=ean13 gtin8=ean8 imei=$imei asin=$asin
+color: name=color_name hex=hex_color
+commerce: price=$price productname=$product
+company: name=company suffix=company_suffix bs buzzword=$buzzword catchphrase=catch_phrase url=url logo=image_url
+  profession=job
+country: name=country countrycode2=country_code countrycode3=$country3 capital=city currency=currency_name
+  currencycode=currency_code
+crypto: md5 sha1 sha256 sha512=$sha512
+currency: code=currency_code name=currency_name
+demographic: sex=$sex
+dog: name=first_name
+driverslicense: drivinglicense=license_plate
+educator: university=company campus=city secondaryschool=company
+file: extension=file_extension filename=file_path mimetype=mime_type
+finance: creditcard=credit_card_number iban bic=swift
+funnyname: name
+gender: shortbinarytypes=$sexletter
+hashing: md5 sha1 sha256
+idnumber: valid=ssn invalid=ssn ssnvalid=ssn
+internet: avatar=image_url domainname=domain_name domainsuffix=tld domainword=domain_word emailaddress=email
+  httpmethod=http_method image=image_url ipv4address=ipv4 ipv6address=ipv6 macaddress=mac_address password
+  port=port_number privateipv4address=ipv4_private publicipv4address=ipv4_public safeemailaddress=safe_email slug url
+  useragent=user_agent useragentany=user_agent username=user_name uuid=$uuid uuidv4=$uuid
+job: title=job
+locality: displayname=locale localestring=locale
+lorem: character=random_letter paragraph sentence word
+name: femalefirstname=first_name_female firstname=first_name fullname=name lastname=last_name
+  malefirstname=first_name_male name namewithmiddle=$name3 prefix suffix title=job username=user_name
+nation: language=language_name isocountry=country_code flag=emoji
+number: digit=random_digit negative=$negative positive=$positive randomdigit=random_digit
+  randomdigitnotzero=random_digit_not_null randomnumber=random_number
+passport: valid=passport_number
+phonenumber: cellphone=basic_phone_number extension=$extension phonenumber=phone_number subscribernumber=$subscriber
+  phonenumbernational=phone_number phonenumberinternational=phone_number
+space: company=company
+stock: nsdqsymbol=$symbol nysesymbol=$symbol
+superhero: name=$hero prefix=$descriptor suffix=$noun
+team: name=$team state
+university: prefix=city suffix=company_suffix
+vehicle: vin licenseplate=license_plate
+weather: temperaturecelsius=$celsius temperaturefahrenheit=$fahrenheit
+"""
+_SYNONYMS = {"harrypotter.characters": "harrypotter.character", "harrypotter.spells": "harrypotter.spell"}
+
+
+def _plain_names() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in _METHODS.replace("\n  ", " ").strip().splitlines():
+        kind, _, methods = line.partition(": ")
+        for method in methods.split():
+            name, _, ours = method.partition("=")
+            found[f"{kind}.{name}"] = ours or name
+    return found
+
+
+_BY_NAME = _plain_names()
+
+
+def simple(name: str) -> str:
+    """Return a name as it is compared: Java Faker ignores case and ``_``.
+
+    >>> simple("Harry_Potter.characters")
+    'harrypotter.character'
+    """
+    found = name.lower().replace("_", "")
+    return _SYNONYMS.get(found, found)
+
+
+def value_of(name: str, arguments: Sequence[str], fake: Callable[[], Any]) -> Make:
+    """Return the function that makes values.
+
+    Args:
+        name: As a program writes it.
+        arguments: Those of the expression.
+        fake: Returns the generator of the package ``faker``.
+
+    Raises:
+        SqlError: There is no such name, or its arguments are wrong.
+        MissingDependencyError: It needs the package, which is not installed.
+    """
+    wanted = simple(name)
+    made = _WITH_ARGUMENTS.get(wanted)
+    if made is not None:
+        try:
+            return made(list(arguments), fake)
+        except (ValueError, TypeError, IndexError, KeyError) as error:
+            given = ", ".join(f"'{each}'" for each in arguments)
+            raise SqlError(f"#{{{name}}} does not take the arguments {given or 'none'}: {error}") from error
+    words = WORDS.get(wanted)
+    if words is not None and "$" not in wanted:
+        return lambda: random.choice(words)  # noqa: S311 - test data
+    ours = _BY_NAME.get(wanted)
+    if ours is None:
+        raise SqlError(f"#{{{name}}} is unknown{nearest(wanted, known())}")
+    if ours in _OWN:
+        return _OWN[ours](fake)
+    found: Make = getattr(fake(), ours)
+    return found
+
+
+def known() -> list[str]:
+    """Return all names."""
+    return sorted({*_BY_NAME, *_WITH_ARGUMENTS, *(each for each in WORDS if "$" not in each)})
+
+
+# -- with arguments --------------------------------------------------------------------------------------------------
+
+
+def _between(given: list[str], _: Any) -> Make:
+    low, high = int(given[0]), int(given[1])
+    if high < low:
+        raise ValueError("the first is greater than the second")
+    last = max(high - 1, low)  # the second is not among the numbers
+    return lambda: random.randint(low, last)  # noqa: S311
+
+
+def _double(given: list[str], _: Any) -> Make:
+    digits, low, high = int(given[0]), float(given[1]), float(given[2])
+    return lambda: round(random.uniform(low, high), digits)  # noqa: S311
+
+
+def _digits(given: list[str], _: Any) -> Make:
+    count = int(given[0])
+    return lambda: "".join(random.choices("0123456789", k=count))  # noqa: S311
+
+
+_UNITS = {
+    "NANOSECONDS": 1e-6, "MICROSECONDS": 1e-3, "MILLISECONDS": 1, "SECONDS": 1000, "MINUTES": 60_000,
+    "HOURS": 3_600_000, "DAYS": 86_400_000,
+}  # fmt: skip
+
+
+def _near(sign: int) -> Callable[[list[str], Any], Make]:
+    def made(given: list[str], _: Any) -> Make:
+        at = next(i for i, each in enumerate(given) if not each.strip().isdigit())
+        unit = _UNITS[given[at].strip().upper()]
+        most, least = int(given[0]) * unit, int(given[1]) * unit if at > 1 else 0
+        pattern = given[at + 1] if len(given) > at + 1 else None
+        if most < least:
+            raise ValueError("the first is less than the second")
+
+        def moment() -> Any:
+            found = _millis(time_helpers.now()) + timedelta(milliseconds=sign * round(random.uniform(least, most)))  # noqa: S311
+            return found if pattern is None else time_helpers.format_date(found, pattern)
+
+        return moment
+
+    return made
+
+
+def _millis(value: datetime) -> datetime:
+    return helpers.cut(value, 3)
+
+
+def _birthday(given: list[str], _: Any) -> Make:
+    low, high = (int(given[0]), int(given[1])) if given else (18, 65)
+
+    def moment() -> datetime:
+        today = helpers.cut(time_helpers.now(), 0)
+        return today - timedelta(days=random.uniform(low, high) * 365.2425 // 1, seconds=random.randrange(86_400))  # noqa: S311
+
+    return moment
+
+
+def _moments(given: list[str], _: Any) -> Make:
+    first, last = (helpers.parse_timestamp(each.replace("T", " ", 1), 3) for each in given[:2])
+    width = round((last - first) / timedelta(milliseconds=1))
+    return lambda: first + timedelta(milliseconds=random.randint(0, width))  # noqa: S311
+
+
+def _option(given: list[str], _: Any) -> Make:
+    if not given:
+        raise ValueError("give the options")
+    return lambda: random.choice(given)  # noqa: S311
+
+
+def _regexify(given: list[str], _: Any) -> Make:
+    return matching(given[0])
+
+
+def _bothify(letters: str, numbers: str) -> Callable[[list[str], Any], Make]:
+    def made(given: list[str], _: Any) -> Make:
+        upper = len(given) > 1 and given[1].lower() == "true"
+        sources = {
+            letters: "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if upper else "abcdefghijklmnopqrstuvwxyz",
+            numbers: "0123456789",
+        }
+        parts = [sources.get(char, char) if char else char for char in given[0]]
+        return lambda: "".join([random.choice(each) for each in parts])  # noqa: S311
+
+    return made
+
+
+def _words(method: str, default: int) -> Callable[[list[str], Any], Make]:
+    def made(given: list[str], fake: Any) -> Make:
+        count, call = int(given[0]) if given else default, getattr(fake(), method)
+        return lambda: " ".join(call(count))
+
+    return made
+
+
+def _characters(given: list[str], _: Any) -> Make:
+    low, high = (int(given[0]), int(given[1])) if len(given) > 1 else (int(given[0]),) * 2 if given else (255, 255)
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    return lambda: "".join(random.choices(letters, k=random.randint(low, high)))  # noqa: S311
+
+
+def _price(given: list[str], _: Any) -> Make:
+    low, high = (float(given[0]), float(given[1])) if given else (0.0, 100.0)
+    return lambda: round(random.uniform(low, high), 2)  # noqa: S311
+
+
+def _password(given: list[str], fake: Any) -> Make:
+    call = fake().password
+    if not given:
+        return call  # type: ignore[no-any-return]
+    low, high = int(given[0]), int(given[1]) if len(given) > 1 else int(given[0])
+    return lambda: call(length=random.randint(low, max(low, high - 1)))  # noqa: S311
+
+
+_WITH_ARGUMENTS: dict[str, Callable[[list[str], Any], Make]] = {
+    "number.numberbetween": _between,
+    "random.nextint": _between,
+    "number.randomdouble": _double,
+    "number.digits": _digits,
+    "number.number": _digits,
+    "date.past": _near(-1),
+    "date.future": _near(1),
+    "timeanddate.past": _near(-1),
+    "timeanddate.future": _near(1),
+    "date.birthday": _birthday,
+    "timeanddate.birthday": _birthday,
+    "date.between": _moments,
+    "timeanddate.between": _moments,
+    "options.option": _option,
+    "regexify": _regexify,
+    "bothify": _bothify("?", "#"),
+    "letterify": _bothify("?", ""),
+    "numerify": _bothify("", "#"),
+    "lorem.words": _words("words", 3),
+    "lorem.sentences": _words("sentences", 3),
+    "lorem.paragraphs": _words("paragraphs", 3),
+    "lorem.characters": _characters,
+    "lorem.fixedstring": _characters,
+    "commerce.price": _price,
+    "internet.password": _password,
+}
+
+
+# -- without arguments, and not from the package ---------------------------------------------------------------------
+
+
+def _joined(*names: str) -> Callable[[Any], Make]:
+    lists = [WORDS[each] for each in names]
+    return lambda _: lambda: " ".join([random.choice(words) for words in lists])  # noqa: S311
+
+
+def _pattern(pattern: str) -> Callable[[Any], Make]:
+    return lambda _: matching(pattern)
+
+
+def _number(low: int, high: int) -> Callable[[Any], Make]:
+    return lambda _: lambda: random.randint(low, high)  # noqa: S311
+
+
+def _called(method: str, change: Callable[[Any], Any]) -> Callable[[Any], Make]:
+    def made(fake: Any) -> Make:
+        call = getattr(fake(), method)
+        return lambda: change(call())
+
+    return made
+
+
+_OWN: dict[str, Callable[[Any], Make]] = {
+    "$address": _called("address", lambda text: text.replace("\n", ", ")),
+    "$asin": _pattern("B0[0-9A-Z]{8}"),
+    "$buzzword": _called("catch_phrase", lambda text: text.split()[0]),
+    "$celsius": lambda _: lambda: f"{random.randint(-30, 38)}°C",  # noqa: S311
+    "$country3": _pattern("(AUS|BRA|CAN|CHN|DEU|ESP|FRA|GBR|IND|ITA|JPN|KEN|MEX|NOR|POL|SWE|TUR|USA)"),
+    "$descriptor": _joined("superhero.descriptor"),
+    "$extension": _pattern("[0-9]{4}"),
+    "$fahrenheit": lambda _: lambda: f"{random.randint(-22, 100)}°F",  # noqa: S311
+    "$flag": lambda _: lambda: random.random() < 0.5,  # noqa: S311
+    "$hero": _joined("superhero.descriptor", "superhero.$noun"),
+    "$imei": _pattern("[0-9]{15}"),
+    "$name3": lambda fake: lambda: f"{fake().first_name()} {fake().first_name()} {fake().last_name()}",
+    "$negative": _number(-(2**31), -1),
+    "$noun": _joined("superhero.$noun"),
+    "$positive": _number(1, 2**31 - 1),
+    "$product": _joined("commerce.$adjective", "commerce.material", "commerce.$product"),
+    "$sex": _pattern("(Female|Male)"),
+    "$sexletter": _pattern("(f|m)"),
+    "$sha512": _pattern("[0-9a-f]{128}"),
+    "$subscriber": _pattern("[0-9]{4}"),
+    "$symbol": _pattern("[A-Z]{3,4}"),
+    "$team": _called("state", lambda text: f"{text} {random.choice(WORDS['team.creature'])}"),  # noqa: S311
+    "$uuid": lambda _: lambda: str(uuid.UUID(int=random.getrandbits(128), version=4)),
+    "$version": _pattern("[0-9]\\.[0-9]{1,2}\\.[0-9]"),
+}

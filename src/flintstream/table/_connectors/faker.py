@@ -1,0 +1,166 @@
+"""``'connector' = 'faker'``: rows of fake values, from expressions of Java Faker such as ``#{Name.fullName}``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.connectors.generated_rows import GeneratedRows
+from flintstream.connectors.rate_limit import RateLimiterStrategy
+from flintstream.table._connectors.datagen import Field as AnyValue
+from flintstream.table._connectors.fake.expressions import maker_of, text_of
+from flintstream.table._errors import SqlError
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, TIMESTAMPS, sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.connectors.source import Source
+    from flintstream.table._connectors.options import Options
+
+_UNREADABLE = (ValueError, TypeError, InvalidOperation)
+
+
+@dataclass(frozen=True)
+class FakeField:
+    """How to make the values of a column."""
+
+    type: DataType
+    expression: str = ""
+    locales: tuple[str, ...] = ()
+    null_rate: float = 0.0
+    length: int = 1
+    """The number of elements of an array or map."""
+    parts: tuple[FakeField, ...] = ()
+    """The fields of a row, the element of an array, or the key and value of a map."""
+
+    def maker(self) -> Callable[[int], Any]:
+        """Return the function that makes the value of a row by its number."""
+        if self.parts:
+            composed = AnyValue(self.type, None, None, None, self.length, 0.0, 0, parts=self.parts)  # type: ignore[arg-type]
+            return composed.maker()
+        make, read = maker_of(self.expression, self.locales), _reader(self.type)
+        return lambda _: read(make())
+
+    def or_null(self) -> Callable[[int], Any]:
+        """Return the maker of values within others."""
+        return self.maker()
+
+
+def _reader(kind: DataType) -> Callable[[Any], Any]:
+    """Return the function that turns a fake value into one of a type."""
+    if isinstance(kind, TEXTS):
+        return text_of
+    if type(kind) in INTEGERS:
+        bits = INTEGERS[type(kind)]
+        return lambda value: helpers.parse_integer(text_of(value), bits)
+    if isinstance(kind, t.FloatType):
+        return lambda value: helpers.narrow(float(value))
+    if isinstance(kind, t.DoubleType):
+        return float
+    if isinstance(kind, t.DecimalType):
+        precision, scale = kind.precision, kind.scale
+        return lambda value: helpers.fit(Decimal(text_of(value)), precision, scale)
+    if isinstance(kind, t.BooleanType):
+        return lambda value: text_of(value).strip().lower() == "true"
+    if isinstance(kind, BYTES):
+        return lambda value: text_of(value).encode()
+    if isinstance(kind, TIMESTAMPS):
+        return lambda value: value if isinstance(value, datetime) else helpers.parse_timestamp(text_of(value), 3)
+    if isinstance(kind, t.DateType):
+        return _day
+    if isinstance(kind, t.TimeType):
+        return lambda value: value.time() if isinstance(value, datetime) else helpers.parse_time(text_of(value))
+    raise SqlError(f"the connector 'faker' makes no values of type {sql_name(kind)}")
+
+
+def _day(value: Any) -> date:
+    return value.date() if isinstance(value, datetime) else helpers.parse_date(text_of(value))
+
+
+def _field(name: str, kind: DataType, options: Options) -> FakeField:
+    prefix = f"fields.{name}."
+    locales = tuple(
+        each.strip().replace("-", "_") for each in (options.text(f"{prefix}locale") or "").split(",") if each
+    )
+    length = options.integer(f"{prefix}length", 1) or 0
+    rate = _rate(f"{prefix}null-rate", options)
+    if isinstance(kind, t.RowType):
+        pairs = zip(kind.names, kind.field_types(), strict=True)
+        inner = tuple(_field(f"{name}.{part}", each, options) for part, each in pairs)
+        return FakeField(kind, null_rate=rate, parts=inner)
+    if isinstance(kind, t.ArrayType):
+        element = _field(name, kind.element_type, options)
+        return FakeField(kind, null_rate=rate, length=length, parts=(element,))
+    if isinstance(kind, t.MapType):
+        sides = (f"{name}.key", kind.key_type), (f"{name}.value", kind.value_type)
+        inner = tuple(_field(part, each, options) for part, each in sides)
+        return FakeField(kind, null_rate=rate, length=length, parts=inner)
+    expression = options.text(f"{prefix}expression")
+    if expression is None:
+        raise SqlError(f"table '{options.table}': the column '{name}' needs the option '{prefix}expression'")
+    return FakeField(kind, expression, locales, rate)
+
+
+def _rate(key: str, options: Options) -> float:
+    given = options.text(key, "0") or "0"
+    try:
+        rate = float(given)
+    except ValueError:
+        rate = -1
+    if not 0 <= rate <= 1:
+        raise SqlError(f"table '{options.table}': the option '{key}' must be from 0 to 1, but got '{given}'")
+    return rate
+
+
+def _checked(field: FakeField, name: str, options: Options) -> None:
+    """Make a value, to see now what would fail in tasks.
+
+    Raises:
+        SqlError: The expression is wrong, or has values of another type.
+    """
+    for i, part in enumerate(field.parts):
+        inner = f"{name}.{field.type.names[i]}" if isinstance(field.type, t.RowType) else name
+        _checked(part, inner, options)
+    if field.parts or (not field.expression and field.null_rate == 1):
+        return
+    try:
+        make = field.maker()
+    except SqlError as error:
+        raise SqlError(f"table '{options.table}': column '{name}': {error}") from error
+    try:
+        make(0)
+    except _UNREADABLE as error:
+        raise SqlError(
+            f"table '{options.table}': column '{name}': the values of '{field.expression}' are not of the type "
+            f"{sql_name(field.type)}: {error}"
+        ) from error
+
+
+def fake_fields(names: Sequence[str], types: Sequence[DataType], options: Options) -> list[FakeField]:
+    """Return how to make the values of all columns.
+
+    Raises:
+        SqlError: An expression is missing or wrong.
+    """
+    fields = [_field(name, kind, options) for name, kind in zip(names, types, strict=True)]
+    for name, field in zip(names, fields, strict=True):
+        _checked(field, name, options)
+    return fields
+
+
+def fake_source(names: Sequence[str], types: Sequence[DataType], options: Options) -> Source:
+    """Return the source of a table.
+
+    Raises:
+        SqlError: An expression or option is wrong.
+    """
+    rate = options.integer("rows-per-second", 10_000) or 10_000
+    rows = options.integer("number-of-rows")
+    return RateLimiterStrategy.per_second(rate).limit(GeneratedRows(fake_fields(names, types, options), rows))
