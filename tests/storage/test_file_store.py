@@ -12,6 +12,7 @@ import fsspec
 import pytest
 
 from flintstream.errors import MissingDependencyError, PlanError
+from flintstream.storage import local
 from flintstream.storage.file_store import FileStore, file_store
 from flintstream.storage.local import LocalFileStore
 from flintstream.storage.memory import MemoryFileStore
@@ -306,3 +307,29 @@ def test_without_fsspec_the_same_command_is_named(monkeypatch):
 def test_nobody_knows_every_file_system():
     with pytest.raises(PlanError, match=r"gopher://x is not a directory: no file system supports gopher:"):
         file_store("gopher://x")
+
+
+@pytest.mark.parametrize("moment", ["before the file is complete", "after it has got its name"])
+@pytest.mark.parametrize("way", ["write", "put"])
+def test_a_directory_deleted_during_a_write_is_made_again(tmp_path, monkeypatch, way, moment):
+    store = LocalFileStore(str(tmp_path / "root"))
+    store.write("a/other", b"0")
+    (tmp_path / "source").write_bytes(b"1")
+    aside = tmp_path / "deleted"
+
+    def sync(path):
+        if not aside.exists() and path.is_dir() == (moment == "after it has got its name"):
+            (tmp_path / "root").rename(aside)
+        original(path)
+
+    original = local.sync
+    monkeypatch.setattr(local, "sync", sync)
+    monkeypatch.setattr(local, "complete", lambda file: sync(Path(file.name)))
+    store.write("a/b", b"1") if way == "write" else store.put(str(tmp_path / "source"), "a/b")
+    assert aside.exists()
+    assert store.read("a/b") == b"1"
+
+
+def test_a_file_that_is_missing_is_no_directory_that_was_deleted(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        LocalFileStore(str(tmp_path)).put(str(tmp_path / "missing"), "a")

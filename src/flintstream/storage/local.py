@@ -10,18 +10,33 @@ import contextlib
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from flintstream.storage.paths import check_path, is_partial, partial_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flintstream.storage.file_store import FileStore
 
-__all__ = ["AppendedFile", "LocalFileStore", "complete", "cut", "sync", "sync_entries", "too_short"]
+__all__ = ["AppendedFile", "LocalFileStore", "again_if_deleted", "complete", "cut", "sync", "sync_entries", "too_short"]
 
 FLUSH_BYTES = 1 << 20
+Result = TypeVar("Result")
+
+
+def again_if_deleted(write: Callable[[], Result]) -> Result:
+    """Call ``write``, and once more if a directory was deleted while it wrote.
+
+    A job whose checkpoints are deleted takes new ones. An error here would send it back to those that are gone.
+
+    >>> again_if_deleted(lambda: "written")
+    'written'
+    """
+    try:
+        return write()
+    except FileNotFoundError:
+        return write()
 
 
 class LocalFileStore:
@@ -33,8 +48,12 @@ class LocalFileStore:
 
     def write(self, path: str, data: bytes) -> None:
         """Write a file."""
-        with self.create(path) as file:
-            file.write(data)
+
+        def write() -> None:
+            with self.create(path) as file:
+                file.write(data)
+
+        again_if_deleted(write)
 
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
@@ -53,9 +72,13 @@ class LocalFileStore:
 
     def put(self, local: str, path: str) -> None:
         """Store the content of a local file, or hard-link it."""
-        with self._replacing(path) as temporary:
-            _link_or_copy(Path(local), temporary, immutable=local.endswith(".sst"))
-            sync(temporary)
+
+        def put() -> None:
+            with self._replacing(path) as temporary:
+                _link_or_copy(Path(local), temporary, immutable=local.endswith(".sst"))
+                sync(temporary)
+
+        again_if_deleted(put)
 
     def get(self, path: str, local: str) -> None:
         """Copy a file, or hard-link it."""

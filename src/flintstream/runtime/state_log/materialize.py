@@ -18,6 +18,7 @@ from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.protocol import StateHandle
 from flintstream.runtime.state_log.pieces import open_handle
 from flintstream.state.factory import create_backend
+from flintstream.storage.local import again_if_deleted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ def materialize(
         CorruptCheckpointError: The log is damaged.
     """
     with refusing(settings.refuse_pickle):
-        return _materialize(settings, log, chain, subtask, handles)
+        return again_if_deleted(lambda: _materialize(settings, log, chain, subtask, handles))
 
 
 def _materialize(

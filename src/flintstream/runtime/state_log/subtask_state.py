@@ -14,7 +14,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.checkpoint.changes import check_form
 from flintstream.checkpoint.checked_file import checked_file, usable
@@ -38,6 +38,7 @@ from flintstream.runtime.state_log.native_files import (
     write_to_log,
 )
 from flintstream.runtime.state_log.restored import RestoredOperator, channel_labels
+from flintstream.storage.local import again_if_deleted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -233,8 +234,8 @@ class SubtaskState:
                     "FileSystemCheckpointStorage (execution.checkpointing.dir) or raise max_state_size"
                 )
             path = f"{request.directory}/{name}" if request.directory else name
-            with request.store.create(path) as file:
-                shutil.copyfileobj(buffer, file, 1 << 20)
+            store = request.store
+            again_if_deleted(lambda: _copy(buffer, store, path))
             _check_deadline(deadline)
             yield replace(piece, path=path)
 
@@ -365,6 +366,12 @@ def open_bytes(store: FileStore | None, piece: StatePiece) -> tuple[str, BinaryI
         return where, store.open(piece.path)
     except FileNotFoundError:
         raise CorruptCheckpointError(where, "the file is missing") from None
+
+
+def _copy(buffer: IO[bytes], store: FileStore, path: str) -> None:
+    buffer.seek(0)
+    with store.create(path) as file:
+        shutil.copyfileobj(buffer, file, 1 << 20)
 
 
 def _write(writer: StateFileWriter, uid: str, changes: Iterable[Change], deadline: float | None = None) -> bool:
