@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.datastream._environment.job import client_of
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog import Catalog, Declared, View
-from flintstream.table._connectors.registry import BY_SPLIT, following, opener, write
+from flintstream.table._connectors.registry import BY_SPLIT, following, lookups, opener, write
 from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
@@ -71,7 +71,8 @@ class Session:
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
         physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
-        node = Scan(tuple(physical), name, opener(name, table, physical))
+        found = lookups(name, table, physical)
+        node = Scan(tuple(physical), name, opener(name, table, physical), lookup=found)
         order = [each.name for each in table.columns]
         return self.completed(name, table, node, order, by_split=table.options.get("connector") in BY_SPLIT)
 
@@ -99,7 +100,8 @@ class Session:
         columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
         if delay is None:
             return replace(node, columns=columns)
-        return Scan(columns, name, partial(_with_watermarks, node, position, delay), node.changelog)
+        read = partial(_with_watermarks, node, position, delay)
+        return Scan(columns, name, read, node.changelog, node.lookup if isinstance(node, Scan) else None)
 
     def _declared_item(self, declared: Any, scope: Scope) -> Item:
         if declared.expression is None:

@@ -45,3 +45,25 @@ def test_changes_are_written_by_key_and_read_back(server, t_env):
     assert sorted(map(tuple, server.execute(f"SELECT * FROM {name}"))) == expected
     with t_env.execute_sql("SELECT * FROM sums").collect() as rows:
         assert sorted(map(tuple, rows)) == expected
+
+
+def test_rows_are_looked_up_by_all_keys_of_a_block_at_once(server, t_env):
+    name = server.table("id integer, kind varchar(10), price numeric(10, 2), at_ timestamp(3) null")
+    t_env.execute_sql(
+        f"CREATE TABLE prices (id INT, kind STRING, price DECIMAL(10, 2), at_ TIMESTAMP(3)) WITH ("
+        f"'connector' = 'jdbc', 'url' = '{server.url}', 'table-name' = '{name}', 'username' = 'me', "
+        f"'password' = '{PASSWORD}', 'lookup.cache' = 'PARTIAL', 'lookup.partial-cache.max-rows' = '100')"
+    )
+    values = ", ".join(f"({i}, 'k{i % 7}', {i}.5, TIMESTAMP '2020-01-02 03:04:05.678')" for i in range(250))
+    t_env.execute_sql(f"INSERT INTO prices VALUES {values}").wait()
+    keys = ", ".join(f"({i}, 'k{i % 7}')" for i in range(0, 300, 2))
+    t_env.execute_sql(f"CREATE VIEW o AS SELECT id, kind, PROCTIME() AS p FROM (VALUES {keys}) AS t (id, kind)")
+    query = (
+        "SELECT o.id, d.price, d.at_ FROM o LEFT JOIN prices FOR SYSTEM_TIME AS OF o.p AS d "
+        "ON o.id = d.id AND o.kind = d.kind"
+    )
+    at = dt.datetime(2020, 1, 2, 3, 4, 5, 678_000)
+    with t_env.execute_sql(query).collect() as rows:
+        found = sorted(map(tuple, rows))
+    assert found[:125] == [(i, Decimal(f"{i}.50"), at) for i in range(0, 250, 2)]
+    assert found[125:] == [(i, None, None) for i in range(250, 300, 2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -164,3 +165,36 @@ def fake_source(names: Sequence[str], types: Sequence[DataType], options: Option
     rate = options.integer("rows-per-second", 10_000) or 10_000
     rows = options.integer("number-of-rows")
     return RateLimiterStrategy.per_second(rate).limit(GeneratedRows(fake_fields(names, types, options), rows))
+
+
+class FakeLookup:
+    """Makes a row for every key: the key, and fake values in the other columns."""
+
+    def __init__(self, fields: Sequence[FakeField], keys: Sequence[int]) -> None:
+        """Take the fields of a row, and the positions of the key."""
+        self.fields, self.keys = tuple(fields), tuple(keys)
+        self._makers: list[tuple[Callable[[int], Any], float]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the functions."""
+        return {**self.__dict__, "_makers": None}
+
+    def find(self, keys: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[tuple[Any, ...]]]:
+        """Return a row for each key."""
+        if self._makers is None:
+            self._makers = [(field.maker(), field.null_rate) for field in self.fields]
+        found = {}
+        for key in keys:
+            row = [None if random.random() < rate else make(0) for make, rate in self._makers]  # noqa: S311
+            for position, value in zip(self.keys, key, strict=True):
+                row[position] = value
+            found[key] = [tuple(row)]
+        return found
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def fake_lookup(names: Sequence[str], types: Sequence[DataType], options: Options, keys: Sequence[int]) -> FakeLookup:
+    """Return what makes the row of a key; ``keys`` are the positions of its columns."""
+    return FakeLookup(fake_fields(names, types, options), keys)

@@ -46,14 +46,14 @@ _SOURCE_ONLY = (
 _SINK_ONLY = ("sink.buffer-flush.max-rows", "sink.buffer-flush.interval", "sink.max-retries", "sink.parallelism")
 
 
-def _database(options: Options) -> Database:
+def database_for(options: Options) -> Database:
     options.known("connection.max-retry-timeout")
     options.known("compatible-mode")
     url, user = options.required("url"), options.text("username")
     return database_of(url, user, options.text("password"), 60, options.text("driver"))
 
 
-def _quoted(name: str, grammar: Grammar) -> str:
+def quoted(name: str, grammar: Grammar) -> str:
     """Return a name of a table or column in the quotes of a database; ``schema.table`` are two names."""
     if grammar is Grammar.POSTGRESQL:
         return name  # as Flink: names in small letters are found whatever their case in the declaration is
@@ -70,11 +70,11 @@ def jdbc_source(physical: Sequence[Column], options: Options) -> Source:
     Raises:
         SqlError: An option is missing or wrong.
     """
-    database = _database(options)
+    database = database_for(options)
     for key in (*_SOURCE_ONLY, *_SINK_ONLY, "scan.fetch-size"):
         options.known(key)
-    names = ", ".join(_quoted(each.name, database.grammar) for each in physical)
-    table = _quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
+    names = ", ".join(quoted(each.name, database.grammar) for each in physical)
+    table = quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
     query = f"SELECT {names.replace('{', '{{').replace('}', '}}')} FROM {table}"  # noqa: S608 - quoted
     column = options.text("scan.partition.column")
     given = {key: options.integer(f"scan.partition.{key}") for key in ("num", "lower-bound", "upper-bound")}
@@ -86,7 +86,7 @@ def jdbc_source(physical: Sequence[Column], options: Options) -> Source:
     ranges: list[tuple[int, int]] = []
     if column is not None:
         ranges = _ranges(given["lower-bound"] or 0, given["upper-bound"] or 0, given["num"] or 1, options)
-        query += f" WHERE {_quoted(column, database.grammar)} BETWEEN {{low}} AND {{high}}"
+        query += f" WHERE {quoted(column, database.grammar)} BETWEEN {{low}} AND {{high}}"
     for each in physical:
         value_reader(each.type)
     return JdbcScan(database, query, ranges, partial(row_reader, [each.type for each in physical]))
@@ -222,7 +222,7 @@ def jdbc_sink(columns: Sequence[Column], table: DeclaredTable, options: Options,
     Raises:
         SqlError: An option is missing or wrong, or the table needs a primary key.
     """
-    database = _database(options)
+    database = database_for(options)
     for key in (*_SOURCE_ONLY, "scan.fetch-size", *(f"scan.partition.{k}" for k in _PARTITIONS)):
         options.known(key)
     names = [each.name for each in columns]
@@ -238,11 +238,11 @@ def jdbc_sink(columns: Sequence[Column], table: DeclaredTable, options: Options,
         "interval_ms": _interval(options),
         "max_retries": options.integer("sink.max-retries", 3) or 0,
     }
-    target = _quoted(options.required("table-name"), database.grammar)
+    target = quoted(options.required("table-name"), database.grammar)
     output = JdbcOutput(_insert(target, names, keys, database, options), _rows(columns), database, **settings)
     if not keys:
         return JdbcRows(output, None, ())
-    where = " AND ".join(f"{_quoted(each, database.grammar)} = ?" for each in keys)
+    where = " AND ".join(f"{quoted(each, database.grammar)} = ?" for each in keys)
     positions = [names.index(each) for each in keys]
     delete = f"DELETE FROM {target} WHERE {where}"  # noqa: S608 - quoted
     return JdbcRows(output, JdbcOutput(delete, _rows([columns[i] for i in positions]), database, **settings), positions)
@@ -262,17 +262,17 @@ def _rows(columns: Sequence[Column]) -> Any:
 
 def _insert(target: str, names: Sequence[str], keys: Sequence[str], database: Database, options: Options) -> str:
     grammar = database.grammar
-    quoted = [_quoted(each, grammar) for each in names]
-    plain = f"INSERT INTO {target} ({', '.join(quoted)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
+    columns = [quoted(each, grammar) for each in names]
+    plain = f"INSERT INTO {target} ({', '.join(columns)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
     if not keys:
         return plain
-    others = [each for each, name in zip(quoted, names, strict=True) if name not in keys]
+    others = [each for each, name in zip(columns, names, strict=True) if name not in keys]
     if grammar is Grammar.MYSQL:
-        same = quoted[0]
+        same = columns[0]
         updates = ", ".join(f"{each} = VALUES({each})" for each in others) or f"{same} = {same}"
         return f"{plain} ON DUPLICATE KEY UPDATE {updates}"
     if grammar in {Grammar.POSTGRESQL, Grammar.SQLITE}:
-        conflict = ", ".join(_quoted(each, grammar) for each in keys)
+        conflict = ", ".join(quoted(each, grammar) for each in keys)
         updates = ", ".join(f"{each} = EXCLUDED.{each}" for each in others)
         return f"{plain} ON CONFLICT ({conflict}) DO {f'UPDATE SET {updates}' if updates else 'NOTHING'}"
     raise unsupported(

@@ -10,9 +10,10 @@ from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
 from flintstream.runtime.operators.print_sink import PrintSink
 from flintstream.table._connectors.datagen import datagen
-from flintstream.table._connectors.faker import fake_source
+from flintstream.table._connectors.faker import fake_lookup, fake_source
 from flintstream.table._connectors.filesystem import file_sink, file_source
 from flintstream.table._connectors.jdbc import jdbc_sink, jdbc_source
+from flintstream.table._connectors.jdbc_lookup import jdbc_lookup
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.times import ComputedTime, TimeColumn
 from flintstream.table._errors import SqlError, nearest, unsupported
@@ -20,7 +21,7 @@ from flintstream.table._plan import edges
 from flintstream.table._plan.translate import GeneratedOperator, then
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.connectors.sink import WriterContext
     from flintstream.connectors.source import Source
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from flintstream.table._catalog import DeclaredTable
     from flintstream.table._expressions.codegen import Source as Code
     from flintstream.table._expressions.expr import Column
+    from flintstream.table._operators.lookups import Lookup
     from flintstream.table._plan.nodes import Opener
 
 SOURCES = ("datagen", "faker", "filesystem", "jdbc", "kafka")
@@ -111,6 +113,16 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
         return then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(physical))))
 
     return open_source
+
+
+def lookups(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Callable[[Sequence[int]], Lookup] | None:
+    """Return what makes a lookup by the columns at some positions; None if the connector finds no rows by key."""
+    connector, options = table.options.get("connector"), Options(name, table.options)
+    if connector == "jdbc":
+        return partial(jdbc_lookup, physical, options)
+    if connector == "faker":
+        return partial(fake_lookup, [each.name for each in physical], [each.type for each in physical], options)
+    return None
 
 
 def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence[Column], *, changelog: bool) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import Joining
-from flintstream.table._operators.rows import BEFORE, DELETE, map_state
+from flintstream.table._operators.rows import BEFORE, DELETE, map_state, value_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,3 +63,38 @@ class TemporalJoin(Joining):
             self.waiting.remove(timestamp)
         for each in times[:-1]:
             self.versions.remove(each)
+
+
+class CurrentVersionJoin(Joining):
+    """Joins each left row, as it comes, with the last right row of its key."""
+
+    def __init__(self, *, outer: bool, ttl_ms: int, **sides: Any) -> None:
+        """Say whether left rows without a version are emitted, and how long a version stays (ms, 0 for ever)."""
+        super().__init__(**sides)
+        self.outer, self.ttl_ms = outer, ttl_ms
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the version."""
+        super().open(runtime_context)
+        self.version = runtime_context.get_state(value_state("version", self.ttl_ms))
+
+    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Join a left row."""
+        row, kind = self.split(value, 0)
+        version = self.version.value() if self.joins(ctx) else None
+        if version is not None and self.holds(row, version, 0):
+            pair = self.pair(row, version, 0)
+        elif self.outer:
+            pair = self.pair(row, self.nulls[1], 0)
+        else:
+            return
+        yield (*pair, kind) if self.kinds[0] else pair
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Replace the version, or forget it."""
+        row, kind = self.split(value, 1)
+        if kind == DELETE:
+            self.version.clear()
+        elif kind != BEFORE:
+            self.version.update(row)
+        return iter(())

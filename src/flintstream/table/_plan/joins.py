@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._errors import SqlError, at
+from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._operators.interval_joins import IntervalJoin
 from flintstream.table._operators.joins import RegularJoin, SemiJoin
 from flintstream.table._operators.rows import RowFunction
-from flintstream.table._operators.temporal_joins import TemporalJoin
+from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
 from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
+from flintstream.table._plan.lookups import can_be_looked_up, looked_up
 from flintstream.table._plan.nodes import Calc, Node, shown
 from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from flintstream.table._plan.conditions import Bounds, Parts
     from flintstream.table._session import Session
 
+CURRENT = -1
+"""The position of the time in a version that holds as long as no other one has come."""
 INNER, LEFT, RIGHT, FULL, SEMI, ANTI = "INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"
 _TITLES = {
     INNER: "InnerJoin",
@@ -49,7 +52,7 @@ class Join(Node):
     ttl_ms: int
     batch: bool
     version: tuple[int, int] | None = None
-    """Of a join with versions: the time in the left row, and that of the version in the right one."""
+    """Of a join with versions: the time in the left row, and that of the version in the right one, or CURRENT."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -162,25 +165,37 @@ def with_condition(session: Session, node: Node, condition: Expr | None) -> tupl
 
 def versioned(
     session: Session, left: Node, right: Node, kind: str, condition: Expr | None, time: Expr, place: Place | None
-) -> Join:
+) -> Node:
     """Return a join of each left row with the right row of its time.
 
     Raises:
-        SqlError: The time is no rowtime, or the right table has none.
+        SqlError: The time is no time attribute, or the right table has none.
     """
     if kind not in {INNER, LEFT}:
         raise SqlError(f"FOR SYSTEM_TIME AS OF{at(place)} joins with INNER or LEFT JOIN, not {kind}")
-    if not isinstance(time, Ref) or left.columns[time.index].time != "ROWTIME":
+    attribute = left.columns[time.index].time if isinstance(time, Ref) else ""
+    if not isinstance(time, Ref) or not attribute:
         raise SqlError(
-            f"FOR SYSTEM_TIME AS OF{at(place)} needs a rowtime column of the left table: declare a WATERMARK for it"
+            f"FOR SYSTEM_TIME AS OF{at(place)} needs a time attribute of the left table: declare a WATERMARK for a "
+            "column, or one AS PROCTIME()"
         )
+    if attribute == "PROCTIME":
+        if can_be_looked_up(right):
+            return looked_up(session, left, right, condition, place, outer=kind == LEFT)
+        if is_batch(session):
+            what = "FOR SYSTEM_TIME AS OF a processing time, of a table that is no lookup table,"
+            raise unsupported(f"{what} in BATCH mode", place, "join with a rowtime")
+        return _by_key(joined(session, left, right, kind, condition, (time.index, CURRENT)), place)
     times = [i for i, each in enumerate(right.columns) if each.time == "ROWTIME"]
     if not times:
         raise SqlError(
             f"FOR SYSTEM_TIME AS OF{at(place)}: the versioned table has no rowtime: declare a WATERMARK in it, and a "
             "PRIMARY KEY or a query with ROW_NUMBER() that keeps the last row of each key"
         )
-    made = joined(session, left, right, kind, condition, (time.index, times[0]))
+    return _by_key(joined(session, left, right, kind, condition, (time.index, times[0])), place)
+
+
+def _by_key(made: Join, place: Place | None) -> Join:
     if not made.parts.keys:
         raise SqlError(f"FOR SYSTEM_TIME AS OF{at(place)} needs an equality of columns, the key of the versions")
     return made
@@ -221,6 +236,8 @@ def _function(node: Join) -> Any:
         "condition": None if condition is None else RowFunction([condition]),
         "keyed": bool(node.parts.keys),
     }
+    if node.version is not None and node.version[1] == CURRENT:
+        return CurrentVersionJoin(outer=node.kind == LEFT, ttl_ms=node.ttl_ms, **sided)
     if node.version is not None:
         return TemporalJoin(times=node.version, outer=node.kind == LEFT, **sided)
     bounds = node.bounds

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from flintstream.datastream import DataStream
     from flintstream.table._expressions.expr import Column, Expr
+    from flintstream.table._operators.lookups import Lookup
 
     Opener = Callable[..., DataStream]
 
@@ -47,6 +48,8 @@ class Scan(Node):
     name: str
     open: Opener
     updates: bool = False
+    lookup: Callable[[Sequence[int]], Lookup] | None = None
+    """Makes what finds rows by the columns at these positions, if the connector can."""
 
     @property
     def changelog(self) -> bool:

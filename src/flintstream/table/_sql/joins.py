@@ -49,7 +49,7 @@ def joined_table(planner: Any, node: Node, scope: Scope, join: Any, named: Mappi
     if using:
         condition = _using(node, right, [each.name for each in using], planner.session, place)
     if version is not None:
-        time = resolve(planner.reader.read(version.expression), wide)
+        time = resolve(planner.reader.read(version.expression), scope)
         made = versioned(planner.session, node, right, kind, condition, time, place)
         return made, planner.session.scope(made.columns, both)
     found = joined(planner.session, node, right, kind, condition)
