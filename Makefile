@@ -43,8 +43,8 @@ check: setup ## linter, formatter, type checker
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build
 
-options: setup ## write the tables of options into docs/configuration.md
-	$(BIN)/python -m flintstream.options.page docs/configuration.md
+options: setup ## write the tables of options into docs/reference/configuration.md
+	$(BIN)/python -m flintstream.options.page docs/reference/configuration.md
 
 format: setup ## format the code
 	$(BIN)/ruff check --fix
@@ -63,7 +63,7 @@ faults: setup ## jobs on Spark whose processes are killed: so many ROUNDS, or th
 	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED) -v,--rounds $(or $(ROUNDS),50) --first $(or $(FIRST),0))
 
 soak: setup ## a job on Spark with kills and rescaling for MINUTES (60): its memory, files and threads stay flat
-	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),60) --results benchmarks/results/soak.json --picture docs/soak.svg
+	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),60) --results benchmarks/results/soak.json --picture docs/explanation/soak.svg
 
 kill-matrix: setup ## KILLS kills of each process of a standalone cluster, with each kind of state and session; ONLY some cells
 	$(BIN)/python -m tests.faults --matrix $(or $(KILLS),20) --only "$(ONLY)"

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-PAGES = [*ROOT.glob(".github/**/*.yml"), *ROOT.glob(".github/*.md"), *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+PAGES = [*ROOT.glob(".github/**/*.yml"), *ROOT.glob(".github/*.md"), *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 NIGHTLY = {"test-deep", "test-nightly", "test-versions", "simulate", "faults", "fuzz"}
 
 
@@ -28,7 +28,7 @@ def test_a_page_names_only_targets_that_exist(page):
     assert {target for command in commands for target in command.split()} <= TARGETS
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/explanation/architecture.md"])
 def test_a_page_about_the_code_names_only_files_and_methods_that_exist(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     paths = {f"/{path.relative_to(ROOT).as_posix()}" for path in ROOT.rglob("*.py") if ".venv" not in path.parts}

@@ -18,7 +18,7 @@ PLAINER = {
 WORDS = re.compile(rf"\b({'|'.join(PLAINER)})\b", re.IGNORECASE)
 TEXTS = [
     *(ROOT / "src").rglob("*.py"),
-    *(path for path in (ROOT / "docs").glob("*.md") if path.stem not in {"parity", "compatibility"}),
+    *(path for path in (ROOT / "docs").rglob("*.md") if path.stem not in {"parity", "compatibility"}),
     *ROOT.glob("*.md"),
 ]
 

@@ -1,1 +1,1 @@
-"""Nexmark, the benchmark of queries over an online auction, on flintstream and on PyFlink: see ``docs/nexmark.md``."""
+"""Nexmark, a benchmark of queries over an online auction, here and on PyFlink: see ``docs/explanation/nexmark.md``."""

@@ -6,7 +6,7 @@ Each query has a separate command with three jobs: one on few events (--check-ev
 DuckDB's; the same again, without writing; one on N events. The report has the difference between the last two: seconds,
 and processor time of all processes. If it is less than a few seconds (--min-seconds), the command runs again with twice
 as many events. A query that fails or takes longer than --timeout is reported, and the next one follows. Results are
-printed, kept as JSON below benchmarks/results, and written to docs/nexmark.md when all queries have been run.
+printed, kept as JSON below benchmarks/results, and written to docs/explanation/nexmark.md when all queries have run.
 
 PyFlink runs in a virtual environment below --venvs, which is created if necessary (it needs Python 3.12 or older), or
 in that of --flink-python or the variable BENCHMARK_FLINK_PYTHON.

@@ -1,4 +1,4 @@
-"""Print results, keep them as JSON, and write the table of ``docs/nexmark.md``."""
+"""Print results, keep them as JSON, and write the table of ``docs/explanation/nexmark.md``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.nexmark.measure import Measured, Measurement
 
 RESULTS = REPOSITORY / "benchmarks" / "results"
-PAGE = REPOSITORY / "docs" / "nexmark.md"
+PAGE = REPOSITORY / "docs" / "explanation" / "nexmark.md"
 _BEGIN, _END = "<!-- begin of the table -->\n", "<!-- end of the table -->\n"
 
 

@@ -13,7 +13,7 @@ from flintstream.checkpoint.metadata import KEYS_IN_FILE, Metadata, NativeFile, 
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE
 from flintstream.savepoint import records
 
-PAGE = (Path(__file__).parents[2] / "docs" / "state-format.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "state-format.md").read_text(encoding="utf-8")
 
 
 def test_every_tag_of_a_type_that_is_always_there_is_described():

@@ -1,7 +1,7 @@
 """``python -m tests.corpus FOLDER``: run the programs of the list from a folder of checkouts, and judge them.
 
 Real PyFlink: ``--pyflink /path/to/python --jars flink-sql-connector-kafka-5.0.0-2.2.jar``. Without a folder it writes
-``docs/compatibility.md`` from the list.
+``docs/moving-over/compatibility.md`` from the list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write ``docs/compatibility.md`` from the list."""
+"""Write ``docs/moving-over/compatibility.md`` from the list."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.corpus.listing import Program
 
-PAGE = Path(__file__).parents[2] / "docs" / "compatibility.md"
+PAGE = Path(__file__).parents[2] / "docs" / "moving-over" / "compatibility.md"
 
 APART = {
     "table": (
         "Table API and SQL programs",
-        "They use the Table API, of which flintstream has only [a first part](table.md).",
+        "They use the Table API, of which flintstream has only [a first part](../reference/table.md).",
     ),
     "broken": (
         "Programs that PyFlink 2.3.0 does not run either",

@@ -61,7 +61,7 @@ def test_a_misspelt_key_gives_one_warning_with_the_key_that_it_is_most_like(key,
     [message] = said(environment({key: "1"}))
     assert f"'{key}'" in message
     assert f"did you mean '{nearest}'?" in message
-    assert "docs/configuration.md" in message
+    assert "docs/reference/configuration.md" in message
 
 
 def test_a_key_that_is_like_none_gives_a_warning_without_a_guess():

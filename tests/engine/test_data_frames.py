@@ -36,7 +36,7 @@ VALUES = (
     *(Decimal("-12345678.25"), dt.date(1000, 1, 2), dt.datetime(1969, 12, 31, 23, 59, 59, 1, dt.timezone.utc)),
     *(dt.datetime(1900, 1, 1, 0, 0, 0, 123456), [1, None], {"k": [Decimal("1.5"), None]}, (1, ("q",)), "dotted"),
 )
-PAGE = Path(__file__).parents[2] / "docs" / "dataframes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "dataframes.md"
 FIXED_DELAY = {"restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "1 ms"}
 
 

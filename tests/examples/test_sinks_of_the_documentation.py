@@ -1,4 +1,4 @@
-"""The sinks in docs/sources-and-sinks.md behave as described."""
+"""The sinks in docs/how-to/sources-and-sinks.md behave as described."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from flintstream.common import Types
 from flintstream.datastream import StreamExecutionEnvironment
 
-PAGE = Path(__file__).parents[2] / "docs" / "sources-and-sinks.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "sources-and-sinks.md"
 
 
 def definitions(name):

@@ -31,7 +31,7 @@ from flintstream.options.types import MAX_LONG
 
 DURATIONS = [option for option in OPTIONS if option.type.name == "duration"]
 SIZES = [option for option in OPTIONS if option.type.name == "size"]
-PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 
 by_key = pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
 

@@ -1,4 +1,4 @@
-"""``python -m tests.parity``: write ``docs/parity.md``."""
+"""``python -m tests.parity``: write ``docs/reference/parity.md``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.parity.parity import page
 
-PAGE = Path(__file__).parents[2] / "docs" / "parity.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "parity.md"
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")

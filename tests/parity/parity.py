@@ -1,4 +1,4 @@
-"""Comparison of PyFlink's names with ours, from which ``docs/parity.md`` is made."""
+"""Comparison of PyFlink's names with ours, from which ``docs/reference/parity.md`` is made."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_the_package_names_the_releases_that_are_tested():
 
 
 def test_the_page_of_versions_has_the_same_table():
-    page = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "versions.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| (\d\.\d) \| ([\d., ]+) \|", page, re.MULTILINE))
     assert rows == {spark: ", ".join(sorted(pythons)) for spark, pythons in SPARKS.items()}
 

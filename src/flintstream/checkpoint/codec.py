@@ -5,7 +5,7 @@ MessagePack with a few extension codes. All other objects are pickled one by one
 can do without pickle. An object that two values share becomes two objects.
 
 There are two entry points. :func:`encode` takes a block of values and works on columns, with one check and one call for
-thousands of values. :func:`encode_one` takes a single value. ``docs/state-format.md`` describes the bytes.
+thousands of values. :func:`encode_one` takes a single value. ``docs/reference/state-format.md`` describes the bytes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The file is JSON, so that other programs can read it. Its members are ``format``, ``version``, ``checksum`` and
 ``content``. The checksum is the SHA-256 of the content in canonical form (sorted keys, no spaces, UTF-8). Binary values
-are in base 64. ``docs/state-format.md`` describes every member.
+are in base 64. ``docs/reference/state-format.md`` describes every member.
 """
 
 from __future__ import annotations

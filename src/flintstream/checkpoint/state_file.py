@@ -2,7 +2,7 @@
 
 A file consists of a header, chunks, an index of the chunks, and a trailer with the offset of the index. Every chunk
 holds one :class:`~flintstream.checkpoint.changes.Change` of an operator, or one value that is not keyed. Each of these
-parts has a CRC-32 to detect damage. ``docs/state-format.md`` has the layout byte by byte.
+parts has a CRC-32 to detect damage. ``docs/reference/state-format.md`` has the layout byte by byte.
 """
 
 from __future__ import annotations

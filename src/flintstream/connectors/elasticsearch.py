@@ -1,6 +1,6 @@
 """Write documents to Elasticsearch and OpenSearch through the bulk API, over HTTP with urllib3.
 
-The official client rejects most of the servers that Flink programs write to: see ``docs/decisions.md``.
+The official client rejects most of the servers that Flink programs write to: see ``docs/explanation/decisions.md``.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ THEMES: dict[str, tuple[Option[Any], ...]] = {
 
 OPTIONS = tuple(option for options in THEMES.values() for option in options)
 
-DOCUMENTATION = "docs/configuration.md"
+DOCUMENTATION = "docs/reference/configuration.md"
 
 OURS = ("flintstream.", "state.", "execution.", "restart-strategy.", "pipeline.", "parallelism.", "python.")
 """Prefixes for which all keys are known. Other keys belong to Spark, to other parts of Flink or to the program."""

@@ -65,6 +65,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name[0].isupper():  # a class name: raise a more helpful error than "cannot import"
         raise ImportError(
-            f"{name}: flintstream does not support this part of the Table API yet: docs/table.md lists what is"
+            f"{name}: flintstream does not have this part of the Table API yet: docs/reference/table.md lists what is"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """The differences between the releases of Spark that flintstream runs on: one function for each.
 
-No other module asks for the release. ``docs/versions.md`` lists the supported ones.
+No other module asks for the release. ``docs/reference/versions.md`` lists the supported ones.
 """
 
 from __future__ import annotations
