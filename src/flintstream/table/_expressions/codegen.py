@@ -142,13 +142,14 @@ def compiled(code: Source) -> Any:
     from flintstream.table._expressions import (  # noqa: PLC0415 - only tasks need them
         collection_helpers,
         helpers,
+        json_helpers,
         number_helpers,
         text_helpers,
         time_helpers,
         time_parts,
     )
 
-    rooms = (helpers, number_helpers, text_helpers, time_helpers, time_parts, collection_helpers)
+    rooms = (helpers, json_helpers, number_helpers, text_helpers, time_helpers, time_parts, collection_helpers)
     scope: dict[str, Any] = {}
     for room in rooms:
         scope |= vars(room)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.errors import optional_module
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.syntax import Place
+from flintstream.table._sql import json_clauses
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType
 
 WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
+_TYPES_AFTER = {"CAST": "AS", "TRY_CAST": "AS", "JSON_VALUE": "RETURNING", "JSON_QUERY": "RETURNING"}
+"""The word before the type in the parentheses of a function."""
+_FUNCTIONS = {"SESSION", "JSON"}
+"""Words of sqlglot that are names of functions here."""
 
 _KEPT = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY", "FLOOR", "CEIL", "JSON_OBJECTAGG")
 """Functions with a syntax of their own. sqlglot would translate all others to its own names."""
@@ -45,6 +50,7 @@ def _dialect() -> Any:
                 this=self._parse_bitwise(), null_handling=self._parse_on_handling("NULL", "NULL", "ABSENT")
             )
         )
+        FUNCTION_PARSERS.update(json_clauses.parsers(sqlglot))
 
     return type("Flintstream", (dialects.Dialect,), {"Tokenizer": Tokenizer, "Parser": FlinkParser})()
 
@@ -251,7 +257,7 @@ class Parsed:
     def _without_types(self, tokens: list[Any]) -> list[Any]:
         """Replace the type of each cast by ``CHAR(n)``, n its position in ``types``: sqlglot does not know all."""
         found: list[Any] = []
-        casts: list[int] = []
+        typed: list[tuple[int, str]] = []
         depth, i = 0, 0
         while i < len(tokens):
             token = tokens[i]
@@ -263,16 +269,17 @@ class Parsed:
             word = token.text.upper() if token.token_type.name != "STRING" else ""
             if word == "(":
                 depth += 1
-                if found and found[-1].text.upper() in {"CAST", "TRY_CAST"}:
-                    casts.append(depth)
+                before = _TYPES_AFTER.get(found[-1].text.upper()) if found else None
+                if before is not None:
+                    typed.append((depth, before))
             elif word == ")":
-                if casts and casts[-1] == depth:
-                    casts.pop()
+                if typed and typed[-1][0] == depth:
+                    typed.pop()
                 depth -= 1
-            reserved = word == "SESSION" and words[1:2] == ["("]  # sqlglot's word, here the name of a function
+            reserved = word in _FUNCTIONS and words[1:2] == ["("]
             found.append(_named(token, token.text) if reserved else token)
             i += 1
-            if word == "AS" and casts and casts[-1] == depth:
+            if typed and typed[-1] == (depth, word):
                 data_type, i = read_type(tokens, i, lambda t: place_at(self.sql, t.start))
                 found += _dialect().tokenize(f"CHAR({len(self.types)})")
                 self.types.append(data_type)

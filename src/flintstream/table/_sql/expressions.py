@@ -140,6 +140,9 @@ class ExpressionReader:
 
     def _is(self, node: Any, place: s.Place | None, *, negated: bool = False) -> s.Syntax:
         other = node.expression
+        if type(other).__name__ == "JSON" and not other.args.get("unique"):
+            kind = f" {other.this}" if other.this else ""
+            return s.Apply(place, f"IS {'NOT ' if negated else ''}JSON{kind}", (self.read(node.this),))
         if type(other).__name__ not in {"Null", "Boolean"}:
             raise unsupported(f"IS {other.sql()}", place, "test the value in a Python function")
         word = "NULL" if type(other).__name__ == "Null" else "TRUE" if other.this else "FALSE"

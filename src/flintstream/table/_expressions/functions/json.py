@@ -1,0 +1,189 @@
+"""Functions of JSON. Clauses are arguments: words such as ``NULL`` and ``DEFAULT``, and a NULL of the type to return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.table._expressions import json_helpers as json
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Call, Const, template
+from flintstream.table._expressions.functions.signatures import (
+    BOOLEAN,
+    FUNCTIONS,
+    STRING,
+    Function,
+    define,
+    structure,
+)
+from flintstream.table._expressions.json_paths import JsonPath
+from flintstream.table._expressions.json_writer import JsonWriter, is_writable
+from flintstream.table._expressions.types import TEXTS, is_nullable, with_null
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Emit, Expr
+
+_RETURNED: dict[type[DataType], Callable[[Any], Any]] = {
+    t.VarCharType: json.scalar_text,
+    t.BooleanType: json.scalar_boolean,
+    t.IntType: json.scalar_integer,
+    t.DoubleType: json.scalar_double,
+}
+
+
+def _word(argument: Expr) -> str:
+    return str(argument.value) if isinstance(argument, Const) else ""
+
+
+def _path(arguments: Sequence[Expr]) -> JsonPath | None:
+    """Return the path, which is the second argument; None if it is no literal or what comes first is no text."""
+    text, path = arguments[:2]
+    if not isinstance(text.type, (*TEXTS, t.NullType)) or not isinstance(path, Const) or not isinstance(path.value, str):
+        return None
+    return JsonPath(path.value)
+
+
+def _calling(function: Any) -> Emit:
+    """Return the emitter of a call of an object; None is passed on if the first argument is None."""
+
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        names = [generator.value(each) for each in call.arguments]
+        code = f"{generator.known('json', function)}({', '.join(names)})"
+        return generator.put(f"None if {names[0]} is None else {code}" if call.arguments[0].nullable else code)
+
+    return emit
+
+
+def _value(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return JSON_VALUE(text, path, NULL of a type, word, value if empty, word, value if wrong)."""
+    path = _path(arguments)
+    text, _, kind, on_empty, when_empty, on_error, when_error = arguments
+    returned = STRING if isinstance(kind.type, t.NullType) else kind.type
+    convert = _RETURNED.get(type(returned))
+    others = [cast(each, returned, zone) for each in (when_empty, when_error)]
+    given = [each for each in others if each is not None]
+    if path is None or convert is None or len(given) < len(others):
+        return None
+    function = json.JsonValue(path, convert, _word(on_empty), _word(on_error))
+    return Call(returned.nullable(), name, (text, *given), _calling(function), strict=False)
+
+
+def _query(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return JSON_QUERY(text, path, NULL of a type, wrapper, word, word)."""
+    path = _path(arguments)
+    text, _, kind, wrapper, empty, error = arguments
+    returned = STRING if isinstance(kind.type, t.NullType) else kind.type
+    listed = isinstance(returned, t.ArrayType)
+    if path is None or not isinstance(returned.element_type if listed else returned, t.VarCharType):
+        return None
+    if listed and "EMPTY_OBJECT" in {_word(empty), _word(error)}:
+        return None
+    function = json.JsonQuery(path, _word(wrapper), _word(empty), _word(error), listed)
+    return Call(returned.nullable(), name, (text,), _calling(function), strict=False)
+
+
+def _exists(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return JSON_EXISTS(text, path, word)."""
+    path = _path(arguments)
+    if path is None:
+        return None
+    function = json.JsonExists(path, _word(arguments[2]) if len(arguments) > 2 else "FALSE")
+    return Call(BOOLEAN, name, (arguments[0],), _calling(function), strict=False)
+
+
+def _is_json(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    (a,) = arguments
+    kind = name.rpartition(" ")[2].replace("JSON", "VALUE")
+    if not isinstance(a.type, (*TEXTS, t.NullType)):
+        return None
+    sign = "not " if "NOT" in name else ""
+    code = structure(f"{sign}is_json({{0}}, {kind!r})")
+    return Call(BOOLEAN.not_null(), name, (a,), code, strict=False)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+_WRITTEN = {"JSON_OBJECT", "JSON_ARRAY", "JSON"}
+"""Functions whose results are JSON within JSON, not texts."""
+
+
+def _written(argument: Expr) -> Expr | None:
+    """Return the JSON of a value; None if there is none for its type."""
+    if isinstance(argument, Call) and argument.name in _WRITTEN:
+        return argument
+    if isinstance(argument.type, t.NullType):
+        return Const(STRING, None)
+    if not is_writable(argument.type):
+        return None
+    kind = with_null(STRING, is_nullable(argument.type))
+    if isinstance(argument.type, TEXTS):
+        return Call(kind, "JSON_STRING", (argument,), template("json_text({0})"))
+
+    def emit(generator: Generator, call: Call, names: Sequence[str]) -> str:  # noqa: ARG001 - one signature
+        return f"{generator.known('json', writer)}({names[0]})"
+
+    writer = JsonWriter(argument.type)
+    return Call(kind, "JSON_STRING", (argument,), emit)
+
+
+def _string(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    made = _written(arguments[0])
+    if isinstance(made, Call) and made.name != "JSON_STRING":  # of JSON it is the text of a text
+        return Call(made.type, "JSON_STRING", (made,), template("json_text({0})"))
+    return made
+
+
+def _object(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return JSON_OBJECT(word, key, value, ...)."""
+    handling, *others = arguments
+    keys, values = others[::2], [_written(each) for each in others[1::2]]
+    given = [each for each in values if each is not None]
+    if len(given) < len(keys) or not all(isinstance(each, Const) and isinstance(each.value, str) for each in keys):
+        return None
+    heads = [f"{json.json_text(each.value)}:" for each in keys if isinstance(each, Const)]
+    return Call(STRING.not_null(), name, tuple(given), _joining("{}", heads, _word(handling)), strict=False)
+
+
+def _array(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return JSON_ARRAY(word, value, ...)."""
+    handling, *others = arguments
+    given = [each for each in map(_written, others) if each is not None]
+    if len(given) < len(others):
+        return None
+    heads = [""] * len(given)
+    return Call(STRING.not_null(), name, tuple(given), _joining("[]", heads, _word(handling)), strict=False)
+
+
+def _joining(brackets: str, heads: Sequence[str], handling: str) -> Emit:
+    """Return the emitter of an object or array of texts of JSON; ``heads`` are the keys with their colons."""
+
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        parts: list[str] = []
+        for head, each in zip(heads, call.arguments, strict=True):
+            value = generator.value(each)
+            absent = "None" if handling == "ABSENT" else repr(f"{head}null")
+            code = f"{head!r} + {value}" if head else value
+            parts.append(absent if value == "None" else f"({absent} if {value} is None else {code})")
+        return f"({brackets[0]!r} + json_joined([{', '.join(parts)}]) + {brackets[1]!r})"
+
+    return emit
+
+
+for _kind in ("", " VALUE", " OBJECT", " ARRAY", " SCALAR"):
+    for _name in (f"IS JSON{_kind}", f"IS NOT JSON{_kind}"):
+        FUNCTIONS[_name] = Function(_name, ("S",), _is_json, "(STRING)")
+for _name, _takes, _build in (
+    ("JSON_VALUE", "(STRING, literal path)", _value),
+    ("JSON_QUERY", "(STRING, literal path)", _query),
+    ("JSON_EXISTS", "(STRING, literal path)", _exists),
+    ("JSON_STRING", "(any but an interval)", _string),
+    ("JSON_OBJECT", "(KEY literal VALUE any, ...)", _object),
+    ("JSON_ARRAY", "(any, ...)", _array),
+):
+    FUNCTIONS[_name] = Function(_name, (), _build, _takes)
+define("JSON_QUOTE", "S", STRING, "json_text({0})")
+define("JSON_UNQUOTE", "S", STRING, "json_unquoted({0})")

@@ -1,0 +1,247 @@
+"""JSON that generated code reads and writes, as Flink's functions do; see :mod:`flintstream.table._expressions.helpers`.
+
+Numbers with a point or an exponent are decimals: they keep their digits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from flintstream.table._expressions.helpers import double_to_text
+from flintstream.table._expressions.json_paths import JsonPath
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+_scan = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant).raw_decode
+_last: tuple[str | None, Any] = (None, None)
+
+
+def document(text: str) -> Any:
+    """Return what a text holds; what comes after the first value does not count.
+
+    The last document is kept: several functions of a row often read the same one.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    global _last  # noqa: PLW0603 - one entry, replaced as a whole
+    kept, value = _last
+    if kept is not text:
+        value = _scan(text.lstrip(" \t\r\n"))[0]
+        _last = (text, value)
+    return value
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
+_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+
+
+def _escape(found: re.Match[str]) -> str:
+    sign = found[0]
+    return _SHORT.get(sign) or f"\\u{ord(sign):04X}"
+
+
+def json_text(value: str) -> str:
+    """Return a text in quotes.
+
+    >>> json_text('a"b')
+    '"a\\\\"b"'
+    """
+    return f'"{_ESCAPED.sub(_escape, value)}"'
+
+
+def written(value: Any) -> str:
+    """Return a document as text, without blanks."""
+    kind = type(value)
+    if kind is str:
+        return json_text(value)
+    if kind is dict:
+        return "{" + ",".join([f"{json_text(key)}:{written(each)}" for key, each in value.items()]) + "}"
+    if kind is list:
+        return "[" + ",".join(map(written, value)) + "]"
+    if value is None:
+        return "null"
+    if kind is bool:
+        return "true" if value else "false"
+    return double_to_text(value) if kind is float else str(value)
+
+
+def json_unquoted(text: str) -> str:
+    """Return the content of a text in quotes; another text as it is."""
+    if len(text) < 2 or text[0] != '"' or text[-1] != '"':
+        return text
+    try:
+        value, end = _scan(text)
+    except ValueError:
+        return text
+    return value if end == len(text) else text
+
+
+def json_joined(parts: list[str | None]) -> str:
+    """Return members or elements with commas; None is left out."""
+    return ",".join([each for each in parts if each is not None])
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def is_json(text: str | None, kind: str) -> bool:
+    """Return whether a text is JSON: a VALUE, OBJECT, ARRAY or SCALAR."""
+    if text is None:
+        return False
+    try:
+        value = document(text)
+    except ValueError:
+        return False
+    if kind == "VALUE":
+        return True
+    return kind == {dict: "OBJECT", list: "ARRAY"}.get(type(value), "SCALAR")
+
+
+def _found(path: JsonPath, text: str) -> Any:
+    try:
+        given = document(text)
+    except ValueError:
+        if path.lax:
+            return None
+        raise
+    return path.find(given)
+
+
+@dataclass(frozen=True)
+class JsonExists:
+    """``JSON_EXISTS``: whether a path finds anything."""
+
+    path: JsonPath
+    error: str
+
+    def __call__(self, text: str) -> bool | None:
+        """Return whether it does in a document."""
+        try:
+            return _found(self.path, text) is not None
+        except (ValueError, LookupError):
+            if self.error == "ERROR":
+                raise
+            return {"TRUE": True, "FALSE": False}.get(self.error)
+
+
+@dataclass(frozen=True)
+class JsonValue:
+    """``JSON_VALUE``: the scalar at a path, of a type."""
+
+    path: JsonPath
+    convert: Callable[[Any], Any]
+    empty: str
+    error: str
+
+    def __call__(self, text: str, when_empty: Any, when_error: Any) -> Any:
+        """Return the value, or one of the given ones if there is none."""
+        try:
+            value = _found(self.path, text)
+            scalar = type(value) is not dict and type(value) is not list
+            if value is not None and not scalar and not self.path.lax:
+                raise LookupError(f"JSON_VALUE: {self.path.text} is no scalar")
+        except (ValueError, LookupError):
+            if self.error == "ERROR":
+                raise
+            return when_error
+        if value is not None and scalar:
+            return self.convert(value)
+        if self.empty == "ERROR":
+            raise LookupError(f"JSON_VALUE: nothing is at {self.path.text}")
+        return when_empty
+
+
+@dataclass(frozen=True)
+class JsonQuery:
+    """``JSON_QUERY``: the object or array at a path."""
+
+    path: JsonPath
+    wrapper: str
+    empty: str
+    error: str
+    listed: bool
+    """Whether the result is an array of texts, not a text."""
+
+    def __call__(self, text: str) -> Any:
+        """Return what a document has."""
+        try:
+            value = _found(self.path, text)
+            if value is not None and (
+                self.wrapper == "UNCONDITIONAL_ARRAY"
+                or (self.wrapper == "CONDITIONAL_ARRAY" and type(value) is not list)
+            ):
+                value = [value]
+            scalar = type(value) is not dict and type(value) is not list
+            if value is not None and scalar and not self.path.lax:
+                raise LookupError(f"JSON_QUERY: {self.path.text} is neither an array nor an object")
+            if value is not None and self.listed and not scalar and type(value) is not list:
+                raise LookupError(f"JSON_QUERY: {self.path.text} is no array")
+        except (ValueError, LookupError):
+            return self._instead(self.error)
+        if value is None or scalar:
+            return self._instead(self.empty)
+        return [_element(each) for each in value] if self.listed else written(value)
+
+    def _instead(self, what: str) -> Any:
+        if what == "ERROR":
+            raise LookupError(f"JSON_QUERY: nothing is at {self.path.text}")
+        if what == "NULL":
+            return None
+        if self.listed:
+            return []
+        return "{}" if what == "EMPTY_OBJECT" else "[]"
+
+
+def _element(value: Any) -> Any:
+    return value if value is None or type(value) is str else written(value)
+
+
+def scalar_text(value: Any) -> str:
+    """Return a scalar as text."""
+    return value if type(value) is str else written(value)
+
+
+def scalar_boolean(value: Any) -> bool:
+    """Return a boolean.
+
+    Raises:
+        TypeError: It is none.
+    """
+    return _of(value, bool, "BOOLEAN")
+
+
+def scalar_integer(value: Any) -> int:
+    """Return an integer of 32 bits.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if not -(1 << 31) <= _of(value, int, "INT") < 1 << 31:
+        raise TypeError(f"JSON_VALUE: {value} is no INT")
+    return int(value)
+
+
+def scalar_double(value: Any) -> float:
+    """Return a number with a point or exponent.
+
+    Raises:
+        TypeError: It is none, also if it is an integer.
+    """
+    return float(_of(value, Decimal, "DOUBLE"))
+
+
+def _of(value: Any, kind: type, name: str) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"JSON_VALUE: {written(value)} is no {name}")
+    return value

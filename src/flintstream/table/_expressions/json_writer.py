@@ -1,0 +1,91 @@
+"""Values of SQL as JSON: of numbers, times, arrays, maps and rows."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from flintstream.common import _datatypes as t
+from flintstream.common._datatypes import DataType
+from flintstream.table._expressions.helpers import double_to_text, float_to_text
+from flintstream.table._expressions.json_helpers import json_text
+from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, TIMESTAMPS
+
+
+def is_writable(kind: DataType) -> bool:
+    """Return whether there is JSON for the values of a type."""
+    if isinstance(kind, t.ArrayType):
+        return is_writable(kind.element_type)
+    if isinstance(kind, t.MapType):
+        return isinstance(kind.key_type, TEXTS) and is_writable(kind.value_type)
+    if isinstance(kind, t.MultisetType):
+        return isinstance(kind.element_type, TEXTS)
+    if isinstance(kind, t.RowType):
+        return all(map(is_writable, kind.field_types()))
+    known = (*TEXTS, *BYTES, *INTEGERS, *TIMESTAMPS, t.BooleanType, t.FloatType, t.DoubleType, t.DecimalType)
+    return isinstance(kind, known)
+
+
+class JsonWriter:
+    """Writes the values of a type, which are not None."""
+
+    def __init__(self, kind: DataType) -> None:
+        """Compile the function of a type."""
+        self.kind = kind
+        self._write = _writer(kind)
+
+    def __reduce__(self) -> Any:
+        """Pickle the type: functions cannot be pickled."""
+        return JsonWriter, (self.kind,)
+
+    def __call__(self, value: Any) -> str:
+        """Return the JSON of a value."""
+        return self._write(value)
+
+
+def _writer(kind: DataType) -> Callable[[Any], str]:
+    if isinstance(kind, TEXTS):
+        return json_text
+    if isinstance(kind, t.BooleanType):
+        return lambda value: "true" if value else "false"
+    if isinstance(kind, t.FloatType):
+        return lambda value: _number(float_to_text(value))
+    if isinstance(kind, t.DoubleType):
+        return lambda value: _number(double_to_text(value))
+    if isinstance(kind, t.DecimalType):
+        return _decimal
+    if isinstance(kind, BYTES):
+        return lambda value: f'"{base64.b64encode(value).decode()}"'
+    if isinstance(kind, TIMESTAMPS):
+        zone = "Z" if isinstance(kind, t.LocalZonedTimestampType) else ""
+        return lambda value: f'"{_timestamp(value)}{zone}"'
+    if isinstance(kind, t.ArrayType):
+        element = _writer(kind.element_type)
+        return lambda value: f"[{','.join(['null' if each is None else element(each) for each in value])}]"
+    if isinstance(kind, (t.MapType, t.MultisetType)):
+        content = _writer(kind.value_type) if isinstance(kind, t.MapType) else str
+        return lambda value: _members((key, each, content) for key, each in value.items())
+    if isinstance(kind, t.RowType):
+        names, writers = kind.names, [_writer(each) for each in kind.field_types()]
+        return lambda value: _members(zip(names, value, writers, strict=True))
+    return str
+
+
+def _members(members: Any) -> str:
+    texts = [f"{json_text(name)}:{'null' if each is None else write(each)}" for name, each, write in members]
+    return "{" + ",".join(texts) + "}"
+
+
+def _number(text: str) -> str:
+    return text if text[-1].isdigit() else f'"{text}"'  # NaN and Infinity are no numbers of JSON
+
+
+def _decimal(value: Decimal) -> str:
+    return str(value)
+
+
+def _timestamp(value: datetime) -> str:
+    return value.isoformat()
