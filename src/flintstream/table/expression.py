@@ -5,17 +5,42 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
+from flintstream.common._public import publish
+from flintstream.table._enums import (
+    JsonExistsOnError,
+    JsonOnNull,
+    JsonQueryOnEmptyOrError,
+    JsonQueryWrapper,
+    JsonType,
+    JsonValueOnEmptyOrError,
+    TimeIntervalUnit,
+    TimePointUnit,
+)
+from flintstream.table._errors import nearest
 from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.types import IntervalType, RowsType
+from flintstream.table._expressions.types import IntervalType, RowsType, text_type
+from flintstream.table._json_methods import JsonMethods, word
+from flintstream.table._methods import AGGREGATES, METHODS, method_of
 from flintstream.table._sql.expressions import number
 
 if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType
 
-__all__ = ["Expression"]
+__all__ = [
+    "Expression",
+    "JsonExistsOnError",
+    "JsonOnNull",
+    "JsonQueryOnEmptyOrError",
+    "JsonQueryWrapper",
+    "JsonType",
+    "JsonValueOnEmptyOrError",
+    "TimeIntervalUnit",
+    "TimePointUnit",
+]
 
 
 def syntax_of(value: Any) -> s.Syntax:
@@ -26,6 +51,8 @@ def syntax_of(value: Any) -> s.Syntax:
     """
     if isinstance(value, Expression):
         return value._syntax  # noqa: SLF001 - same module
+    if isinstance(value, s.Syntax):
+        return value
     if value is None:
         return s.Value(None, None, t.NullType())
     if isinstance(value, bool):
@@ -36,7 +63,7 @@ def syntax_of(value: Any) -> s.Syntax:
     if isinstance(value, float):
         return s.Value(None, value, t.DoubleType(False))
     if isinstance(value, str):
-        return s.Value(None, value, t.CharType(max(len(value), 1), False))
+        return s.Value(None, value, text_type(value))
     if isinstance(value, Decimal):
         return s.Value(None, value, number(f"{abs(value):f}", None).type)
     for kind, data_type in (
@@ -70,7 +97,12 @@ def apply(name: str, *arguments: Any) -> Expression:
     return Expression(s.Apply(None, name, tuple(syntax_of(each) for each in arguments)))
 
 
-class Expression:
+def given(*arguments: Any) -> list[Any]:
+    """Return the arguments up to the first None, which stands for one that is left out."""
+    return list(takewhile(lambda each: each is not None, arguments))
+
+
+class Expression(JsonMethods):
     """A column, or something computed from columns.
 
     >>> from flintstream.table.expressions import col
@@ -88,6 +120,7 @@ class Expression:
     __mul__, __rmul__ = _binary("*"), _swapped("*")
     __truediv__, __rtruediv__ = _binary("/"), _swapped("/")
     __mod__, __rmod__ = _binary("%"), _swapped("%")
+    __pow__, __rpow__ = _binary("POWER"), _swapped("POWER")
     __lt__, __le__, __gt__, __ge__ = _binary("<"), _binary("<="), _binary(">"), _binary(">=")
     __and__, __rand__ = _binary("AND"), _swapped("AND")
     __or__, __ror__ = _binary("OR"), _swapped("OR")
@@ -101,8 +134,16 @@ class Expression:
         return apply("<>", self, other)
 
     def __invert__(self) -> Expression:
-        """Return ``NOT self``."""
-        return apply("NOT", self)
+        """Return whether a condition is false or unknown."""
+        return apply("IS NOT TRUE", self)
+
+    def __abs__(self) -> Expression:
+        """Return the absolute value."""
+        return apply("ABS", self)
+
+    def __getitem__(self, index: Any) -> Expression:
+        """Return an element of an array, from 1 on, or the value of a key."""
+        return self.at(index)
 
     def __neg__(self) -> Expression:
         """Return ``-self``."""
@@ -114,14 +155,15 @@ class Expression:
             return Expression(replace(self._syntax, distinct=True))
         if name in _UNITS or name.removesuffix("s") in _UNITS or name == "rows":
             return Expression(_size(name, self._syntax))
-        if name in _AGGREGATES:
-            return Expression(s.Aggregate(None, _AGGREGATES[name], self._syntax))
-        function = _METHODS.get(name)
-        if function is None:
-            raise AttributeError(f"Expression has no function '{name}' that is supported")
-        if function in _PROPERTIES:
-            return apply(function, self)
-        return lambda *arguments: apply(function, self, *arguments)
+        if name in AGGREGATES:
+            return Expression(s.Aggregate(None, AGGREGATES[name], self._syntax))
+        found = method_of(name, apply, self)
+        if found is None:
+            raise AttributeError(f"Expression has no function '{name}' that is supported{nearest(name, METHODS)}")
+        return found
+
+    def _applied(self, name: str, *arguments: Any) -> Expression:
+        return apply(name, self, *arguments)
 
     def alias(self, name: str, *extra_names: str) -> Expression:
         """Return the expression with another name; several for a table function."""
@@ -143,6 +185,59 @@ class Expression:
         """Return an element of an array, from 1 on, or the value of a key."""
         return apply("ITEM", self, index_or_key)
 
+    def trim(self, character: Any = None) -> Expression:
+        """Return the text without blanks, or another character, at both ends."""
+        return apply("TRIM", self) if character is None else apply("TRIM_BOTH", self, character)
+
+    def trim_leading(self, character: Any = None) -> Expression:
+        """Return the text without blanks, or another character, at its beginning."""
+        return apply("TRIM_LEADING", self, " " if character is None else character)
+
+    def trim_trailing(self, character: Any = None) -> Expression:
+        """Return the text without blanks, or another character, at its end."""
+        return apply("TRIM_TRAILING", self, " " if character is None else character)
+
+    def like(self, pattern: Any = None, escape: Any = None) -> Expression:
+        """Return whether the text fits a pattern of ``%`` and ``_``."""
+        return apply("LIKE", self, pattern) if escape is None else apply("LIKE ESCAPE", self, pattern, escape)
+
+    def log(self, base: Any = None) -> Expression:
+        """Return the logarithm, the natural one by default."""
+        return apply("LOG", self) if base is None else apply("LOG", base, self)
+
+    def floor(self, time_interval_unit: TimeIntervalUnit | None = None) -> Expression:
+        """Return the next whole number below, or the beginning of a unit of time."""
+        unit = time_interval_unit
+        return apply("FLOOR", self) if unit is None else apply("FLOOR TO", self, word(unit.name))
+
+    def ceil(self, time_interval_unit: TimeIntervalUnit | None = None) -> Expression:
+        """Return the next whole number above, or the end of a unit of time."""
+        unit = time_interval_unit
+        return apply("CEIL", self) if unit is None else apply("CEIL TO", self, word(unit.name))
+
+    def extract(self, time_interval_unit: TimeIntervalUnit) -> Expression:
+        """Return a part of a date, time or interval."""
+        return apply("EXTRACT", word(time_interval_unit.name), self)
+
+    def list_agg(self, separator: str | None = None) -> Expression:
+        """Return the texts of the rows of a group with a separator between them, a comma by default."""
+        return Expression(s.Aggregate(None, "LISTAGG", self._syntax, option=separator))
+
+    @property
+    def to_date(self) -> Expression:
+        """The date of a text."""
+        return self.cast(t.DateType())
+
+    @property
+    def to_time(self) -> Expression:
+        """The time of day of a text."""
+        return self.cast(t.TimeType(0))
+
+    @property
+    def to_timestamp(self) -> Expression:
+        """The timestamp of a text."""
+        return self.cast(t.TimestampType(3))
+
     def then(self, if_true: Any, if_false: Any) -> Expression:
         """Return one of two values by this condition."""
         return apply("IF", self, if_true, if_false)
@@ -150,6 +245,10 @@ class Expression:
     def between(self, lower_bound: Any, upper_bound: Any) -> Expression:
         """Return whether the value is within bounds, inclusive."""
         return apply("BETWEEN", self, lower_bound, upper_bound)
+
+    def not_between(self, lower_bound: Any, upper_bound: Any) -> Expression:
+        """Return whether the value is outside of bounds."""
+        return apply("NOT", self.between(lower_bound, upper_bound))
 
     def in_(self, first_element: Any, *remaining_elements: Any) -> Expression:
         """Return whether the value is one of several."""
@@ -175,28 +274,6 @@ _UNITS = {
     "day": (86_400_000, False),
     "week": (604_800_000, False), "month": (1, True), "quarter": (3, True), "year": (12, True),
 }  # fmt: skip
-_METHODS = {
-    "upper_case": "UPPER", "lower_case": "LOWER", "char_length": "CHAR_LENGTH", "substring": "SUBSTRING", "substr": "SUBSTRING",  # noqa: E501
-    "replace": "REPLACE", "like": "LIKE", "similar": "SIMILAR TO", "position": "POSITION", "lpad": "LPAD", "rpad": "RPAD",  # noqa: E501
-    "ltrim": "LTRIM", "rtrim": "RTRIM", "init_cap": "INITCAP", "repeat": "REPEAT", "regexp_replace": "REGEXP_REPLACE",
-    "regexp_extract": "REGEXP_EXTRACT", "left": "LEFT", "right": "RIGHT", "split_index": "SPLIT_INDEX", "md5": "MD5",
-    "sha1": "SHA1", "sha256": "SHA256", "to_base64": "TO_BASE64", "from_base64": "FROM_BASE64", "abs": "ABS", "floor": "FLOOR",  # noqa: E501
-    "ceil": "CEIL", "round": "ROUND", "sqrt": "SQRT", "power": "POWER", "ln": "LN", "exp": "EXP", "log10": "LOG10",
-    "sign": "SIGN", "is_null": "IS NULL", "is_not_null": "IS NOT NULL", "is_true": "IS TRUE", "is_false": "IS FALSE",
-    "is_not_true": "IS NOT TRUE", "is_not_false": "IS NOT FALSE", "if_null": "IFNULL", "cardinality": "CARDINALITY",
-    "reverse": "REVERSE", "rowtime": "ROWTIME", "proctime": "PROCTIME",
-    "start": "START", "end": "END",
-}  # fmt: skip
-_AGGREGATES = {
-    "sum": "SUM", "sum0": "SUM0", "count": "COUNT", "avg": "AVG", "min": "MIN", "max": "MAX", "collect": "COLLECT",
-    "first_value": "FIRST_VALUE", "last_value": "LAST_VALUE", "stddev_pop": "STDDEV_POP", "stddev_samp": "STDDEV_SAMP",
-    "var_pop": "VAR_POP", "var_samp": "VAR_SAMP", "array_agg": "ARRAY_AGG",
-}  # fmt: skip
-_PROPERTIES = {
-    "UPPER", "LOWER", "CHAR_LENGTH", "IS NULL", "IS NOT NULL", "IS TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT FALSE", "ABS",  # noqa: E501
-    "FLOOR", "CEIL", "SQRT", "LN", "EXP", "LOG10", "SIGN", "CARDINALITY", "LTRIM", "RTRIM", "INITCAP", "MD5", "SHA1", "SHA256",  # noqa: E501
-    "TO_BASE64", "FROM_BASE64", "REVERSE", "ROWTIME", "PROCTIME", "START", "END",
-}  # fmt: skip
 
 
 def _shown(syntax: s.Syntax) -> str:
@@ -213,3 +290,6 @@ def _shown(syntax: s.Syntax) -> str:
         infix = len(parts) == 2 and not syntax.function[:1].isalpha()
         return f" {syntax.function} ".join(parts) if infix else f"{syntax.function}({', '.join(parts)})"
     return type(syntax).__name__
+
+
+publish(__name__, __all__, globals())

@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._public import publish
 from flintstream.table._expressions import syntax as s
+from flintstream.table._factories import json as _json
+from flintstream.table._factories import times as _times
+from flintstream.table._factories import values as _values
+from flintstream.table._factories.json import *  # noqa: F403 - a list of names for each subject
+from flintstream.table._factories.times import *  # noqa: F403
+from flintstream.table._factories.values import *  # noqa: F403
 from flintstream.table.expression import Expression, apply, syntax_of
+from flintstream.table.schema import syntax_of_text
 
 if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType
 
-__all__ = ["and_", "call", "coalesce", "col", "concat", "if_then_else", "lit", "not_", "null_of", "or_", "row_interval"]
+_OWN = (
+    "and_",
+    "call",
+    "call_sql",
+    "coalesce",
+    "col",
+    "concat",
+    "if_then_else",
+    "lit",
+    "not_",
+    "null_of",
+    "or_",
+    "range_",
+    "row_interval",
+    "with_all_columns",
+    "with_columns",
+    "without_columns",
+)
+if not TYPE_CHECKING:  # mypy reads only lists, and would give a star import no names
+    __all__ = [*_OWN, *_json.__all__, *_times.__all__, *_values.__all__]  # noqa: PLE0604 - they are texts
 
 
 def col(name: str) -> Expression:
@@ -116,3 +143,73 @@ def null_of(data_type: DataType) -> Expression:
     Expression(Convert)
     """
     return lit(None, data_type)
+
+
+def call_sql(sql_expression: str) -> Expression:
+    """Return an expression that is written in SQL.
+
+    >>> call_sql("UPPER(name)")
+    Expression(UPPER(name))
+    """
+    return Expression(syntax_of_text(sql_expression))
+
+
+def range_(start: str | int, end: str | int) -> Expression:
+    """Return the columns from one to another, by name or position from 1 on, for ``with_columns()``.
+
+    >>> range_("b", "d")
+    Expression(Columns)
+    """
+    return Expression(s.Columns(None, ((start, end),)))
+
+
+def _chosen(given: tuple[Any, ...], *, without: bool) -> Expression:
+    chosen: list[Any] = []
+    for each in given:
+        syntax = syntax_of(each)
+        if isinstance(syntax, s.Columns):
+            chosen += syntax.chosen
+        elif isinstance(syntax, s.Name):
+            chosen.append(syntax.parts[-1])
+        elif isinstance(syntax, s.Value) and isinstance(syntax.value, (int, str)):
+            chosen.append(syntax.value)
+        else:
+            raise TypeError(f"columns are chosen by name, position or range_(), but got {each!r}")
+    return Expression(s.Columns(None, tuple(chosen), without))
+
+
+def with_columns(head: Any, *tails: Any) -> Expression:
+    """Return columns by name, position from 1 on, or range.
+
+    >>> with_columns(range_(1, 3), col("z"))
+    Expression(Columns)
+
+    Raises:
+        TypeError: An argument is an expression that names no column.
+    """
+    return _chosen((head, *tails), without=False)
+
+
+def without_columns(head: Any, *tails: Any) -> Expression:
+    """Return all columns but some.
+
+    >>> without_columns(col("z"))
+    Expression(Columns)
+
+    Raises:
+        TypeError: An argument is an expression that names no column.
+    """
+    return _chosen((head, *tails), without=True)
+
+
+def with_all_columns() -> Expression:
+    """Return all columns.
+
+    >>> with_all_columns()
+    Expression(Star)
+    """
+    return Expression(s.Star(None))
+
+
+if not TYPE_CHECKING:
+    publish(__name__, __all__, globals())

@@ -163,7 +163,14 @@ def _type(given: DataType | str) -> DataType:
 
 
 def _syntax(given: Expression | str) -> Syntax:
-    if isinstance(given, Expression):
-        return given._syntax  # noqa: SLF001 - one layer
+    return given._syntax if isinstance(given, Expression) else syntax_of_text(given)  # noqa: SLF001 - one layer
+
+
+def syntax_of_text(given: str) -> Syntax:
+    """Return an expression of SQL.
+
+    Raises:
+        SqlError: It is none.
+    """
     parsed = parsed_expression(given, Tokens(given).all)
     return ExpressionReader(parsed).read(parsed.tree.expressions[0])

@@ -103,7 +103,10 @@ def _code(source: DataType, target: DataType, zone: str) -> str | None:
         return "{0} != 0" if isinstance(source, t.NumericType) else None
     if isinstance(target, BYTES):
         text = "{0}.encode()" if isinstance(source, TEXTS) else "{0}" if isinstance(source, BYTES) else None
-        return text if text is None or target.length == t.MAX_LENGTH else f"{text}[:{target.length}]"
+        if text is None or target.length == t.MAX_LENGTH:
+            return text
+        padded = f"{text}.ljust({target.length}, ZERO_BYTE)" if isinstance(target, t.BinaryType) else text
+        return f"{padded}[:{target.length}]"
     if isinstance(target, (*TIMESTAMPS, t.DateType, t.TimeType)):
         return _to_time(source, target, zone)
     if isinstance(target, IntervalType):

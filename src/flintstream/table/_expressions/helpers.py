@@ -15,6 +15,7 @@ from flintstream.common._javatext import clock_text, double_text, float_text, na
 from flintstream.common.types import RowKind, _make_row
 
 WIDE = Context(prec=76)
+ZERO_BYTE = b"\0"
 _WHOLE = re.compile(r"[+-]?\d+")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
 _DATE = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")

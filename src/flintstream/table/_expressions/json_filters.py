@@ -13,10 +13,18 @@ Inner = Callable[[str], Operand]
 
 _MISSING = object()
 """What a path within a filter gives that finds nothing; it equals nothing but itself."""
-_LITERAL = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null)""")
+_LITERAL = re.compile(
+    r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null)"""
+)
 _REGEX = re.compile(r"/((?:[^/\\]|\\.)*)/([a-zA-Z]*)")
-_OPERATOR = re.compile(r"(===|!==|==|=~|!=|<=|>=|<|>|(?:in|nin|contains|size|empty|all|anyof|noneof|subsetof)\b)", re.IGNORECASE)
+_OPERATOR = re.compile(
+    r"(===|!==|==|=~|!=|<=|>=|<|>|(?:in|nin|contains|size|empty|all|anyof|noneof|subsetof)\b)", re.IGNORECASE
+)
 _WORDS = {"true": True, "false": False, "null": None}
+
+
+def _always(constant: Any) -> Operand:
+    return lambda value, root: constant  # noqa: ARG005 - one signature
 
 
 class FilterReader:
@@ -94,14 +102,13 @@ class FilterReader:
             return self.path()
         if sign == "[":
             values = self.list()
-            return lambda value, root: values
+            return _always(values)
         regex = _REGEX.match(self.text, self.at)
         if regex is not None:
             self.at = regex.end()
             pattern = re.compile(regex[1], re.IGNORECASE if "i" in regex[2] else 0)
-            return lambda value, root: pattern
-        literal = self.literal()
-        return lambda value, root: literal
+            return _always(pattern)
+        return _always(self.literal())
 
     def literal(self) -> Any:
         self.blank()

@@ -1,4 +1,4 @@
-"""JSON that generated code reads and writes, as Flink's functions do; see :mod:`flintstream.table._expressions.helpers`.
+"""JSON that generated code reads and writes, as Flink's functions do.
 
 Numbers with a point or an exponent are decimals: they keep their digits.
 """
@@ -7,20 +7,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.helpers import double_to_text
-from flintstream.table._expressions.json_paths import JsonPath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.table._expressions.json_paths import JsonPath
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
-_scan = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant).raw_decode
+def _decimal(text: str) -> Decimal:
+    value = Decimal(text)
+    return value or value.copy_abs()  # a decimal of Java has no negative zero
+
+
+_scan = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_constant).raw_decode
 _last: tuple[str | None, Any] = (None, None)
 
 
@@ -52,11 +60,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def json_text(value: str) -> str:
-    """Return a text in quotes.
-
-    >>> json_text('a"b')
-    '"a\\\\"b"'
-    """
+    """Return a text in quotes, with escapes where JSON needs them."""
     return f'"{_ESCAPED.sub(_escape, value)}"'
 
 
@@ -105,7 +109,7 @@ def is_json(text: str | None, kind: str) -> bool:
         return False
     if kind == "VALUE":
         return True
-    return kind == {dict: "OBJECT", list: "ARRAY"}.get(type(value), "SCALAR")
+    return kind == ("OBJECT" if type(value) is dict else "ARRAY" if type(value) is list else "SCALAR")
 
 
 def _found(path: JsonPath, text: str) -> Any:
@@ -147,19 +151,24 @@ class JsonValue:
     def __call__(self, text: str, when_empty: Any, when_error: Any) -> Any:
         """Return the value, or one of the given ones if there is none."""
         try:
-            value = _found(self.path, text)
-            scalar = type(value) is not dict and type(value) is not list
-            if value is not None and not scalar and not self.path.lax:
-                raise LookupError(f"JSON_VALUE: {self.path.text} is no scalar")
+            value = self._scalar(text)
         except (ValueError, LookupError):
             if self.error == "ERROR":
                 raise
             return when_error
-        if value is not None and scalar:
+        if value is not None:
             return self.convert(value)
         if self.empty == "ERROR":
             raise LookupError(f"JSON_VALUE: nothing is at {self.path.text}")
         return when_empty
+
+    def _scalar(self, text: str) -> Any:
+        value = _found(self.path, text)
+        if type(value) is not dict and type(value) is not list:
+            return value
+        if self.path.lax:
+            return None
+        raise LookupError(f"JSON_VALUE: {self.path.text} is no scalar")
 
 
 @dataclass(frozen=True)
@@ -176,22 +185,27 @@ class JsonQuery:
     def __call__(self, text: str) -> Any:
         """Return what a document has."""
         try:
-            value = _found(self.path, text)
-            if value is not None and (
-                self.wrapper == "UNCONDITIONAL_ARRAY"
-                or (self.wrapper == "CONDITIONAL_ARRAY" and type(value) is not list)
-            ):
-                value = [value]
-            scalar = type(value) is not dict and type(value) is not list
-            if value is not None and scalar and not self.path.lax:
-                raise LookupError(f"JSON_QUERY: {self.path.text} is neither an array nor an object")
-            if value is not None and self.listed and not scalar and type(value) is not list:
-                raise LookupError(f"JSON_QUERY: {self.path.text} is no array")
+            value = self._structure(text)
         except (ValueError, LookupError):
+            if self.error == "ERROR":
+                raise
             return self._instead(self.error)
-        if value is None or scalar:
+        if value is None:
             return self._instead(self.empty)
         return [_element(each) for each in value] if self.listed else written(value)
+
+    def _structure(self, text: str) -> Any:
+        value = _found(self.path, text)
+        if value is None:
+            return None
+        listed = type(value) is list
+        if self.wrapper == "UNCONDITIONAL_ARRAY" or (self.wrapper == "CONDITIONAL_ARRAY" and not listed):
+            return [value]
+        if listed or (type(value) is dict and not self.listed):
+            return value
+        if self.path.lax and type(value) is not dict:
+            return None
+        raise LookupError(f"JSON_QUERY: {self.path.text} is neither an array nor an object")
 
     def _instead(self, what: str) -> Any:
         if what == "ERROR":
@@ -218,7 +232,7 @@ def scalar_boolean(value: Any) -> bool:
     Raises:
         TypeError: It is none.
     """
-    return _of(value, bool, "BOOLEAN")
+    return bool(_of(value, bool, "BOOLEAN"))
 
 
 def scalar_integer(value: Any) -> int:

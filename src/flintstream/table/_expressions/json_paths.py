@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.json_filters import FilterReader
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Visit = Callable[[Any, Any, list[Any]], None]
 _MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
@@ -85,9 +88,7 @@ class Step:
         raise NotImplementedError
 
 
-def compiled(
-    steps: Sequence[Step | _Function], *, lax: bool
-) -> tuple[bool, Visit, tuple[Callable[[Any], Any], ...]]:
+def compiled(steps: Sequence[Step | _Function], *, lax: bool) -> tuple[bool, Visit, tuple[Callable[[Any], Any], ...]]:
     """Return whether a path is definite, the function of its first step, and those of its result."""
     functions = tuple(each.apply for each in steps if isinstance(each, _Function))
     parts = [each for each in steps if isinstance(each, Step)]

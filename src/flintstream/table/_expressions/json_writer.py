@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from datetime import datetime
-from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.common._datatypes import DataType
 from flintstream.table._expressions.helpers import double_to_text, float_to_text
 from flintstream.table._expressions.json_helpers import json_text
-from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, TIMESTAMPS
+from flintstream.table._expressions.types import BYTES, TEXTS, TIMESTAMPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from decimal import Decimal
+
+    from flintstream.common._datatypes import DataType
 
 
 def is_writable(kind: DataType) -> bool:
@@ -25,8 +28,7 @@ def is_writable(kind: DataType) -> bool:
         return isinstance(kind.element_type, TEXTS)
     if isinstance(kind, t.RowType):
         return all(map(is_writable, kind.field_types()))
-    known = (*TEXTS, *BYTES, *INTEGERS, *TIMESTAMPS, t.BooleanType, t.FloatType, t.DoubleType, t.DecimalType)
-    return isinstance(kind, known)
+    return isinstance(kind, (*TEXTS, *BYTES, *TIMESTAMPS, t.NumericType, t.BooleanType))
 
 
 class JsonWriter:

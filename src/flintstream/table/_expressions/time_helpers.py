@@ -218,7 +218,7 @@ def read_date(text: str, pattern: str = "yyyy-MM-dd") -> date | None:
         return None
 
 
-_UNITS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
+_UNITS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
 
 
 def timestamp_diff(unit: str, a: Any, b: Any) -> int:

@@ -34,6 +34,17 @@ class RowsType(t.AtomicType):
     """A number of rows, as the size of a window."""
 
 
+def text_type(text: str) -> t.CharType:
+    """Return the type of a literal; only that of an empty one has no length.
+
+    >>> text_type("").length
+    0
+    """
+    kind = t.CharType(max(len(text), 1), False)
+    kind.length = len(text)
+    return kind
+
+
 def is_nullable(data_type: DataType) -> bool:
     """Return whether values may be None."""
     return data_type._nullable  # noqa: SLF001 - DataType has no getter, as PyFlink's

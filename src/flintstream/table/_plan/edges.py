@@ -37,15 +37,18 @@ def outward(data_type: DataType, name: str) -> str:
 
 
 def inward(data_type: DataType, name: str) -> str:
-    """Return the code for a value within a plan."""
+    """Return the code for a value within a plan; a decimal gets the digits of its type."""
     return _converted(data_type, name, "from_instant")
 
 
 def _converted(data_type: DataType, name: str, function: str) -> str:
-    if not has_instants(data_type):
+    decimals = function == "from_instant"
+    if not has_instants(data_type, decimals=decimals):
         return name
     if isinstance(data_type, t.LocalZonedTimestampType):
         return f"{function}({name})"
+    if isinstance(data_type, t.DecimalType):
+        return f"(None if {name} is None else fit({name}, {data_type.precision}, {data_type.scale}))"
     if isinstance(data_type, t.ArrayType):
         return f"(None if {name} is None else [{_converted(data_type.element_type, 'e', function)} for e in {name}])"
     if isinstance(data_type, t.MapType):
@@ -57,15 +60,15 @@ def _converted(data_type: DataType, name: str, function: str) -> str:
     return name
 
 
-def has_instants(data_type: DataType) -> bool:
-    """Return whether a type contains ``TIMESTAMP_LTZ``."""
+def has_instants(data_type: DataType, *, decimals: bool = False) -> bool:
+    """Return whether a type contains ``TIMESTAMP_LTZ``, or DECIMAL if asked for."""
     if isinstance(data_type, t.RowType):
-        return any(map(has_instants, data_type.field_types()))
+        return any(has_instants(each, decimals=decimals) for each in data_type.field_types())
     if isinstance(data_type, t.MapType):
-        return has_instants(data_type.value_type)
+        return has_instants(data_type.value_type, decimals=decimals)
     if isinstance(data_type, t.ArrayType):
-        return has_instants(data_type.element_type)
-    return isinstance(data_type, t.LocalZonedTimestampType)
+        return has_instants(data_type.element_type, decimals=decimals)
+    return isinstance(data_type, t.LocalZonedTimestampType) or (decimals and isinstance(data_type, t.DecimalType))
 
 
 def rows_of(columns: Sequence[Column], *, changelog: bool) -> str:
@@ -80,7 +83,7 @@ def rows_of(columns: Sequence[Column], *, changelog: bool) -> str:
 
 def tuples_of(columns: Sequence[Column], kind: str = "") -> str:
     """Return the code that makes a tuple of a row or tuple; ``kind`` is the code of a last element."""
-    if not kind and not any(has_instants(each.type) for each in columns):
+    if not kind and not any(has_instants(each.type, decimals=True) for each in columns):
         return "tuple(r)"
     parts = [inward(each.type, f"r[{i}]") for i, each in enumerate(columns)]
     return f"({', '.join([*parts, *([kind] if kind else [])])},)"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _TYPES_AFTER = {"CAST": "AS", "TRY_CAST": "AS", "JSON_VALUE": "RETURNING", "JSON_QUERY": "RETURNING"}
 """The word before the type in the parentheses of a function."""
+_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+DIFFERENCES = {f"$minus_{unit}": unit for unit in _UNITS}
+"""Functions that stand for ``(a - b) DAY``, and the units."""
 _FUNCTIONS = {"SESSION", "JSON"}
 """Words of sqlglot that are names of functions here."""
 
@@ -224,6 +227,38 @@ def _arguments(tokens: Sequence[Any], start: int) -> tuple[list[list[Any]], int]
     raise SqlError("a parenthesis is not closed")
 
 
+def _follows(token: Any, text: Any) -> bool:
+    """Return whether a text begins where a name ends."""
+    return bool(text.token_type.name == "STRING" and text.start == token.end + 1)
+
+
+_BEFORE_VALUES = set("SELECT WHERE HAVING AND OR NOT BETWEEN CASE WHEN THEN ELSE BY DISTINCT".split())  # noqa: SIM905
+
+
+def _prepared(tokens: Sequence[Any]) -> list[Any]:
+    """Return what sqlglot can read: ``$minus_DAY(a - b)`` for ``(a - b) DAY``, and ``'a'`` for ``_UTF8'a'``."""
+    found: list[Any] = []
+    opened: list[int] = []
+    i = 0
+    while i < len(tokens):
+        token = tokens[i]
+        following = [str(each.text).upper() for each in tokens[i + 1 : i + 4]]
+        sign = "" if token.token_type.name == "STRING" else token.text
+        i += 1
+        if sign[:1] == "_" and following and _follows(token, tokens[i]):
+            continue  # a text is Unicode here
+        found.append(token)
+        if sign == "(":
+            opened.append(len(found) - 1)
+        elif sign == ")" and opened:
+            start = opened.pop()
+            before = found[start - 1].text.upper() if start else ""
+            if following and following[0] in _UNITS and (before in _BEFORE_VALUES or not before[-1:].isalnum()):
+                found.insert(start, _named(tokens[i], f"$minus_{following[0]}"))
+                i += 3 if following[1:2] == ["TO"] else 1
+    return found
+
+
 def _without_name(part: list[Any]) -> tuple[str, list[Any]]:
     """Return the name of ``NAME => value`` and the value."""
     if len(part) > 2 and part[1].text == "=>":
@@ -243,7 +278,7 @@ class Parsed:
         self.sql = sql
         self.types: list[DataType] = []
         self.windows: list[WindowCall] = []
-        replaced = self._without_types(list(tokens))
+        replaced = self._without_types(_prepared(tokens))
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
         try:

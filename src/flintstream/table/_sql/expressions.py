@@ -12,7 +12,8 @@ from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES
-from flintstream.table._expressions.types import IntervalType
+from flintstream.table._expressions.types import IntervalType, text_type
+from flintstream.table._sql.dialect import DIFFERENCES
 from flintstream.table._sql.ordering import window_of
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class ExpressionReader:
     def _literal(self, node: Any, place: s.Place | None) -> s.Syntax:
         text = node.this
         if node.is_string:
-            return s.Value(place, text, t.CharType(max(len(text), 1), False))
+            return s.Value(place, text, text_type(text))
         return number(text, place)
 
     def _boolean(self, node: Any, place: s.Place | None) -> s.Syntax:
@@ -215,6 +216,11 @@ class ExpressionReader:
 
     def _anonymous(self, node: Any, place: s.Place | None) -> s.Syntax:
         name = node.name
+        if name in DIFFERENCES:
+            (inner,) = self._all(node.expressions)
+            if not isinstance(inner, s.Apply) or inner.function != "-" or len(inner.arguments) != 2:
+                raise SqlError(f"{DIFFERENCES[name]}{at(place)} belongs to a difference: (a - b) {DIFFERENCES[name]}")
+            return s.Apply(place, f"- {DIFFERENCES[name]}", inner.arguments)
         if name.upper() in {"TIMESTAMPDIFF", "TIMESTAMPADD"}:
             unit, *others = node.expressions
             word = unit.name.upper().rstrip("S")
@@ -266,7 +272,10 @@ class ExpressionReader:
 
     def _unicodestring(self, node: Any, place: s.Place | None) -> s.Syntax:
         text = re.sub(r"\\([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), node.name)
-        return s.Value(place, text, t.CharType(max(len(text), 1), False))
+        return s.Value(place, text, text_type(text))
+
+    def _national(self, node: Any, place: s.Place | None) -> s.Syntax:
+        return s.Value(place, node.name, text_type(node.name))
 
     def _overlay(self, node: Any, place: s.Place | None) -> s.Syntax:
         parts = (node.this, node.expression, node.args.get("from_"), node.args.get("for_"))

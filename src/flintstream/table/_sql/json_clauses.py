@@ -6,8 +6,10 @@ Their clauses become arguments, so that the Table API can call the same function
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _WRAPPERS = {
     ("WITHOUT",): "WITHOUT_ARRAY",
@@ -17,102 +19,122 @@ _WRAPPERS = {
 }
 
 
+class _Clauses:
+    """Reads the arguments of a function with sqlglot's parser, after its opening parenthesis."""
+
+    def __init__(self, parser: Any, sqlglot: Any) -> None:
+        self.parser = parser
+        self.exp = sqlglot.exp
+        self.tokens = sqlglot.tokens.TokenType
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        return self.exp.Anonymous(this=name, expressions=[*arguments])
+
+    def word(self, text: str) -> Any:
+        return self.exp.Literal.string(text)
+
+    def take(self, *words: str) -> bool:
+        return bool(self.parser._match_text_seq(*words))
+
+    def value(self) -> Any:
+        return self.parser._parse_disjunction()
+
+    def head(self) -> list[Any]:
+        """Read the text and the path."""
+        value = self.value()
+        if not self.parser._match(self.tokens.COMMA):
+            self.parser.raise_error("a path is missing")
+        return [value, self.value()]
+
+    def returning(self) -> Any:
+        """Return a NULL of the type, which is how the function gets it."""
+        if not self.take("RETURNING"):
+            return self.exp.Null()
+        return self.exp.Cast(this=self.exp.Null(), to=self.parser._parse_types())
+
+    def instead(self, on: str, *words: str) -> list[Any]:
+        """Read ``NULL ON EMPTY`` or ``DEFAULT 1 ON EMPTY``: the word and the value."""
+        for each in words:
+            if each == "DEFAULT":
+                index = self.parser._index
+                if self.take("DEFAULT"):
+                    value = self.parser._parse_bitwise()
+                    if self.take("ON", on):
+                        return [self.word("DEFAULT"), value]
+                    self.parser._retreat(index)
+            elif self.take(*each.split(), "ON", on):
+                return [self.word("_".join(each.split())), self.exp.Null()]
+        return [self.word("NULL"), self.exp.Null()]
+
+    def nulls(self, otherwise: str) -> str:
+        """Read ``NULL ON NULL`` or ``ABSENT ON NULL``; nothing is ``otherwise``."""
+        return next((each for each in ("NULL", "ABSENT") if self.take(each, "ON", "NULL")), otherwise)
+
+    def several(self, read: Callable[[], list[Any]], otherwise: str) -> list[Any]:
+        """Read values with commas, and before them put what becomes of NULL."""
+        found: list[Any] = []
+        handling = self.nulls("")
+        while not handling and self.parser._curr is not None and self.parser._curr.text != ")":
+            found += read()
+            handling = self.nulls("")
+            if not self.parser._match(self.tokens.COMMA):
+                break
+        return [self.word(handling or otherwise), *found]
+
+    def member(self) -> list[Any]:
+        """Read a key and a value."""
+        self.take("KEY")
+        key = self.parser._parse_column()
+        if not self.take("VALUE") and not self.parser._match(self.tokens.COLON):
+            self.parser.raise_error("JSON_OBJECT takes KEY ... VALUE ...")
+        return [key, self.value()]
+
+
+def _value(clauses: _Clauses) -> Any:
+    words = ("NULL", "ERROR", "DEFAULT")
+    parts = [*clauses.head(), clauses.returning(), *clauses.instead("EMPTY", *words), *clauses.instead("ERROR", *words)]
+    return clauses.call("JSON_VALUE", *parts)
+
+
+def _query(clauses: _Clauses) -> Any:
+    found, kind, wrapper = clauses.head(), clauses.returning(), "WITHOUT_ARRAY"
+    for words, name in _WRAPPERS.items():
+        if clauses.take(*words, "ARRAY", "WRAPPER") or clauses.take(*words, "WRAPPER"):
+            wrapper = name
+            break
+    behaviours = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
+    empty, error = (clauses.instead(on, *behaviours)[0] for on in ("EMPTY", "ERROR"))
+    return clauses.call("JSON_QUERY", *found, kind, clauses.word(wrapper), empty, error)
+
+
+def _exists(clauses: _Clauses) -> Any:
+    found = clauses.head()
+    words = ("TRUE", "FALSE", "UNKNOWN", "ERROR")
+    chosen = next((each for each in words if clauses.take(each, "ON", "ERROR")), "FALSE")
+    return clauses.call("JSON_EXISTS", *found, clauses.word(chosen))
+
+
+def _object(clauses: _Clauses) -> Any:
+    return clauses.call("JSON_OBJECT", *clauses.several(clauses.member, "NULL"))
+
+
+def _array(clauses: _Clauses) -> Any:
+    return clauses.call("JSON_ARRAY", *clauses.several(lambda: [clauses.value()], "ABSENT"))
+
+
+_READERS = {
+    "JSON_VALUE": _value,
+    "JSON_QUERY": _query,
+    "JSON_EXISTS": _exists,
+    "JSON_OBJECT": _object,
+    "JSON_ARRAY": _array,
+}
+
+
 def parsers(sqlglot: Any) -> dict[str, Callable[[Any], Any]]:
     """Return the parsers of the functions by name, for sqlglot."""
-    exp = sqlglot.exp
-    word = exp.Literal.string
 
-    def call(name: str, *arguments: Any) -> Any:
-        return exp.Anonymous(this=name, expressions=list(arguments))
+    def parser_of(read: Callable[[_Clauses], Any]) -> Callable[[Any], Any]:
+        return lambda parser: read(_Clauses(parser, sqlglot))
 
-    def behaviour(parser: Any, on: str, words: tuple[str, ...]) -> tuple[Any, Any] | None:
-        """Read ``NULL ON EMPTY`` or ``DEFAULT 1 ON EMPTY``: the word, and the value."""
-        index = parser._index
-        if parser._match_text_seq("DEFAULT"):
-            value = parser._parse_bitwise()
-            if parser._match_text_seq("ON", on):
-                return word("DEFAULT"), value
-            parser._retreat(index)
-            return None
-        for each in words:
-            if parser._match_text_seq(*each.split(), "ON", on):
-                return word("_".join(each.split())), exp.Null()
-        return None
-
-    def behaviours(parser: Any, words: tuple[str, ...]) -> list[Any]:
-        empty = behaviour(parser, "EMPTY", words) or (word("NULL"), exp.Null())
-        error = behaviour(parser, "ERROR", words) or (word("NULL"), exp.Null())
-        return [*empty, *error]
-
-    def head(parser: Any) -> list[Any]:
-        value = parser._parse_disjunction()
-        if not parser._match(sqlglot.tokens.TokenType.COMMA):
-            parser.raise_error("a path is missing")
-        return [value, parser._parse_disjunction()]
-
-    def returning(parser: Any) -> Any:
-        """Return a NULL of the type, which is how the function gets it."""
-        if not parser._match_text_seq("RETURNING"):
-            return exp.Null()
-        return exp.Cast(this=exp.Null(), to=parser._parse_types())
-
-    def value_of(parser: Any) -> Any:
-        found, kind = head(parser), returning(parser)
-        return call("JSON_VALUE", *found, kind, *behaviours(parser, ("NULL", "ERROR")))
-
-    def query(parser: Any) -> Any:
-        found, kind, wrapper = head(parser), returning(parser), "WITHOUT_ARRAY"
-        for words, name in _WRAPPERS.items():
-            if parser._match_text_seq(*words, "ARRAY", "WRAPPER") or parser._match_text_seq(*words, "WRAPPER"):
-                wrapper = name
-                break
-        empty, _, error, _ = behaviours(parser, ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT", "EMPTY"))
-        return call("JSON_QUERY", *found, kind, word(wrapper), empty, error)
-
-    def exists(parser: Any) -> Any:
-        found = head(parser)
-        for each in ("TRUE", "FALSE", "UNKNOWN", "ERROR"):
-            if parser._match_text_seq(each, "ON", "ERROR"):
-                return call("JSON_EXISTS", *found, word(each))
-        return call("JSON_EXISTS", *found)
-
-    def nulls(parser: Any) -> str:
-        for each in ("NULL", "ABSENT"):
-            if parser._match_text_seq(each, "ON", "NULL"):
-                return each
-        return ""
-
-    def ended(parser: Any) -> bool:
-        return parser._curr is None or parser._curr.text == ")"
-
-    def members(parser: Any) -> Any:
-        found: list[Any] = []
-        handling = nulls(parser)
-        while not handling and not ended(parser):
-            parser._match_text_seq("KEY")
-            found.append(parser._parse_column())
-            if not parser._match_text_seq("VALUE") and not parser._match(sqlglot.tokens.TokenType.COLON):
-                parser.raise_error("JSON_OBJECT takes KEY ... VALUE ...")
-            found.append(parser._parse_disjunction())
-            handling = nulls(parser)
-            if not parser._match(sqlglot.tokens.TokenType.COMMA):
-                break
-        return call("JSON_OBJECT", word(handling or "NULL"), *found)
-
-    def elements(parser: Any) -> Any:
-        found: list[Any] = []
-        handling = nulls(parser)
-        while not handling and not ended(parser):
-            found.append(parser._parse_disjunction())
-            handling = nulls(parser)
-            if not parser._match(sqlglot.tokens.TokenType.COMMA):
-                break
-        return call("JSON_ARRAY", word(handling or "ABSENT"), *found)
-
-    return {
-        "JSON_VALUE": value_of,
-        "JSON_QUERY": query,
-        "JSON_EXISTS": exists,
-        "JSON_OBJECT": members,
-        "JSON_ARRAY": elements,
-    }
+    return {name: parser_of(read) for name, read in _READERS.items()}

@@ -176,6 +176,9 @@ class Statements:
         if tokens.peek() == "PARTITION":
             raise unsupported("PARTITION", tokens.place(), "write without partitions")
         columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in _QUERIES else ()
+        twice = next((each for each in columns if columns.count(each) > 1), None)
+        if twice is not None:
+            raise SqlError(f"INSERT INTO {'.'.join(name)}{at(place)} names column '{twice}' twice")
         return Insert(_query(self.session, tokens), name, columns)
 
     def _explain(self, tokens: Tokens) -> Answer:

@@ -17,8 +17,8 @@ from flintstream.table._expressions.types import sql_name
 from flintstream.table._plan.build import filtered
 from flintstream.table._plan.conditions import both, moved
 from flintstream.table._plan.grouping import Grouped
-from flintstream.table._plan.joins import ANTI, LEFT, SEMI, joined, with_condition
-from flintstream.table._plan.nodes import Calc
+from flintstream.table._plan.joins import ANTI, INNER, LEFT, SEMI, joined, with_condition
+from flintstream.table._plan.nodes import Calc, Values
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.joins import boolean
 
@@ -98,10 +98,11 @@ def with_values(
             raise
         if len(value.columns) != 1:
             raise SqlError(f"a query{at(place)} within an expression needs one column, but has {len(value.columns)}")
-        single = _single(planner.session, value)
+        constant = _is_one_row(value)
+        single = value if constant else _single(planner.session, value)
         name = f"{HIDDEN}{len(scope.columns)}"
-        right = type(single.columns[0])(name, single.columns[0].type)
-        node = joined(planner.session, node, _renamed(single, right), LEFT, None)
+        right = type(single.columns[0])(name, single.columns[0].type.nullable())
+        node = joined(planner.session, node, _renamed(single, right), INNER if constant else LEFT, None)
         tables = (*scope.tables, HIDDEN) if scope.tables else ()
         scope = planner.session.scope(node.columns, tables)
         column = expressions.column(name)
@@ -128,6 +129,13 @@ def _within(each: Any, tree: Any) -> bool:
 
 def _renamed(node: Node, column: Column) -> Node:
     return Calc((column,), node, (Ref(column.type, 0),))
+
+
+def _is_one_row(node: Node) -> bool:
+    """Return whether a query has one row of constants."""
+    while isinstance(node, Calc) and node.condition is None:
+        node = node.input
+    return isinstance(node, Values) and len(node.rows) == 1
 
 
 def _single(session: Any, node: Node) -> Node:

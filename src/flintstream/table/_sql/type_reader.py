@@ -125,6 +125,8 @@ class _Reader:
                 name = "TIMESTAMP_LTZ"
             else:
                 self.take("WITHOUT", "TIME", "ZONE")
+        if not numbers and name in {"VARCHAR", "VARBINARY"}:
+            numbers = [t.MAX_LENGTH]
         try:
             return _SIZED[name](*numbers)
         except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Functions of JSON. Clauses are arguments: words such as ``NULL`` and ``DEFAULT``, and a NULL of the type to return."""
+"""Functions of JSON. Clauses are arguments: words such as ``NULL`` and ``DEFAULT``, and a NULL of the returned type."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ def _word(argument: Expr) -> str:
 def _path(arguments: Sequence[Expr]) -> JsonPath | None:
     """Return the path, which is the second argument; None if it is no literal or what comes first is no text."""
     text, path = arguments[:2]
-    if not isinstance(text.type, (*TEXTS, t.NullType)) or not isinstance(path, Const) or not isinstance(path.value, str):
+    if (
+        not isinstance(text.type, (*TEXTS, t.NullType))
+        or not isinstance(path, Const)
+        or not isinstance(path.value, str)
+    ):
         return None
     return JsonPath(path.value)
 
@@ -78,7 +82,8 @@ def _query(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # n
     text, _, kind, wrapper, empty, error = arguments
     returned = STRING if isinstance(kind.type, t.NullType) else kind.type
     listed = isinstance(returned, t.ArrayType)
-    if path is None or not isinstance(returned.element_type if listed else returned, t.VarCharType):
+    content = returned.element_type if isinstance(returned, t.ArrayType) else returned
+    if path is None or not isinstance(content, t.VarCharType):
         return None
     if listed and "EMPTY_OBJECT" in {_word(empty), _word(error)}:
         return None
@@ -137,6 +142,14 @@ def _string(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
     return made
 
 
+def _parsed(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return JSON(text): the document itself within JSON_OBJECT and JSON_ARRAY."""
+    if len(arguments) != 1 or not isinstance(arguments[0].type, TEXTS):
+        return None
+    kind = with_null(STRING, is_nullable(arguments[0].type))
+    return Call(kind, name, tuple(arguments), template("written(document({0}))"))
+
+
 def _object(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON_OBJECT(word, key, value, ...)."""
     handling, *others = arguments
@@ -181,6 +194,7 @@ for _name, _takes, _build in (
     ("JSON_QUERY", "(STRING, literal path)", _query),
     ("JSON_EXISTS", "(STRING, literal path)", _exists),
     ("JSON_STRING", "(any but an interval)", _string),
+    ("JSON", "(STRING)", _parsed),
     ("JSON_OBJECT", "(KEY literal VALUE any, ...)", _object),
     ("JSON_ARRAY", "(any, ...)", _array),
 ):

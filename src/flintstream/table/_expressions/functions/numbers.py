@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common import _datatypes as t
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import DOUBLE, INT, STRING, add, define, first_type
-from flintstream.table._expressions.types import INTEGERS, decimal_of
+from flintstream.table._expressions.types import INTEGERS, decimal_of, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,21 @@ def _whole(arguments: Sequence[Expr]) -> DataType:
     return t.DecimalType(kind.precision, 0) if isinstance(kind, t.DecimalType) else kind
 
 
+def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return ROUND or TRUNCATE; an integer that gets too large wraps."""
+    kind = arguments[0].type if arguments else None
+    if not 1 <= len(arguments) <= 2 or not isinstance(kind, (t.NumericType, t.NullType)):
+        return None
+    if len(arguments) > 1 and not isinstance(arguments[1].type, (*INTEGERS, t.NullType)):
+        return None
+    function = "round_number" if name == "ROUND" else "truncate_number"
+    code = f"{function}({{all}})"
+    if type(kind) in INTEGERS:
+        code = f"wrap({code}, {INTEGERS[type(kind)]})"
+    nullable = any(is_nullable(each.type) for each in arguments)
+    return Call(with_null(_rounded(arguments), nullable), name, tuple(arguments), template(code))
+
+
 def _absolute(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     (a,) = arguments if len(arguments) == 1 else (None,)
     if a is None or not isinstance(a.type, (t.NumericType, t.NullType)):
@@ -41,8 +56,7 @@ def _absolute(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
 add("ABS", ("N",), _absolute)
 define("FLOOR", "N", _whole, "floor_number({0})")
 define("CEIL | CEILING", "N", _whole, "ceil_number({0})")
-define("ROUND", "N NI", _rounded, "round_number({all})")
-define("TRUNCATE", "N NI", _rounded, "truncate_number({all})")
+add("ROUND | TRUNCATE", ("N", "NI"), _rounding)
 define("SIGN", "N", first_type, "sign_number({0})")
 define("POWER", "FF", DOUBLE, "math.pow({0}, {1})")
 define("SQRT", "F", DOUBLE, "(math.sqrt({0}) if {0} >= 0 else math.nan)")

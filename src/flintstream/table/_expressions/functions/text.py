@@ -23,6 +23,16 @@ def _joined(arguments: Sequence[Expr]) -> DataType:
     return t.CharType(total) if fixed else t.VarCharType(total)
 
 
+def _as_given(arguments: Sequence[Expr]) -> DataType:
+    kind = arguments[0].type
+    return kind if isinstance(kind, TEXTS) else STRING
+
+
+def _shorter(arguments: Sequence[Expr]) -> DataType:
+    kind = arguments[0].type
+    return t.VarCharType(max(kind.length, 1)) if isinstance(kind, TEXTS) else STRING
+
+
 def _told(code: str) -> Any:
     """Return the builder of a test of any value; None is no such value."""
 
@@ -37,18 +47,18 @@ def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
     return Call(STRING, name, tuple(arguments), structure("printf({all})"), strict=False) if arguments else None
 
 
-define("UPPER", "S", STRING, "{0}.upper()")
-define("LOWER", "S", STRING, "{0}.lower()")
+define("UPPER", "S", _as_given, "{0}.upper()")
+define("LOWER", "S", _as_given, "{0}.lower()")
 define("CHAR_LENGTH | CHARACTER_LENGTH | LENGTH", "S", INT, "len({0})")
 define("OCTET_LENGTH", "S", INT, "len({0}.encode())")
-define("TRIM", "S", STRING, "{0}.strip(' ')")
+define("TRIM", "S", _shorter, "{0}.strip(' ')")
 define("BTRIM", "S SS", STRING, "btrim({all})")
-define("TRIM_BOTH", "SS", STRING, "{0}.strip({1})")
-define("TRIM_LEADING", "SS", STRING, "{0}.lstrip({1})")
-define("TRIM_TRAILING", "SS", STRING, "{0}.rstrip({1})")
+define("TRIM_BOTH", "SS", _shorter, "{0}.strip({1})")
+define("TRIM_LEADING", "SS", _shorter, "{0}.lstrip({1})")
+define("TRIM_TRAILING", "SS", _shorter, "{0}.rstrip({1})")
 define("LTRIM", "S SS", STRING, "ltrim({all})")
 define("RTRIM", "S SS", STRING, "rtrim({all})")
-define("SUBSTRING | SUBSTR", "SI SII", STRING, "substring({all})", may_be_null=True)
+define("SUBSTRING | SUBSTR", "SI SII", _shorter, "substring({all})", may_be_null=True)
 define("LEFT", "SI", STRING, "{0}[:max({1}, 0)]")
 define("RIGHT", "SI", STRING, "{0}[max(len({0}) - {1}, 0):]")
 define("CONCAT", "S*", STRING, "''.join(({all},))")

@@ -100,6 +100,19 @@ def _format(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return Call(STRING, name, (moment, pattern), template("format_date({0}, {1})"))
 
 
+def _difference(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return ``(a - b) SECOND``; years and months are months."""
+    a, b = arguments
+    if not all(isinstance(each.type, (*TIMESTAMPS, t.DateType, t.NullType)) for each in arguments):
+        return None
+    months = name.endswith(("YEAR", "QUARTER", "MONTH"))
+    unit = "MONTH" if months else "MILLISECOND"
+    kind = IntervalType(months, is_nullable(a.type) or is_nullable(b.type))
+    return Call(kind, name, (a, b), template(f"timestamp_diff('{unit}', {{1}}, {{0}})"))
+
+
+for _name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
+    add(f"- {_name}", ("DD",), _difference)
 for _name in _PARTS:
     add(_name, ("D",), _part)
 add("EXTRACT", ("SD", "SC", "SV"), _extract)

@@ -1,0 +1,1 @@
+"""Factories of expressions by subject; programs import them from ``flintstream.table.expressions``."""

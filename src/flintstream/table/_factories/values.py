@@ -1,0 +1,185 @@
+"""Factories of arrays, rows, maps, numbers and texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table.expression import apply, given
+
+if TYPE_CHECKING:
+    from flintstream.table.expression import Expression
+
+__all__ = [
+    "array",
+    "atan2",
+    "concat_ws",
+    "current_database",
+    "descriptor",
+    "e",
+    "lag",
+    "lead",
+    "log",
+    "map_",
+    "map_from_arrays",
+    "negative",
+    "object_of",
+    "pi",
+    "rand",
+    "rand_integer",
+    "row",
+    "uuid",
+]
+
+
+def array(head: Any, *tail: Any) -> Expression:
+    """Return an array.
+
+    >>> array(1, 2)
+    Expression(ARRAY(1, 2))
+    """
+    return apply("ARRAY", head, *tail)
+
+
+def row(head: Any, *tail: Any) -> Expression:
+    """Return a row.
+
+    >>> row(1, "a")
+    Expression(ROW(1, 'a'))
+    """
+    return apply("ROW", head, *tail)
+
+
+def map_(key: Any, value: Any, *tail: Any) -> Expression:
+    """Return a map of keys and values in turn.
+
+    >>> map_("a", 1)
+    Expression(MAP('a', 1))
+    """
+    return apply("MAP", key, value, *tail)
+
+
+def map_from_arrays(key: Any, value: Any) -> Expression:
+    """Return a map of an array of keys and one of values.
+
+    >>> map_from_arrays(col("k"), col("v"))
+    Expression(MAP_FROM_ARRAYS(k, v))
+    """
+    return apply("MAP_FROM_ARRAYS", key, value)
+
+
+def object_of(class_name: str, *args: Any) -> Expression:
+    """Return an object of a structured type; it is not supported, and raises an error when the query is planned."""
+    return apply("OBJECT_OF", class_name, *args)
+
+
+def descriptor(*column_names: str) -> Expression:
+    """Return names of columns as an argument of a function; it raises an error when the query is planned."""
+    return apply("DESCRIPTOR", *column_names)
+
+
+def pi() -> Expression:
+    """Return the number pi.
+
+    >>> pi()
+    Expression(PI())
+    """
+    return apply("PI")
+
+
+def e() -> Expression:
+    """Return the base of the natural logarithm.
+
+    >>> e()
+    Expression(E())
+    """
+    return apply("E")
+
+
+def rand(seed: Any = None) -> Expression:
+    """Return a random number from 0 up to 1; a seed has no effect.
+
+    >>> rand()
+    Expression(RAND())
+    """
+    return apply("RAND", *given(seed))
+
+
+def rand_integer(bound: Any, seed: Any = None) -> Expression:
+    """Return a random integer from 0 up to a bound; a seed has no effect.
+
+    >>> rand_integer(10)
+    Expression(RAND_INTEGER(10))
+    """
+    return apply("RAND_INTEGER", *given(seed), bound)
+
+
+def atan2(y: Any, x: Any) -> Expression:
+    """Return the angle of a point.
+
+    >>> atan2(1, 2)
+    Expression(ATAN2(1, 2))
+    """
+    return apply("ATAN2", y, x)
+
+
+def negative(v: Any) -> Expression:
+    """Return ``-v``.
+
+    >>> negative(col("a"))
+    Expression(-(a))
+    """
+    return apply("-", v)
+
+
+def log(v: Any, base: Any = None) -> Expression:
+    """Return the logarithm, the natural one by default.
+
+    >>> log(col("a"))
+    Expression(LOG(a))
+    """
+    return apply("LOG", *given(base), v)
+
+
+def concat_ws(separator: Any, first: Any, *others: Any) -> Expression:
+    """Return all texts in one, with a separator between them; None is left out.
+
+    >>> concat_ws("-", col("a"), "x")
+    Expression(CONCAT_WS('-', a, 'x'))
+    """
+    return apply("CONCAT_WS", separator, first, *others)
+
+
+def uuid() -> Expression:
+    """Return a random UUID as text.
+
+    >>> uuid()
+    Expression(UUID())
+    """
+    return apply("UUID")
+
+
+def lag(expr: Any, offset: Any = 1, default: Any = None) -> Expression:
+    """Return the value of an earlier row, for ``over()``.
+
+    >>> lag(col("a"))
+    Expression(LAG(a, 1))
+    """
+    return apply("LAG", expr, offset, *given(default))
+
+
+def lead(expr: Any, offset: Any = 1, default: Any = None) -> Expression:
+    """Return the value of a later row, for ``over()``.
+
+    >>> lead(col("a"))
+    Expression(LEAD(a, 1))
+    """
+    return apply("LEAD", expr, offset, *given(default))
+
+
+def current_database() -> Expression:
+    """Return the name of the current database.
+
+    >>> current_database()
+    Expression(CURRENT_DATABASE())
+    """
+    return apply("CURRENT_DATABASE")
