@@ -545,20 +545,10 @@ NAMES: dict[str, dict[str, str]] = {
         "pyflink.table": "Schema",
     },
     "pyflink.table.expression": {
-        "nothing": """
-            JsonExistsOnError JsonOnNull JsonQueryOnEmptyOrError JsonQueryWrapper JsonType JsonValueOnEmptyOrError T
-            TimeIntervalUnit TimePointUnit
-        """,
+        "nothing": "T",
     },
     "pyflink.table.expressions": {
-        "nothing": """
-            CURRENT_RANGE CURRENT_ROW UNBOUNDED_RANGE UNBOUNDED_ROW array atan2 call_sql concat_ws convert_tz
-            current_database current_date current_time current_timestamp current_watermark date_format descriptor e
-            from_unixtime json json_array json_array_agg json_object json_object_agg json_string lag lead local_time
-            local_timestamp log map_ map_from_arrays negative object_of pi rand rand_integer range_ row
-            source_watermark temporal_overlaps timestamp_diff to_date to_timestamp to_timestamp_ltz unix_timestamp
-            uuid with_all_columns with_columns without_columns
-        """,
+        "nothing": "CURRENT_RANGE CURRENT_ROW UNBOUNDED_RANGE UNBOUNDED_ROW",
     },
     "pyflink.table.functions": {
         "nothing": """
