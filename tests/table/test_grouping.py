@@ -296,7 +296,7 @@ def numbers(configuration):
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     t_env = StreamTableEnvironment.create(env)
     t_env.execute_sql(
-        "CREATE TABLE numbers (n BIGINT, ms AS n * 10, k AS MOD(n, 7), ts AS TO_TIMESTAMP_LTZ(n * 10, 3), WATERMARK FOR ts AS ts - INTERVAL '1' HOUR) "
+        "CREATE TABLE numbers (n BIGINT, ms AS n * 10, k AS MOD(n, 7), ts AS TO_TIMESTAMP_LTZ(n * 10, 3), WATERMARK FOR ts AS ts) "
         "WITH ('connector' = 'datagen', 'rows-per-second' = '2000', 'fields.n.kind' = 'sequence', 'fields.n.start' = '0', "
         "'fields.n.end' = '1999')"
     )

@@ -41,11 +41,31 @@ def test_the_first_rows_of_a_stream_change_with_an_order_and_stay_without(t_env)
     assert left(changes(t_env.sql_query(f"{A} ORDER BY x DESC LIMIT 2"))) == [(1,), (2,)]
 
 
+def test_an_order_reads_columns_that_the_result_does_not_have():
+    t_env = environment("batch")
+    rows = "(VALUES (1, 'b', 3), (2, 'a', 2), (3, 'b', 1)) AS t (i, k, v)"
+    for query, expected in [
+        (f"SELECT i FROM {rows} ORDER BY v", [3, 2, 1]),
+        (f"SELECT i AS v, v AS i FROM {rows} ORDER BY v + 0 DESC", [3, 2, 1]),
+        (f"SELECT i FROM {rows} ORDER BY t.k, v * 2 DESC", [2, 1, 3]),
+        (f"SELECT COUNT(*) FROM {rows} GROUP BY k ORDER BY MAX(v) DESC", [2, 1]),
+        (f"SELECT SUM(i) AS s FROM {rows} GROUP BY k ORDER BY s * -1", [4, 2]),
+        (f"SELECT i FROM {rows} ORDER BY ROW_NUMBER() OVER (PARTITION BY k ORDER BY v), i", [2, 3, 1]),
+        (f"SELECT i FROM {rows} UNION ALL SELECT 9 ORDER BY MOD(i, 3), i DESC LIMIT 3", [9, 3, 1]),
+        (f"SELECT DISTINCT v FROM {rows} ORDER BY 0 - v", [3, 2, 1]),
+    ]:
+        table = t_env.sql_query(query)
+        assert len(table.get_schema().get_field_names()) == query.partition("FROM")[0].count(",") + 1
+        assert [row[1] for row in changes(table)] == expected
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
         (f"{A} ORDER BY x", "ORDER BY at line 1, column 77 of a stream needs one rowtime column"),
-        (f"{A} ORDER BY x + 1 LIMIT 1", "ORDER BY an expression at line 1"),
+        (f"{A} ORDER BY x + 1", r"ORDER BY at line 1, column \d+ of a stream needs one rowtime column"),
+        (f"{A} ORDER BY 2 LIMIT 1", "has no column 2: there are 1"),
+        (f"{A.replace('SELECT', 'SELECT DISTINCT')} ORDER BY y LIMIT 1", "Column 'y' not found at line 1"),
         (f"{A} ORDER BY z LIMIT 1", "Column 'z' not found at line 1"),
         (f"{A} UNION SELECT 'a', 'b'", "different numbers of columns"),
     ],

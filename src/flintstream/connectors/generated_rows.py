@@ -41,6 +41,8 @@ class GeneratedSplit(SourceSplit):
 class GeneratedRows(Source):
     """Makes rows as tuples."""
 
+    watermarks_per_split = True
+
     def __init__(self, fields: Sequence[GeneratedField], rows: int | None) -> None:
         """Make this number of rows; None for no end."""
         self.fields = list(fields)

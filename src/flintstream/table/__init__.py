@@ -12,7 +12,15 @@ from flintstream.table.result_kind import ResultKind
 from flintstream.table.schema import Schema
 from flintstream.table.sql_dialect import SqlDialect
 from flintstream.table.statement_set import StatementSet
-from flintstream.table.table import AggregatedTable, GroupedTable, GroupWindowedTable, Table, WindowGroupedTable
+from flintstream.table.table import (
+    AggregatedTable,
+    FlatAggregateTable,
+    GroupedTable,
+    GroupWindowedTable,
+    OverWindowedTable,
+    Table,
+    WindowGroupedTable,
+)
 from flintstream.table.table_config import TableConfig
 from flintstream.table.table_descriptor import FormatDescriptor, TableDescriptor
 from flintstream.table.table_environment import StreamTableEnvironment, TableEnvironment
@@ -20,8 +28,15 @@ from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_result import TableResult
 from flintstream.table.table_schema import TableSchema
 from flintstream.table.types import DataTypes
-from flintstream.table.udf import AggregateFunction, AsyncScalarFunction, FunctionContext, ScalarFunction, TableFunction
-from flintstream.table.window import GroupWindow, Session, Slide, Tumble
+from flintstream.table.udf import (
+    AggregateFunction,
+    AsyncScalarFunction,
+    FunctionContext,
+    ScalarFunction,
+    TableAggregateFunction,
+    TableFunction,
+)
+from flintstream.table.window import GroupWindow, Over, OverWindow, Session, Slide, Tumble
 
 __all__ = [
     "AggregateFunction",
@@ -32,6 +47,7 @@ __all__ = [
     "EnvironmentSettings",
     "ExplainDetail",
     "Expression",
+    "FlatAggregateTable",
     "FormatDescriptor",
     "FunctionContext",
     "GroupWindow",
@@ -39,6 +55,9 @@ __all__ = [
     "GroupedTable",
     "ListView",
     "MapView",
+    "Over",
+    "OverWindow",
+    "OverWindowedTable",
     "ResultKind",
     "Row",
     "RowKind",
@@ -50,6 +69,7 @@ __all__ = [
     "StatementSet",
     "StreamTableEnvironment",
     "Table",
+    "TableAggregateFunction",
     "TableConfig",
     "TableDescriptor",
     "TableEnvironment",

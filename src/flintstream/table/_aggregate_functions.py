@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common import _datatypes as t
 from flintstream.errors import optional_module
-from flintstream.table.udf import AggregateFunction, FunctionWrapper
+from flintstream.table._function_kinds import plain
+from flintstream.table.udf import AggregateFunction, FunctionWrapper, TableAggregateFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class OfPandas(AggregateFunction):
     """A function of series of pandas."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[..., Any], names: Sequence[str] = ()) -> None:
+        """Take the function, and the columns of its ``DataFrame``; none if it takes a series for each argument."""
+        self.function, self.names = function, list(names)
+
+    def of_frames(self, names: Sequence[str], types: Sequence[Any]) -> OfPandas:  # noqa: ARG002 - pandas finds them
+        """Return the function for rows with columns of these names."""
+        return OfPandas(self.function, names)
 
     def create_accumulator(self) -> list[Any]:
         """Return no rows."""
@@ -39,8 +46,12 @@ class OfPandas(AggregateFunction):
         if not accumulator:
             return None
         pandas = optional_module("pandas", extra="dataframes", purpose="functions on pandas")
-        found = self.function(*(pandas.Series(list(column)) for column in zip(*accumulator, strict=True)))
-        return found.item() if hasattr(found, "item") else found
+        columns = zip(*accumulator, strict=True)
+        if self.names:
+            found = self.function(pandas.DataFrame([list(row) for row in next(columns)], columns=self.names))
+        else:
+            found = self.function(*(pandas.Series(list(column)) for column in columns))
+        return tuple(map(plain, found)) if isinstance(found, (tuple, list, pandas.Series)) else plain(found)
 
 
 class AggregateWrapper(FunctionWrapper):
@@ -64,3 +75,19 @@ class AggregateWrapper(FunctionWrapper):
         from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
 
         return Expression(s.aggregate_of(None, self, tuple(syntax_of(each) for each in arguments)))
+
+
+class TableAggregateWrapper(AggregateWrapper):
+    """A function with rows for each group, with its types."""
+
+    advice = "call it in flat_aggregate()"
+
+    def __init__(self, function: Any, input_types: Any, result_type: Any, name: str | None) -> None:
+        """Wrap a :class:`TableAggregateFunction`."""
+        if not isinstance(function, TableAggregateFunction):
+            raise TypeError(f"udtaf() needs a TableAggregateFunction, but got {function!r}")
+        super().__init__(function, input_types, result_type, name, pandas=False)
+        self.kind = "table aggregate"
+        row = self.result_type
+        self.names = row.names if isinstance(row, t.RowType) else ["f0"]
+        self.result_types = row.field_types() if isinstance(row, t.RowType) else [row]

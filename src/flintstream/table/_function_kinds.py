@@ -37,27 +37,41 @@ class _Inner:
             self.inner.close()
 
 
+def plain(value: Any) -> Any:
+    """Return a value of pandas as Python's; NaN is None."""
+    found = value.item() if hasattr(value, "item") else value
+    return None if found is None or (isinstance(found, float) and found != found) else found  # noqa: PLR0124 - NaN
+
+
 class PandasRows(_Inner):
     """Calls a function with a ``Series`` of one value for each argument.
 
     Flink's batches have any size as well, so that a result cannot depend on the rows around.
     """
 
-    def __init__(self, inner: Any, types: Sequence[t.DataType] | None) -> None:
-        """Take the function and the types of its arguments."""
+    def __init__(self, inner: Any, types: Sequence[t.DataType] | None, names: Sequence[str] = ()) -> None:
+        """Take the function, the types of its arguments, and the columns of its ``DataFrame`` if it takes one."""
         super().__init__(inner)
         self.numeric = [isinstance(kind, t.NumericType) for kind in types or ()]
+        self.names = list(names)
+
+    def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> PandasRows:
+        """Return the function for rows with columns of these names and types."""
+        return PandasRows(self.inner, types, names)
 
     def eval(self, *values: Any) -> Any:
         """Return the result for a row."""
         pandas = optional_module("pandas", extra="dataframes", purpose="functions on data of pandas")
         series = [
             pandas.Series([value], dtype=float if value is None and i < len(self.numeric) and self.numeric[i] else None)
-            for i, value in enumerate(values)
+            for i, value in enumerate(values[0] if self.names else values)
         ]
-        found: Any = next(iter(self.inner.eval(*series)), None)
-        plain = found.item() if hasattr(found, "item") else found
-        return None if plain is None or (isinstance(plain, float) and plain != plain) else plain  # noqa: PLR0124 - NaN
+        if self.names:
+            series = [pandas.DataFrame(dict(zip(self.names, series, strict=True)))]
+        found: Any = self.inner.eval(*series)
+        if isinstance(found, pandas.DataFrame):
+            return tuple(map(plain, next(found.itertuples(index=False, name=None))))
+        return plain(next(iter(found), None))
 
 
 class AsyncRows(_Inner):

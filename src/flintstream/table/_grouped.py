@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common import _datatypes as t
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.expr import Call as CallExpr
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.helpers import named_row
+from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
+from flintstream.table._plan.build import calc
+from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._sql.grouping import Grouping
+from flintstream.table._sql.over import HIDDEN
 from flintstream.table._sql.windows import group_window
+from flintstream.table._udfs import arguments_of
 from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Column, Expr
+    from flintstream.table._plan.nodes import Node
     from flintstream.table.table import Table
     from flintstream.table.window import GroupWindow
 
@@ -25,24 +38,91 @@ def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
     def known(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Apply):
             own = functions.get(syntax.function.lower())
-            if own is not None and own.kind == "aggregate":
+            if own is not None and own.kind in {"aggregate", "table aggregate"}:
                 return s.aggregate_of(syntax.place, own, syntax.arguments)
         return syntax
 
-    return [_changed(syntax_of(each), known) for each in given]
+    return [changed(syntax_of(each), known) for each in given]
 
 
-def _changed(syntax: Any, change: Callable[[s.Syntax], s.Syntax]) -> Any:
+def changed(syntax: Any, change: Callable[[s.Syntax], s.Syntax]) -> Any:
     """Return an expression with each of its parts changed, the outer ones first."""
     if isinstance(syntax, tuple):
-        return tuple(_changed(each, change) for each in syntax)
+        return tuple(changed(each, change) for each in syntax)
     if not isinstance(syntax, s.Syntax):
         return syntax
     made = change(syntax)
     if isinstance(made, s.Name):
         return made
     parts = [each.name for each in fields(made) if each.name != "place"]
-    return replace(made, **{name: _changed(getattr(made, name), change) for name in parts})
+    return replace(made, **{name: changed(getattr(made, name), change) for name in parts})
+
+
+_WHOLE = "$result"
+_UNNAMED = "TMP_0"
+"""How Flink calls an aggregate without a name."""
+_TIMES = ("START", "END", "ROWTIME")
+
+
+class Call:
+    """A function as methods of tables take it: a call of it, perhaps with names, or the function for whole rows."""
+
+    def __init__(self, table: Table, given: Any, without: str | None = None) -> None:
+        """Take the table, and the column that rows are without."""
+        self.table = table
+        """The table that the call reads, which has a column with the whole row if the function needs one."""
+        self.names: tuple[str, ...] = ()
+        if isinstance(given, Expression):
+            (syntax,) = listed(table, [given])
+            if isinstance(syntax, s.Alias):
+                self.names, syntax = syntax.names, syntax.argument
+            self.syntax = syntax
+            return
+        node = table._node  # noqa: SLF001 - one layer
+        columns = [each for each in node.columns if each.name not in {without, HIDDEN}]
+        function = given.of_rows([each.name for each in columns], [each.type for each in columns])
+        self.names = given.alias_names
+        self.table = table._with(with_row(node, columns))  # noqa: SLF001
+        self.syntax = syntax_of(function(Expression(s.Name(None, (f"{HIDDEN}row",)))))
+
+    def named(self, own: Sequence[str]) -> list[str]:
+        """Return the names of the columns, which are ``own`` unless the call has others.
+
+        Raises:
+            SqlError: It has more or fewer.
+        """
+        if self.names and len(self.names) != len(own):
+            raise SqlError(f"alias() has {len(self.names)} names for {len(own)} columns: {', '.join(self.names)}")
+        return list(self.names or own)
+
+    def flattened(self, table: Table, index: int) -> Table:
+        """Return a table with the fields of the row at a position as columns; another value stays one column."""
+        node = table._node  # noqa: SLF001 - one layer
+        items = [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(node.columns)]
+        parts = fields_of(items[index].expression) or [items[index]]
+        row = isinstance(items[index].expression.type, t.RowType)
+        names = self.named([f"{_UNNAMED}${each.name}" if row else _UNNAMED for each in parts])
+        found = [replace(each, name=name) for each, name in zip(parts, names, strict=True)]
+        return table._with(calc(node, [*items[:index], *found, *items[index + 1 :]]))  # noqa: SLF001
+
+
+def with_row(node: Node, columns: Sequence[Column]) -> Node:
+    """Return a table with a last column, which ``*`` does not show, that is a row of others."""
+    own = [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(node.columns)]
+    return calc(node, [*own, Item(f"{HIDDEN}row", row_of(node, columns))])
+
+
+def row_of(node: Node, columns: Sequence[Column]) -> Expr:
+    """Return columns of a table as one row with their names."""
+    kind = t.RowType([t.RowField(each.name, each.type) for each in columns], False)
+    make = partial(named_row, tuple(each.name for each in columns))
+    parts = tuple(Ref(each.type, node.columns.index(each)) for each in columns)
+
+    def emit(generator: Generator, call: CallExpr, _: Sequence[str]) -> str:
+        values = ", ".join(generator.value(each) for each in call.arguments)
+        return f"{generator.known('row', make)}([{values}])"
+
+    return CallExpr(kind, "ROW", parts, emit, strict=False)
 
 
 class GroupedTable:
@@ -63,21 +143,54 @@ class GroupedTable:
         grouping = Grouping(session, table._node, table._scope(), self._keys)  # noqa: SLF001
         return table._with(grouping.plan(listed(table, fields), None, "EXPR$"))  # noqa: SLF001
 
-    def aggregate(self, func: Expression) -> AggregatedTable:
-        """Add an aggregate to the keys; ``select()`` chooses among them."""
-        return AggregatedTable(self.select(*[Expression(each) for each in self._keys], func))
+    def aggregate(self, func: Any) -> AggregatedTable:
+        """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
+
+        A function of ``udaf`` that is not called gets a row with all columns.
+        """
+        call = Call(self._table, func)
+        keys = [Expression(each) for each in self._keys]
+        whole = GroupedTable(call.table, self._keys).select(*keys, Expression(call.syntax).alias(_WHOLE))
+        return AggregatedTable(call.flattened(whole, len(keys)))
+
+    def flat_aggregate(self, func: Any) -> FlatAggregateTable:
+        """Add the rows of a function of ``udtaf`` to the keys; ``select()`` chooses among the columns.
+
+        Raises:
+            SqlError: The function is none of ``udtaf``.
+        """
+        call = Call(self._table, func)
+        aggregate = call.syntax
+        function: Any = getattr(aggregate, "function", None)
+        if not isinstance(aggregate, s.Aggregate) or getattr(function, "kind", "") != "table aggregate":
+            raise SqlError(f"flat_aggregate() needs a function of udtaf(), but got {func!r}")
+        node, scope, session = call.table._node, call.table._scope(), call.table._t_env._session  # noqa: SLF001
+        items = resolve_items(self._keys, scope, "EXPR$")
+        written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
+        given = arguments_of(function, [resolve(each, scope) for each in written], session.zone, None)
+        if node.changelog and not function.retracts:
+            raise SqlError(f"{function.name} has no method retract(), but the rows that it reads can be taken back")
+        keys = [(each.name, each.expression) for each in items]
+        names = call.named(function.names)
+        return FlatAggregateTable(self._table._with(flat_grouped(session, node, keys, function, given, names)))  # noqa: SLF001
 
 
 class AggregatedTable:
     """The keys and an aggregate of each group; mirrors PyFlink's class of this name."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, rewrite: Callable[[s.Syntax], s.Syntax] | None = None) -> None:
         """Hold the result; :meth:`GroupedTable.aggregate` makes it."""
-        self._table = table
+        self._table, self._rewrite = table, rewrite
 
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions."""
-        return self._table.select(*fields)
+        if self._rewrite is None:
+            return self._table.select(*fields)
+        return self._table.select(*(Expression(changed(syntax_of(each), self._rewrite)) for each in fields))
+
+
+class FlatAggregateTable(AggregatedTable):
+    """The keys and the rows of a function for each group; mirrors PyFlink's class of this name."""
 
 
 class GroupWindowedTable:
@@ -122,16 +235,29 @@ class WindowGroupedTable:
             return call if syntax == whole else syntax
 
         keys = [in_sql(each) for each in self._keys]
-        items = [_changed(each, in_sql) for each in listed(table, fields)]
+        items = [changed(each, in_sql) for each in listed(table, fields)]
         node, rewrite = group_window(table._node, call, table._scope())  # noqa: SLF001
         session = table._t_env._session  # noqa: SLF001
         grouping = Grouping(session, node, session.scope(node.columns), rewrite(keys))
         return table._with(grouping.plan(rewrite(items), None, "EXPR$"))  # noqa: SLF001
 
-    def aggregate(self, func: Expression) -> AggregatedTable:
-        """Add an aggregate to the keys; ``select()`` chooses among them."""
-        name = self._window._name  # noqa: SLF001 - one layer
-        keys = [Expression(each) for each in self._keys if each != s.Name(None, (name,))]
-        times = [Expression(s.Apply(None, part, (s.Name(None, (name,)),))) for part in ("START", "END")]
-        named = [each.alias(part) for each, part in zip(times, ("start", "end"), strict=True)]
-        return AggregatedTable(self.select(*keys, func, *named))
+    def aggregate(self, func: Any) -> AggregatedTable:
+        """Add the columns of an aggregate to the keys; ``select()`` chooses among them, and the window's times.
+
+        A function of ``udaf`` that is not called gets a row with all columns but the time of the window.
+        """
+        whole = s.Name(None, (self._window._name,))  # noqa: SLF001 - one layer
+        time = syntax_of(self._window._time)  # noqa: SLF001
+        call = Call(self._table, func, without=time.parts[-1] if isinstance(time, s.Name) else None)
+        keys = [Expression(each) for each in self._keys if each != whole]
+        times = [Expression(s.Apply(None, part, (whole,))).alias(f"{HIDDEN}_{part}") for part in _TIMES]
+        grouped = WindowGroupedTable(call.table, self._keys, self._window)
+        found = grouped.select(*keys, Expression(call.syntax).alias(_WHOLE), *times)
+
+        def in_result(syntax: s.Syntax) -> s.Syntax:
+            if isinstance(syntax, s.Apply) and syntax.arguments == (whole,):
+                part = "ROWTIME" if syntax.function == "PROCTIME" else syntax.function
+                return s.Name(None, (f"{HIDDEN}_{part}",))
+            return syntax
+
+        return AggregatedTable(call.flattened(found, len(keys)), in_result)

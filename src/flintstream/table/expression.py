@@ -238,6 +238,20 @@ class Expression(JsonMethods):
         """The timestamp of a text."""
         return self.cast(t.TimestampType(3))
 
+    def over(self, alias: Expression) -> Expression:
+        """Return an aggregate of the rows of a window: ``col("n").sum.over(col("w"))``."""
+        return apply("OVER", self, alias)
+
+    @property
+    def asc(self) -> Expression:
+        """The value as an ascending key of ``order_by()``."""
+        return apply("ASC", self)
+
+    @property
+    def desc(self) -> Expression:
+        """The value as a descending key of ``order_by()``."""
+        return apply("DESC", self)
+
     def then(self, if_true: Any, if_false: Any) -> Expression:
         """Return one of two values by this condition."""
         return apply("IF", self, if_true, if_false)

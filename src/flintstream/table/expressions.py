@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType
 
 _OWN = (
+    "CURRENT_RANGE",
+    "CURRENT_ROW",
+    "UNBOUNDED_RANGE",
+    "UNBOUNDED_ROW",
     "and_",
     "call",
     "call_sql",

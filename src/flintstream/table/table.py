@@ -12,14 +12,20 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
 from flintstream.table._grouped import (
     AggregatedTable,
+    Call,
+    FlatAggregateTable,
     GroupedTable,
     GroupWindowedTable,
     WindowGroupedTable,
     listed,
 )
+from flintstream.table._over import OverWindowedTable
+from flintstream.table._pandas import data_frame
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
 from flintstream.table._plan.nodes import explained
+from flintstream.table._plan.sets import combined
+from flintstream.table._plan.sorting import a_part, ordered
 from flintstream.table._sql.grouping import aggregates_in, distinct
 from flintstream.table._sql.joins import boolean
 from flintstream.table._sql.select import renamed
@@ -32,9 +38,17 @@ if TYPE_CHECKING:
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
-    from flintstream.table.window import GroupWindow
+    from flintstream.table.window import GroupWindow, OverWindow
 
-__all__ = ["AggregatedTable", "GroupWindowedTable", "GroupedTable", "Table", "WindowGroupedTable"]
+__all__ = [
+    "AggregatedTable",
+    "FlatAggregateTable",
+    "GroupWindowedTable",
+    "GroupedTable",
+    "OverWindowedTable",
+    "Table",
+    "WindowGroupedTable",
+]
 
 
 def _named_from(items: list[Item], position: int) -> list[Item]:
@@ -160,6 +174,65 @@ class Table:
         """Return the rows of both tables."""
         return self._with(union_all([self._node, right._node], self._t_env._session.zone))  # noqa: SLF001 - one layer
 
+    def union(self, right: Table) -> Table:
+        """Return each row of both tables once."""
+        return self._combined(right, "UNION")
+
+    def intersect(self, right: Table) -> Table:
+        """Return each row once that is in both tables."""
+        return self._combined(right, "INTERSECT")
+
+    def intersect_all(self, right: Table) -> Table:
+        """Return the rows that are in both tables, as often as in both."""
+        return self._combined(right, "INTERSECT ALL")
+
+    def minus(self, right: Table) -> Table:
+        """Return each row once that is not in the other table."""
+        return self._combined(right, "EXCEPT")
+
+    def minus_all(self, right: Table) -> Table:
+        """Return the rows as often as they are here more than in the other table."""
+        return self._combined(right, "EXCEPT ALL")
+
+    def _combined(self, right: Table, operation: str) -> Table:
+        session = self._t_env._session  # noqa: SLF001 - one layer
+        return self._with(combined(session, self._node, right._node, operation, None))
+
+    def order_by(self, *fields: Expression) -> Table:
+        """Return the table in an order: ``col("n").desc``; a stream needs a rowtime, or a limit by :meth:`fetch`.
+
+        Raises:
+            SqlError: A column or function is unknown.
+        """
+        keys = []
+        for each in fields:
+            syntax, word = syntax_of(each), "ASC"
+            if isinstance(syntax, s.Apply) and syntax.function in {"ASC", "DESC"}:
+                word, (syntax,) = syntax.function, syntax.arguments
+            descending = word == "DESC"
+            keys.append((resolve(syntax, self._scope()), descending, not descending))
+        return self._with(ordered(self._t_env._session, self._node, keys))  # noqa: SLF001 - one layer
+
+    def offset(self, offset: int) -> Table:
+        """Return the rows without the first ones of the order.
+
+        Raises:
+            SqlError: The number is negative, or there is an offset or limit already.
+        """
+        return self._with(a_part(self._t_env._session, self._node, offset, None))  # noqa: SLF001 - one layer
+
+    def fetch(self, fetch: int) -> Table:
+        """Return the first rows of the order.
+
+        Raises:
+            SqlError: The number is negative, or there is a limit already.
+        """
+        return self._with(a_part(self._t_env._session, self._node, None, fetch))  # noqa: SLF001 - one layer
+
+    def limit(self, fetch: int, offset: int = 0) -> Table:
+        """Return ``fetch`` rows of the order after the first ``offset``."""
+        return self.offset(offset).fetch(fetch)
+
     def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
         """Return the pairs of rows for which a condition holds; without one, all pairs: filter them with ``where()``.
 
@@ -200,20 +273,38 @@ class Table:
         """Return the same, and rows without any with None."""
         return self._lateral(table_function_call, outer=True)
 
-    def flat_map(self, func: Expression) -> Table:
-        """Return the rows that a table function returns for each row."""
-        node = self._lateral(func, outer=False)._node  # noqa: SLF001 - same class
-        width = len(self._node.columns)
-        items = [Item(each.name, Ref(each.type, width + i)) for i, each in enumerate(node.columns[width:])]
-        return self._with(calc(node, items))
+    def flat_map(self, func: Any) -> Table:
+        """Return the rows that a table function returns for each row.
 
-    def map(self, func: Expression) -> Table:
-        """Return what a function returns for each row: a column, or the fields of a row."""
-        made = resolve(syntax_of(func), self._scope())
+        A function of ``udtf`` that is not called gets a row with all columns.
+        """
+        call = Call(self, func)
+        return call.table._produced(call)  # noqa: SLF001 - same class
+
+    def _produced(self, call: Call) -> Table:
+        """Return only the rows of a table function."""
+        node = self._lateral(Expression(call.syntax), outer=False)._node  # noqa: SLF001 - same class
+        items = [Item(each.name, Ref(each.type, i)) for i, each in enumerate(node.columns)][len(self._node.columns) :]
+        names = call.named([each.name for each in items])
+        return self._with(calc(node, [replace(each, name=name) for each, name in zip(items, names, strict=True)]))
+
+    def map(self, func: Any) -> Table:
+        """Return what a function returns for each row: a column, or the fields of a row.
+
+        A function of ``udf`` that is not called gets a row with all columns.
+        """
+        call = Call(self, func)
+        return call.table._mapped(call)  # noqa: SLF001 - same class
+
+    def _mapped(self, call: Call) -> Table:
+        """Return only what a function returns."""
+        made = resolve(call.syntax, self._scope())
         if not isinstance(made.type, t.RowType):
             return self._with(calc(self._node, [Item("_c0", made)]))
-        whole = calc(self._node, [Item("$row", made)])
-        return self._with(calc(whole, fields_of(Ref(made.type, 0))))
+        fields = fields_of(Ref(made.type, 0))
+        names = call.named([each.name for each in fields])
+        items = [replace(each, name=name) for each, name in zip(fields, names, strict=True)]
+        return self._with(calc(calc(self._node, [Item("$row", made)]), items))
 
     def _lateral(self, given: Expression, *, outer: bool) -> Table:
         syntax: s.Syntax = syntax_of(given)
@@ -238,9 +329,17 @@ class Table:
         """Return the table with a window, for ``group_by()``."""
         return GroupWindowedTable(self, window)
 
-    def aggregate(self, func: Expression) -> AggregatedTable:
+    def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
+        """Return the table with windows over the rows around each row, for ``select()``."""
+        return OverWindowedTable(self, over_windows)
+
+    def aggregate(self, func: Any) -> AggregatedTable:
         """Aggregate all rows; ``select()`` chooses among the results."""
         return GroupedTable(self, []).aggregate(func)
+
+    def flat_aggregate(self, func: Any) -> FlatAggregateTable:
+        """Pass all rows to a function of ``udtaf``; ``select()`` chooses among the columns of its rows."""
+        return GroupedTable(self, []).flat_aggregate(func)
 
     def distinct(self) -> Table:
         """Return each row once."""
@@ -253,6 +352,10 @@ class Table:
     def execute(self) -> TableResult:
         """Run a job that computes the rows."""
         return self._t_env._executed(self._node)  # noqa: SLF001 - one layer
+
+    def to_pandas(self) -> Any:
+        """Run a job that computes the rows, and return them as a ``DataFrame``; of changes, what they leave behind."""
+        return data_frame(self._node.columns, self.execute())
 
     def print_explain(self, *extra_details: object) -> None:
         """Print the plan."""

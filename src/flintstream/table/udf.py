@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,12 @@ __all__ = [
     "AsyncScalarFunction",
     "FunctionContext",
     "ScalarFunction",
+    "TableAggregateFunction",
     "TableFunction",
     "UserDefinedFunction",
     "udaf",
     "udf",
+    "udtaf",
     "udtf",
 ]
 
@@ -49,6 +52,30 @@ class FunctionContext:
         """Return a parameter of the job."""
         found: str = self._runtime_context.get_job_parameter(key, default_value)
         return found
+
+    def get_task_name(self) -> str:
+        """Return the name of the task."""
+        return str(self._runtime_context.get_task_name())
+
+    def get_task_name_with_subtasks(self) -> str:
+        """Return the name of the task with the number of this subtask: ``Calc (1/2)``."""
+        return str(self._runtime_context.get_task_name_with_subtasks())
+
+    def get_number_of_parallel_subtasks(self) -> int:
+        """Return the parallelism of the task."""
+        return int(self._runtime_context.get_number_of_parallel_subtasks())
+
+    def get_max_number_of_parallel_subtasks(self) -> int:
+        """Return the number of key groups."""
+        return int(self._runtime_context.get_max_number_of_parallel_subtasks())
+
+    def get_index_of_this_subtask(self) -> int:
+        """Return the number of this subtask, from 0 on."""
+        return int(self._runtime_context.get_index_of_this_subtask())
+
+    def get_attempt_number(self) -> int:
+        """Return how many times the task was started before."""
+        return int(self._runtime_context.get_attempt_number())
 
 
 class UserDefinedFunction:
@@ -124,6 +151,22 @@ class AggregateFunction(UserDefinedFunction):
         raise RuntimeError("Method get_accumulator_type is not implemented")
 
 
+class TableAggregateFunction(AggregateFunction):
+    """A function with any number of rows for a group of rows: override ``emit_value``, and not ``get_value``."""
+
+    def emit_value(self, accumulator: Any) -> Iterable[Any]:
+        """Return the rows, or yield them; a row of one column can be its value."""
+        raise NotImplementedError
+
+    def get_value(self, accumulator: Any) -> Any:  # noqa: ARG002 - the contract
+        """Return nothing: the results are those of :meth:`emit_value`.
+
+        Raises:
+            RuntimeError: Always.
+        """
+        raise RuntimeError(f"{type(self).__name__} has rows: call it in flat_aggregate()")
+
+
 class _Plain(UserDefinedFunction):
     def __init__(self, function: Callable[..., Any]) -> None:
         self.eval = function
@@ -154,6 +197,24 @@ class FunctionWrapper:
         self.result_types = _columns(results) if kind == "table" else [as_data_type(results)]
         self.result_type = self.result_types[0]
         self.name = name or getattr(implementation, "__name__", type(implementation).__name__)
+        self.alias_names: tuple[str, ...] = ()
+
+    def alias(self, *alias_names: str) -> FunctionWrapper:
+        """Give the columns of the result names, where a method of tables takes the function and no call of it."""
+        made = copy(self)
+        made.alias_names = alias_names
+        return made
+
+    def of_rows(self, names: Sequence[str], types: Sequence[DataType]) -> FunctionWrapper:
+        """Return the function for a single argument that is a row with all columns of a table.
+
+        A function of pandas gets a ``DataFrame``.
+        """
+        made = copy(self)
+        made.input_types = None
+        if hasattr(self.implementation, "of_frames"):
+            made.implementation = self.implementation.of_frames(names, types)
+        return made
 
     def __call__(self, *arguments: Any) -> Any:
         """Return the expression of a call."""
@@ -260,6 +321,46 @@ def udaf(
     def wrap(function: Any) -> FunctionWrapper:
         made = function() if inspect.isclass(function) else function
         return AggregateWrapper(made, input_types, result_type, name, pandas=func_type == "pandas")
+
+    return wrap if f is None else wrap(f)
+
+
+def udtaf(
+    f: Any = None,
+    input_types: Sequence[DataType | str] | DataType | str | None = None,
+    result_type: DataType | str | None = None,
+    accumulator_type: DataType | str | None = None,  # noqa: ARG001 - states are pickled
+    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    name: str | None = None,
+    func_type: str = "general",
+) -> Any:
+    """Make a function for ``flat_aggregate()`` of a :class:`TableAggregateFunction`.
+
+    Raises:
+        TypeError: It is none.
+        ValueError: ``func_type`` is not ``"general"``.
+
+    >>> from flintstream.table import DataTypes
+    >>> class Both(TableAggregateFunction):
+    ...     def create_accumulator(self):
+    ...         return []
+    ...
+    ...     def accumulate(self, accumulator, value):
+    ...         accumulator.append(value)
+    ...
+    ...     def emit_value(self, accumulator):
+    ...         return [min(accumulator), max(accumulator)]
+    >>> udtaf(Both(), result_type=DataTypes.INT()).kind
+    'table aggregate'
+    """
+    from flintstream.table._aggregate_functions import TableAggregateWrapper  # noqa: PLC0415 - it needs this module
+
+    if func_type != "general":
+        raise ValueError(f"udtaf() has only func_type='general', not {func_type!r}")
+
+    def wrap(function: Any) -> FunctionWrapper:
+        made = function() if inspect.isclass(function) else function
+        return TableAggregateWrapper(made, input_types, result_type, name)
 
     return wrap if f is None else wrap(f)
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GroupWindow",
+    "Over",
+    "OverWindow",
+    "OverWindowPartitioned",
+    "OverWindowPartitionedOrdered",
+    "OverWindowPartitionedOrderedPreceding",
     "Session",
     "SessionWithGap",
     "SessionWithGapOnTime",
@@ -142,3 +147,74 @@ class Session:
     def with_gap(cls, gap: Expression) -> SessionWithGap:
         """Set the time without rows."""
         return SessionWithGap(gap)
+
+
+# -- windows over the rows around each row -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OverWindow:
+    """The rows around each row, with a name: ``Table.over_window()`` takes it."""
+
+    _partition: tuple[Expression, ...]
+    _order: Expression
+    _preceding: Expression | None
+    _following: Expression | None
+    _name: str
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    _partition: tuple[Expression, ...]
+    _order: Expression
+    _preceding: Expression | None = None
+    _following: Expression | None = None
+
+    def alias(self, alias: str) -> OverWindow:
+        """Give the window a name, by which ``over()`` refers to it."""
+        return OverWindow(self._partition, self._order, self._preceding, self._following, alias)
+
+
+class OverWindowPartitionedOrderedPreceding(_Ordered):
+    """The rows before each row, which need a name."""
+
+    def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
+        """Set the end: ``CURRENT_ROW`` or ``CURRENT_RANGE``."""
+        return OverWindowPartitionedOrderedPreceding(self._partition, self._order, self._preceding, following)
+
+
+class OverWindowPartitionedOrdered(_Ordered):
+    """An order of rows, which needs a name; all rows up to the current one count."""
+
+    def preceding(self, preceding: Expression) -> OverWindowPartitionedOrderedPreceding:
+        """Set the begin: a time such as ``lit(5).minutes``, rows such as ``lit(5).rows``, or ``UNBOUNDED_RANGE``."""
+        return OverWindowPartitionedOrderedPreceding(self._partition, self._order, preceding)
+
+
+@dataclass(frozen=True)
+class OverWindowPartitioned:
+    """Rows with equal keys, which need an order."""
+
+    _partition: tuple[Expression, ...]
+
+    def order_by(self, order_by: Expression) -> OverWindowPartitionedOrdered:
+        """Set the order, which is a time attribute."""
+        return OverWindowPartitionedOrdered(self._partition, order_by)
+
+
+class Over:
+    """The rows around each row.
+
+    >>> from flintstream.table.expressions import UNBOUNDED_ROW, col
+    >>> window = Over.partition_by(col("k")).order_by(col("ts")).preceding(UNBOUNDED_ROW).alias("w")
+    """
+
+    @classmethod
+    def order_by(cls, order_by: Expression) -> OverWindowPartitionedOrdered:
+        """Set the order, which is a time attribute; all rows are in one partition."""
+        return OverWindowPartitionedOrdered((), order_by)
+
+    @classmethod
+    def partition_by(cls, *partition_by: Expression) -> OverWindowPartitioned:
+        """Set the keys: only rows with equal ones are seen together."""
+        return OverWindowPartitioned(partition_by)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Opener
 
 SOURCES = ("datagen", "faker", "filesystem", "jdbc", "kafka")
-BY_SPLIT = ("kafka",)
-"""Sources whose splits each have watermarks of their own, as in Flink."""
+BY_SPLIT = ("datagen", "kafka")
+"""Sources whose splits each have watermarks of their own: a row is not late because another split is further on."""
 SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
 PLANNED = ("kinesis", "upsert-kafka")
 """Connectors of a later release."""

@@ -180,7 +180,8 @@ def _item(item: s.Syntax, scope: Scope, unnamed: str) -> Item:
         time = "PROCTIME"
     if isinstance(item, s.Alias):
         return Item(item.names[0], expression, time)
-    return Item(item.parts[-1] if isinstance(item, s.Name) else unnamed, expression, time)
+    named = isinstance(item, s.Name) and not item.parts[-1].startswith("$q")  # a column that only the plan has
+    return Item(item.parts[-1] if named and isinstance(item, s.Name) else unnamed, expression, time)
 
 
 def _chosen(item: s.Columns, scope: Scope) -> list[int]:

@@ -178,7 +178,7 @@ def _joined(node: Correlate, *, stamped: bool) -> Source:
     names = [generator.value(each) for each in node.arguments]
     generator.functions.append(node.function.implementation)
     called = generator.known("u", node.function.implementation.eval)
-    rows = generator.known("rows", _Rows([each.type for each in node.columns[width:]]))
+    rows = generator.known("rows", Produced([each.type for each in node.columns[width:]]))
     generator.line(f"found = {rows}({called}({', '.join(names)}))")
     if node.outer:
         generator.line(f"if not found: found = [({'None, ' * produced})]")
@@ -192,7 +192,7 @@ def _joined(node: Correlate, *, stamped: bool) -> Source:
     return Source("\n".join([head, loop, *generator.lines]), generator.names, tuple(generator.functions))
 
 
-class _Rows:
+class Produced:
     """Turns what a table function returns into tuples: an iterable of rows, a single row, or None."""
 
     def __init__(self, types: list[Any]) -> None:

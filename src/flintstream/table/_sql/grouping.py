@@ -238,6 +238,8 @@ class Grouping:
 
     def _own_call(self, aggregate: s.Aggregate, parts: list[Expr]) -> AggregateCall:
         function = aggregate.function
+        if function.kind != "aggregate":
+            raise SqlError(f"{function.name}{at(aggregate.place)} is a {function.kind} function: {function.advice}")
         written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
         given = arguments_of(
             function, [resolve(each, self.scope) for each in written], self.session.zone, aggregate.place

@@ -37,3 +37,37 @@ def sorted_by(reader: Any, node: Any) -> tuple[s.Syntax, bool, bool]:
     """Return an expression of ORDER BY, whether it is descending, and whether None comes first."""
     descending = bool(node.args.get("desc"))
     return reader.read(node.this), descending, bool(node.args.get("nulls_first"))
+
+
+def keys_in_select(tree: Any, order: Any) -> list[int | None]:
+    """Add the expressions of ORDER BY that are no columns of the result to the end of SELECT.
+
+    They can read all columns of FROM, and what SELECT names.
+
+    Returns:
+        For each expression its number among those added; None if it was not.
+    """
+    if order is None:
+        return []
+    found: list[int | None] = [None] * len(order.expressions)
+    if type(tree).__name__ != "Select" or tree.args.get("distinct"):
+        return found
+    named = {each.alias: each.this for each in tree.expressions if each.args.get("alias") is not None}
+    names = {*named, *(each.name for each in tree.expressions if type(each).__name__ == "Column")}
+
+    def meant(part: Any) -> Any:
+        return named[part.name].copy() if _is_bare(part) and part.name in named else part
+
+    added = 0
+    for i, each in enumerate(order.expressions):
+        key = each.this
+        if key.is_int or (_is_bare(key) and key.name in names):
+            continue
+        tree.append("expressions", key.copy().transform(meant).as_(f"$o{added}"))
+        found[i] = added
+        added += 1
+    return found
+
+
+def _is_bare(node: Any) -> bool:
+    return type(node).__name__ == "Column" and len(node.parts) == 1 and type(node.this).__name__ == "Identifier"

@@ -10,17 +10,17 @@ from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve, resolve_items
-from flintstream.table._operators.ordering import Sorted
 from flintstream.table._plan.build import calc, correlated, union_all, values
 from flintstream.table._plan.nodes import Calc
 from flintstream.table._plan.over import limited, without_unused_number
-from flintstream.table._plan.sets import combined, ordered
+from flintstream.table._plan.sets import combined
+from flintstream.table._plan.sorting import ordered
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.grouping_sets import grouping_keys
 from flintstream.table._sql.joins import joined_table
-from flintstream.table._sql.ordering import sorted_by
+from flintstream.table._sql.ordering import keys_in_select, sorted_by
 from flintstream.table._sql.over import with_windows
 from flintstream.table._sql.subqueries import filtered_by, with_values
 from flintstream.table._sql.unnest import unnested
@@ -29,6 +29,7 @@ from flintstream.table._sql.windows import group_window, is_group_window, window
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Item, Scope
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
@@ -84,23 +85,22 @@ class QueryPlanner:
         order, limit, offset = (tree.args.get(each) for each in ("order", "limit", "offset"))
         for each in ("order", "limit", "offset"):
             tree.set(each, None)
+        added = keys_in_select(tree, order)
         node = self.plan(tree, named)
-        scope = self.session.scope(node.columns)
-        listed = []
-        for each in [] if order is None else order.expressions:
-            syntax, descending, none = sorted_by(self.reader, each)
-            if isinstance(syntax, s.Value) and isinstance(syntax.value, int):
-                index = syntax.value - 1
-            else:
-                found = resolve(syntax, scope)
-                if not isinstance(found, Ref):
-                    raise unsupported("ORDER BY an expression", syntax.place, "give it a name in SELECT")
-                index = found.index
-            if not 0 <= index < len(node.columns):
-                raise SqlError(f"ORDER BY{at(place)} has no column {index + 1}: there are {len(node.columns)}")
-            listed.append(Sorted(index, descending, none))
-        counts = [None if each is None else self._count(each) for each in (offset, limit)]
-        return ordered(self.session, node, tuple(listed), counts[0] or 0, counts[1], place)
+        width = len(node.columns) - sum(each is not None for each in added)
+        scope = self.session.scope(node.columns[:width])
+        listed: list[tuple[Expr, bool, bool]] = []
+        for key, number in zip([] if order is None else order.expressions, added, strict=True):
+            syntax, descending, none = sorted_by(self.reader, key)
+            if number is None and not (isinstance(syntax, s.Value) and isinstance(syntax.value, int)):
+                listed.append((resolve(syntax, scope), descending, none))
+                continue
+            index = syntax.value - 1 if isinstance(syntax, s.Value) else width + (number or 0)
+            if not 0 <= index < (width if number is None else len(node.columns)):
+                raise SqlError(f"ORDER BY{at(place)} has no column {index + 1}: there are {width}")
+            listed.append((Ref(node.columns[index].type, index), descending, none))
+        skipped, most = (None if each is None else self._count(each) for each in (offset, limit))
+        return ordered(self.session, node, listed, (skipped or 0, most), width=width, place=place).checked()
 
     def _count(self, tree: Any) -> int:
         given = tree.args.get("count") or tree.expression

@@ -1,0 +1,158 @@
+"""ORDER BY, LIMIT and OFFSET."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.aggregates import aggregation
+from flintstream.table._expressions.expr import Column, Ref
+from flintstream.table._operators.ordering import RowOrder, Sorted
+from flintstream.table._operators.over import Frame, OverBatch, OverStream
+from flintstream.table._operators.ranks import Ranked
+from flintstream.table._operators.rows import RowFunction
+from flintstream.table._plan import edges
+from flintstream.table._plan.nodes import Calc, Node
+from flintstream.table._plan.settings import is_batch, state_ttl_ms
+from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._session import Session
+
+
+@dataclass(frozen=True)
+class Sort(Node):
+    """Rows in an order, without the first ``skipped``, and at most ``limit``: the first columns of the input."""
+
+    input: Node
+    order: tuple[Sorted, ...]
+    skipped: int
+    limit: int | None
+    batch: bool
+    ttl_ms: int
+    place: Place | None = None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
+
+    @property
+    def changelog(self) -> bool:
+        """Whether rows are changes: others can come before those of the first that are already there."""
+        return not self.batch and self.limit is not None and (bool(self.order) or self.input.changelog)
+
+    def title(self) -> str:
+        """Return the line of ``explain()``."""
+        names = [each.name for each in self.input.columns]
+        order = ", ".join(f"{names[each.index]} {'DESC' if each.descending else 'ASC'}" for each in self.order)
+        return f"Sort(orderBy=[{order}], offset=[{self.skipped}], fetch=[{self.limit}])"
+
+    def checked(self) -> Sort:
+        """Return the same.
+
+        Raises:
+            SqlError: A stream without end cannot be sorted so.
+        """
+        if not self.batch and self.limit is None:
+            first = self.order[0] if self.order else Sorted(0, True)
+            timely = self.input.columns[first.index].time == "ROWTIME" and not first.descending
+            if not timely or self.skipped or self.input.changelog or len(self.order) > 1:
+                raise SqlError(
+                    f"ORDER BY{at(self.place)} of a stream needs one rowtime column, ascending, or LIMIT: "
+                    "Sort on a non-time-attribute field is not supported"
+                )
+        return self
+
+
+def ordered(
+    session: Session,
+    node: Node,
+    order: Sequence[tuple[Expr, bool, bool]],
+    part: tuple[int, int | None] = (0, None),
+    *,
+    width: int | None = None,
+    place: Place | None = None,
+) -> Sort:
+    """Return a table in an order, or a part of it.
+
+    Args:
+        session: Its settings count.
+        node: The table.
+        order: Expressions on its columns, whether they are descending, and whether None comes first.
+        part: How many rows are skipped, and how many follow at most.
+        width: The number of columns that the result has; all by default.
+        place: Where the statement says so.
+    """
+    visible = node.columns if width is None else node.columns[:width]
+    listed: list[Sorted] = []
+    more: list[Expr] = []
+    for expression, descending, none in order:
+        if isinstance(expression, Ref):
+            listed.append(Sorted(expression.index, descending, none))
+        else:
+            listed.append(Sorted(len(node.columns) + len(more), descending, none))
+            more.append(expression)
+    if more:
+        own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
+        hidden = tuple(Column(f"$o{i}", each.type) for i, each in enumerate(more))
+        node = Calc((*node.columns, *hidden), node, (*own, *more))
+    return Sort(visible, node, tuple(listed), *part, is_batch(session), state_ttl_ms(session), place)
+
+
+def a_part(session: Session, node: Node, skipped: int | None, limit: int | None) -> Sort:
+    """Return a part of a table, which ``offset()`` and ``fetch()`` describe one after the other.
+
+    Raises:
+        SqlError: A number is negative, or the part was described before.
+    """
+    for name, number in (("offset", skipped), ("fetch", limit)):
+        if number is not None and (not isinstance(number, int) or number < 0):
+            raise SqlError(f"{name}() needs a number of at least 0, but got {number!r}")
+    whole = node if isinstance(node, Sort) else ordered(session, node, ())
+    if whole.limit is not None:
+        raise SqlError("fetch() is the last part of an order: neither offset() nor fetch() can follow it")
+    if skipped is not None and whole.skipped:
+        raise SqlError("offset() can only be called once")
+    return replace(whole, skipped=whole.skipped if skipped is None else skipped, limit=limit)
+
+
+@translation.register(Sort)
+def _(node: Sort, env: StreamExecutionEnvironment) -> DataStream:
+    node.checked()
+    keyed = translated(node.input, env).key_by(RowFunction([]))
+    width = len(node.columns)
+    over: dict[str, Any] = {
+        "aggregation": aggregation((), retracts=True),
+        "frame": Frame(rows=True, before=None),
+        "positions": (),
+        "width": width,
+    }
+    order = RowOrder(node.order)
+    if node.limit is None and not node.batch:
+        function: Any = OverStream(time=node.order[0].index, event_time=True, **over)
+        return keyed.process(function).name("Sort").force_non_parallel()
+    if node.limit is None and not node.skipped and not node.input.changelog:
+        function = OverBatch(order=order, distance=0, descending=False, **over)
+        return keyed.process(function).name("Sort").force_non_parallel()
+    last = 1 << 62 if node.limit is None else node.skipped + node.limit
+    ranked = Ranked(
+        order,
+        node.skipped + 1,
+        last,
+        number=False,
+        newest=False,
+        changelog=node.input.changelog,
+        changes=node.changelog,
+        batch=node.batch,
+        ttl_ms=node.ttl_ms,
+    )
+    stream = keyed.process(ranked).name("SortLimit").force_non_parallel()
+    shown = f"r[:{width}] + r[-1:]" if node.changelog else f"r[:{width}]"
+    return then(stream, "Rows", GeneratedOperator(*edges.both(shown)))
