@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Opener
 
 SOURCES = ("datagen", "faker", "filesystem", "jdbc", "kafka")
-BY_SPLIT = ("datagen", "kafka")
+BY_SPLIT = ("datagen", "faker", "kafka")
 """Sources whose splits each have watermarks of their own: a row is not late because another split is further on."""
 SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
 PLANNED = ("kinesis", "upsert-kafka")
