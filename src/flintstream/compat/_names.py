@@ -521,9 +521,7 @@ NAMES: dict[str, dict[str, str]] = {
         "typing": "Iterable T TypeVar",
     },
     "pyflink.table": {
-        "nothing": """
-            CompiledPlan Module ModuleEntry OverWindowedTable PlanReference TableAggregateFunction UserDefinedType
-        """,
+        "nothing": "CompiledPlan Module ModuleEntry PlanReference UserDefinedType",
         "pyflink.table.data_view": "DataView",
     },
     "pyflink.table.catalog": {
@@ -546,9 +544,6 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table.expression": {
         "nothing": "T",
-    },
-    "pyflink.table.expressions": {
-        "nothing": "CURRENT_RANGE CURRENT_ROW UNBOUNDED_RANGE UNBOUNDED_ROW",
     },
     "pyflink.table.functions": {
         "nothing": """
@@ -574,9 +569,6 @@ NAMES: dict[str, dict[str, str]] = {
     "pyflink.table.serializers": {
         "nothing": "ArrowSerializer",
     },
-    "pyflink.table.table": {
-        "nothing": "FlatAggregateTable OverWindowedTable",
-    },
     "pyflink.table.types": {
         "nothing": """
             DayTimeIntervalType ListViewType MapViewType RawType Resolution UserDefinedType YearMonthIntervalType
@@ -587,19 +579,14 @@ NAMES: dict[str, dict[str, str]] = {
         "nothing": """
             ACC DelegatingAsyncScalarFunction DelegatingPandasAggregateFunction DelegatingScalarFunction
             DelegationTableFunction ImperativeAggregateFunction PandasAggregateFunctionWrapper T
-            TableAggregateFunction UserDefinedAggregateFunctionWrapper UserDefinedAsyncScalarFunctionWrapper
-            UserDefinedFunctionWrapper UserDefinedScalarFunctionWrapper UserDefinedTableFunctionWrapper udtaf
+            UserDefinedAggregateFunctionWrapper UserDefinedAsyncScalarFunctionWrapper UserDefinedFunctionWrapper
+            UserDefinedScalarFunctionWrapper UserDefinedTableFunctionWrapper
         """,
     },
     "pyflink.table.utils": {
         "nothing": """
             arrow_to_pandas pandas_to_arrow pickled_bytes_to_python_converter to_expression_jarray
             tz_convert_from_internal tz_convert_to_internal
-        """,
-    },
-    "pyflink.table.window": {
-        "nothing": """
-            Over OverWindow OverWindowPartitioned OverWindowPartitionedOrdered OverWindowPartitionedOrderedPreceding
         """,
     },
     "pyflink.util.api_stability_decorators": {

@@ -43,6 +43,15 @@ _OWN = (
 if not TYPE_CHECKING:  # mypy reads only lists, and would give a star import no names
     __all__ = [*_OWN, *_json.__all__, *_times.__all__, *_values.__all__]  # noqa: PLE0604 - they are texts
 
+UNBOUNDED_ROW = Expression(s.Apply(None, "UNBOUNDED_ROW", ()))
+"""All rows before the current one, for ``preceding()``."""
+UNBOUNDED_RANGE = Expression(s.Apply(None, "UNBOUNDED_RANGE", ()))
+"""All rows before the current one, and those of its time, for ``preceding()``."""
+CURRENT_ROW = Expression(s.Apply(None, "CURRENT_ROW", ()))
+"""The current row, for ``following()``."""
+CURRENT_RANGE = Expression(s.Apply(None, "CURRENT_RANGE", ()))
+"""The rows of the time of the current one, for ``following()``."""
+
 
 def col(name: str) -> Expression:
     """Return a column.
