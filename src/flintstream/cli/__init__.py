@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from flintstream import __version__
+from flintstream.cli.check import check_command
 from flintstream.cli.doctor import doctor_command
 from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
 from flintstream.cli.metrics import metrics_command
@@ -45,6 +46,7 @@ for command in (
     cancel_command,
     state_command,
     rest_command,
+    check_command,
     doctor_command,
 ):
     main.add_command(command)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from flintstream.errors import AbsentNameError
 
-__all__ = ["advice", "stand_in"]
+__all__ = ["advice", "refusal", "stand_in"]
 
 _NO_JVM = "flintstream has no Flink JVM"
 _INTERNAL = "it is internal to PyFlink"
@@ -93,3 +93,11 @@ def stand_in(module: str, name: str) -> type:
     point, based on the Python client
     """
     return _Absent(name, (), {"__module__": module, "_absent": f"{module}.{name} {_advice_of(module, name)}"})
+
+
+def refusal(value: object) -> str | None:
+    """Return what any use of a stand-in says; None for all other values."""
+    if not isinstance(value, _Absent):
+        return None
+    name, text = value._absent.split(" ", 1)  # noqa: SLF001 - of its metaclass
+    return f"{name}: {text}"

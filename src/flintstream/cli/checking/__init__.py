@@ -1,0 +1,1 @@
+"""What ``flintstream check`` looks at in a program."""

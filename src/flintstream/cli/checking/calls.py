@@ -1,0 +1,39 @@
+"""Calls that have no effect here, or reach for Java."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flintstream.cli.checking.finding import ERROR, NOTE, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["check_calls"]
+
+NO_EFFECT = {
+    "add_jars": "jars have no effect: connectors need none, and flintstream warns once",
+    "add_classpaths": "class paths have no effect: there is no Flink JVM",
+    "add_jar": "jars have no effect: connectors need none, and flintstream warns once",
+}
+OTHERS = {
+    "get_gateway": "there is no Flink JVM behind the program: use the Python API for what this reaches",
+    "get_j_stream_execution_environment": "there is no Flink JVM behind the program",
+}
+
+
+def check_calls(tree: ast.AST) -> Iterator[Finding]:
+    """Yield a finding for each call or attribute that means Java."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "py4j":
+            yield Finding(node.lineno, NOTE, "py4j reaches Spark's JVM here: Flink's classes are not in it")
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_j_"):
+            yield Finding(node.lineno, ERROR, f"'{node.attr}' is a Java object in PyFlink: there is no Flink JVM here")
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in NO_EFFECT:
+            yield Finding(node.lineno, NOTE, f"{name}(): {NO_EFFECT[name]}")
+        if name in OTHERS:
+            yield Finding(node.lineno, NOTE, f"{name}(): {OTHERS[name]}")

@@ -1,0 +1,109 @@
+"""Statements of SQL that stand in a program as text."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from flintstream.cli.checking.finding import ERROR, NOTE, Finding
+from flintstream.errors import FlintstreamError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["check_statements"]
+
+RUN = {"execute_sql", "sql_query", "add_insert_sql", "explain_sql", "sql_update"}
+NAMED_IN_PYTHON = {
+    "create_function",
+    "create_java_temporary_function",
+    "create_table",
+    "create_temporary_function",
+    "create_temporary_system_function",
+    "create_temporary_table",
+    "create_temporary_view",
+    "create_view",
+    "register_function",
+    "register_table",
+}
+
+
+def check_statements(tree: ast.Module) -> Iterator[Finding]:
+    """Yield a finding for each statement that cannot be planned. Tables are declared in an environment of their own.
+
+    Texts that the program puts together while it runs are not checked, and a note says so. After a table or function
+    that Python code names, errors are notes: the check does not know what it is.
+    """
+    texts = _constants(tree)
+    calls = sorted(
+        (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)),
+        key=lambda call: (call.lineno, call.col_offset),
+    )
+    statements: Any = None
+    modes = _modes(tree)
+    kind = NOTE if len(modes) > 1 else ERROR
+    for call in calls:
+        name = call.func.attr  # type: ignore[attr-defined]  # selected above
+        if name in NAMED_IN_PYTHON:
+            kind = NOTE
+        if name not in RUN or not call.args:
+            continue
+        text = _text(call.args[0], texts)
+        if text is None:
+            kind = NOTE
+            yield Finding(call.lineno, NOTE, f"{name}() of a text that is not in the program: not checked")
+            continue
+        try:
+            statements = statements or _statements(batch=modes == {"BATCH"})
+            statements.run(text)
+        except MissingDependencyError as error:
+            yield Finding(call.lineno, ERROR, str(error))
+            return
+        except (FlintstreamError, TypeError, ValueError) as error:
+            unknown = kind == NOTE and not isinstance(error, NotImplementedError)
+            yield Finding(call.lineno, NOTE if unknown else ERROR, str(error))
+
+
+def _modes(tree: ast.Module) -> set[str]:
+    """Return the execution modes that a program names."""
+    named = {"in_batch_mode": "BATCH", "BATCH": "BATCH", "in_streaming_mode": "STREAMING", "STREAMING": "STREAMING"}
+    return {named[node.attr] for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in named}
+
+
+def _statements(*, batch: bool) -> Any:
+    from flintstream.datastream import (  # noqa: PLC0415 - slow, and few programs need it
+        RuntimeExecutionMode,
+        StreamExecutionEnvironment,
+    )
+    from flintstream.table._session import UnopenedSession  # noqa: PLC0415 - an extra
+    from flintstream.table._sql.statements import Statements  # noqa: PLC0415 - an extra
+
+    env = StreamExecutionEnvironment.get_execution_environment()
+    if batch:
+        env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    return Statements(UnopenedSession(env))
+
+
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """Return the names to which a program assigns one text, and no other."""
+    found: dict[str, list[str | None]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    known = {name: texts[0] for name, texts in found.items() if texts[0] is not None}
+                    found.setdefault(target.id, []).append(_text(node.value, known))
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and isinstance(node.target, ast.Name):
+            found.setdefault(node.target.id, []).append(None)
+    return {name: texts[0] for name, texts in found.items() if len(texts) == 1 and texts[0] is not None}
+
+
+def _text(node: ast.expr, texts: dict[str, str]) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Name):
+        return texts.get(node.id)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text(node.left, texts), _text(node.right, texts)
+        return None if left is None or right is None else left + right
+    return None
