@@ -32,6 +32,14 @@ class Declared:
     text: str = ""
     """The expression as DESCRIBE shows it."""
 
+    @property
+    def extras(self) -> str | None:
+        """How the column comes about, if not from the connector as it is."""
+        if self.metadata is not None:
+            source = "" if self.metadata == self.name else f" FROM '{self.metadata}'"
+            return f"METADATA{source}{' VIRTUAL' if self.virtual else ''}"
+        return None if self.expression is None else f"AS {self.text}"
+
 
 @dataclass(frozen=True)
 class DeclaredTable:

@@ -84,7 +84,9 @@ class Session:
         With ``by_split``, the source follows the time of each of its splits, and no row of a split that is behind the
         others is late.
         """
-        scope = self.scope(node.columns)
+        key = table.primary_key
+        known = tuple(replace(c, type=c.type.not_null()) if c.name in key else c for c in node.columns)
+        scope = self.scope(known)
         declared = {each.name: each for each in table.columns}
         items = [self._declared_item(declared.get(each, Declared(each, None)), scope) for each in order]
         keys = {key: items[order.index(key)].expression.type.not_null() for key in table.primary_key if key in order}

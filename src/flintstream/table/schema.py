@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._catalog import Declared, DeclaredTable
 from flintstream.table._errors import SqlError
+from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._expressions.types import sql_name
 from flintstream.table._sql.dialect import Tokens, parsed_expression, place_at
 from flintstream.table._sql.expressions import ExpressionReader
@@ -65,7 +66,8 @@ class Schema:
         return hash(self._texts)
 
     def _declared(self, options: dict[str, str] | None = None, **more: Any) -> DeclaredTable:
-        return DeclaredTable(self._columns, options or {}, self._watermark, self._key, **more)
+        watermark = "" if self._watermark is None else sql_text(self._watermark[1]) or ""
+        return DeclaredTable(self._columns, options or {}, self._watermark, self._key, watermark_text=watermark, **more)
 
     class Builder:
         """Collects the parts of a schema."""
@@ -111,7 +113,8 @@ class Schema:
 
         def column_by_expression(self, column_name: str, expr: Expression | str) -> Schema.Builder:
             """Add a column that an expression on other columns computes: SQL text, or an expression."""
-            self._columns.append(Declared(column_name, None, _syntax(expr)))
+            syntax = _syntax(expr)
+            self._columns.append(Declared(column_name, None, syntax, text=sql_text(syntax) or str(expr)))
             self._texts.append(f"`{column_name}` AS [{expr}]")
             return self
 

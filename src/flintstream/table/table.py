@@ -34,6 +34,7 @@ from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
+    from flintstream.table._catalog import DeclaredTable
     from flintstream.table._plan.nodes import Node
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
@@ -67,9 +68,10 @@ class Table:
     ['name']
     """
 
-    def __init__(self, node: Node, t_env: TableEnvironment) -> None:
-        """Wrap a plan; programs get tables from an environment."""
+    def __init__(self, node: Node, t_env: TableEnvironment, declared: DeclaredTable | None = None) -> None:
+        """Wrap a plan, and the declaration if it is a declared table; programs get tables from an environment."""
         self._node = node
+        self._declared = declared
         self._t_env = t_env
 
     def __getattr__(self, name: str) -> Expression:
@@ -93,8 +95,8 @@ class Table:
 
     def get_schema(self) -> TableSchema:
         """Return the columns."""
-        columns = self._node.columns
-        return TableSchema([c.name for c in columns], [c.type for c in columns], [c.time for c in columns])
+        columns, declared = self._node.columns, self._declared
+        return TableSchema([c.name for c in columns], [c.type for c in columns], [c.time for c in columns], declared)
 
     get_resolved_schema = get_schema
 

@@ -13,6 +13,7 @@ from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironm
 from flintstream.datastream._streams.collect import CloseableIterator as Collected
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.options.execution import RUNTIME_MODE
+from flintstream.table._catalog import DeclaredTable
 from flintstream.table._declarations import Declarations, path_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
@@ -145,7 +146,7 @@ class TableEnvironment(Declarations):
         Raises:
             SqlError: There is none of this name.
         """
-        return Table(self._session.table(path_of(path)), self)
+        return self._declared_table(path_of(path))
 
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
         """Return the table that a descriptor describes.
@@ -153,7 +154,12 @@ class TableEnvironment(Declarations):
         Raises:
             SqlError: It has no schema, or a wrong option.
         """
-        return Table(self._session.table(self._target(descriptor)), self)
+        return self._declared_table(self._target(descriptor))
+
+    def _declared_table(self, path: tuple[str, ...]) -> Table:
+        declared = self._session.catalog.find(path)
+        known = declared if isinstance(declared, DeclaredTable) else None
+        return Table(self._session.table(path), self, known)
 
     def from_pandas(
         self,
@@ -189,7 +195,7 @@ class TableEnvironment(Declarations):
     def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "") -> Table:
         declared = schema._declared()  # noqa: SLF001 - one layer
         node, order = physical(stream, declared, self._session.zone, kind)
-        return Table(self._session.completed("stream", declared, node, order), self)
+        return Table(self._session.completed("stream", declared, node, order), self, declared)
 
 
 class StreamTableEnvironment(TableEnvironment):

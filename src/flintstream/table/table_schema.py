@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._datatypes import DataType, RowType
+    from flintstream.table._catalog import DeclaredTable
 
 __all__ = ["TableSchema"]
 
@@ -22,8 +23,15 @@ class TableSchema:
     ['id']
     """
 
-    def __init__(self, field_names: Sequence[str], data_types: Sequence[DataType], times: Sequence[str] = ()) -> None:
-        """Take names and types, in order, and for each ROWTIME, PROCTIME or nothing."""
+    def __init__(
+        self,
+        field_names: Sequence[str],
+        data_types: Sequence[DataType],
+        times: Sequence[str] = (),
+        declared: DeclaredTable | None = None,
+    ) -> None:
+        """Take names and types, in order, for each ROWTIME, PROCTIME or nothing, and the declaration of the table."""
+        self._declared = declared
         self._names = list(field_names)
         self._types = list(data_types)
         self._times = list(times) or [""] * len(self._names)
@@ -57,13 +65,31 @@ class TableSchema:
 
     def __repr__(self) -> str:
         """Return Flink's text."""
-        columns = zip(self._names, self._types, self._times, strict=True)
-        lines = [f" |-- {name}: {sql_name(kind)}{f' *{time}*' if time else ''}" for name, kind, time in columns]
-        return "\n".join(["root", *lines]) + "\n"
+        extras = {} if self._declared is None else {each.name: each.extras for each in self._declared.columns}
+        lines: list[str] = []
+        for name, kind, time in zip(self._names, self._types, self._times, strict=True):
+            parts = (sql_name(kind), f"*{time}*" if time else None, extras.get(name))
+            lines.append(f" |-- {name}: {' '.join(filter(None, parts))}")
+        return "\n".join(["root", *lines, *self._constraints()]) + "\n"
+
+    def _constraints(self) -> list[str]:
+        """Return the lines of the watermark and of the key."""
+        declared, lines = self._declared, []
+        if declared is not None and declared.watermark is not None:
+            column = declared.watermark[0]
+            kind = self.get_field_data_type(column)
+            text = "" if kind is None else sql_name(kind.nullable())
+            lines.append(f" |-- WATERMARK FOR {column}: {text} AS {declared.watermark_text}")
+        if declared is not None and declared.primary_key:
+            key = declared.primary_key
+            lines.append(f" |-- CONSTRAINT PK_{'_'.join(key)} PRIMARY KEY ({', '.join(key)})")
+        return lines
 
     def __eq__(self, other: object) -> bool:
         """Compare names and types."""
-        return isinstance(other, TableSchema) and self.__dict__ == other.__dict__
+        if not isinstance(other, TableSchema):
+            return False
+        return (self._names, self._types, self._times) == (other._names, other._types, other._times)
 
     def __hash__(self) -> int:
         """Hash names and types."""

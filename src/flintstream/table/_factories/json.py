@@ -32,6 +32,7 @@ def json_string(value: Any) -> Expression:
 def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Any) -> Expression:
     """Return an object of JSON.
 
+    >>> from flintstream.table.expression import JsonOnNull
     >>> json_object(JsonOnNull.ABSENT, "id", col("id"))
     Expression(JSON_OBJECT('ABSENT', 'id', id))
 
@@ -45,6 +46,7 @@ def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Any) -> Expression
 def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Any) -> Expression:
     """Return an array of JSON.
 
+    >>> from flintstream.table.expression import JsonOnNull
     >>> json_array(JsonOnNull.NULL, 1, col("a"))
     Expression(JSON_ARRAY('NULL', 1, a))
 
@@ -58,6 +60,7 @@ def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Any) -> Expressio
 def json_object_agg(on_null: JsonOnNull, key_expr: Any, value_expr: Any) -> Expression:
     """Return an object of JSON with a member for each row of a group.
 
+    >>> from flintstream.table.expression import JsonOnNull
     >>> json_object_agg(JsonOnNull.NULL, col("k"), col("v"))
     Expression(JSON_OBJECTAGG(ROW(k, v)))
     """
@@ -68,6 +71,7 @@ def json_object_agg(on_null: JsonOnNull, key_expr: Any, value_expr: Any) -> Expr
 def json_array_agg(on_null: JsonOnNull, item_expr: Any) -> Expression:
     """Return an array of JSON with an element for each row of a group.
 
+    >>> from flintstream.table.expression import JsonOnNull
     >>> json_array_agg(JsonOnNull.ABSENT, col("v"))
     Expression(JSON_ARRAYAGG(v))
     """

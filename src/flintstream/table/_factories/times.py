@@ -143,6 +143,7 @@ def date_format(timestamp: Any, format: Any) -> Expression:
 def timestamp_diff(time_point_unit: TimePointUnit, time_point1: Any, time_point2: Any) -> Expression:
     """Return how many whole units there are between two points in time.
 
+    >>> from flintstream.table.expression import TimePointUnit
     >>> timestamp_diff(TimePointUnit.DAY, col("a"), col("b"))
     Expression(TIMESTAMPDIFF('DAY', a, b))
     """

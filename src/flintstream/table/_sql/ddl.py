@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._catalog import Declared, DeclaredTable
 from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import parsed_expression, place_at
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.type_reader import read_type
@@ -165,13 +166,17 @@ class _Body:
         """Read an expression up to ',' or ')', and return it with its text, in which columns are quoted."""
         part = self.tokens.until(",", ")", "COMMENT")
         parsed = parsed_expression(self.tokens.sql, part)
+        syntax = ExpressionReader(parsed).read(parsed.tree.expressions[0])
+        known = sql_text(syntax)
+        if known is not None:
+            return syntax, known
         names, sql, text, end = {each.name for each in self.columns}, self.tokens.sql, "", None
         for token in part:
             text += "" if end is None else sql[end : token.start]
             written = sql[token.start : token.end + 1]
             text += f"`{written}`" if written in names else written
             end = token.end + 1
-        return ExpressionReader(parsed).read(parsed.tree.expressions[0]), text
+        return syntax, text
 
     def not_enforced(self) -> None:
         """Read ``NOT ENFORCED``, which a key must have: no connector checks it."""

@@ -228,6 +228,8 @@ class ExpressionReader:
         own = self.functions.get(name.lower())
         if own is not None and own.kind == "aggregate":
             return self._own_aggregate(own, list(node.expressions), place)
+        if name.upper() == "APPROX_COUNT_DISTINCT" and len(node.expressions) == 1:  # here it is exact
+            return s.Aggregate(place, "COUNT", self.read(node.expressions[0]), distinct=True)
         if name.upper() in AGGREGATES:
             return self._aggregate(name.upper(), list(node.expressions), place)
         return s.Apply(place, name, self._all(node.expressions))
@@ -241,6 +243,8 @@ class ExpressionReader:
             option = str(given.pop().this)
         if name == "COUNT" and len(given) == 1 and type(given[0]).__name__ == "Star":
             given = []
+        if name == "COUNT" and len(given) > 1:
+            return s.Aggregate(place, name, _all_known(place, self._all(given)), distinct)
         if len(given) > 1 or (not given and name != "COUNT"):
             raise SqlError(f"{name}{at(place)} takes one argument, but got {len(given)}")
         return s.Aggregate(place, name, self.read(given[0]) if given else None, distinct, None, option)
@@ -336,6 +340,13 @@ class ExpressionReader:
 
     def _tomap(self, node: Any, place: s.Place | None) -> s.Syntax:
         return s.Apply(place, "MAP", self._all(node.this.expressions))
+
+
+def _all_known(place: s.Place | None, parts: tuple[s.Syntax, ...]) -> s.Syntax:
+    """Return a row of values, or NULL if one of them is."""
+    tests = tuple(s.Apply(place, "IS NOT NULL", (each,)) for each in parts)
+    nothing = s.Value(place, None, t.NullType())
+    return s.Apply(place, "CASE", (s.Apply(place, "AND", tests), s.Apply(place, "ROW", parts), nothing))
 
 
 def interval(text: str, first: str, last: str, place: s.Place | None) -> s.Value:

@@ -15,9 +15,9 @@ from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.select import QueryPlanner, renamed
+from flintstream.table._sql.show_create import show_create
 
 if TYPE_CHECKING:
-    from flintstream.table._catalog import Declared
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
 
@@ -39,16 +39,6 @@ class Answer:
 
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
-
-
-def _extras(declared: Declared | None) -> str | None:
-    """Return how a column comes about, if not from the connector as it is."""
-    if declared is None:
-        return None
-    if declared.metadata is not None:
-        source = "" if declared.metadata == declared.name else f" FROM '{declared.metadata}'"
-        return f"METADATA{source}{' VIRTUAL' if declared.virtual else ''}"
-    return None if declared.expression is None else f"AS {declared.text}"
 
 
 DONE = Answer((Column("result", t.DataTypes.STRING()),), (("OK",),))
@@ -206,7 +196,7 @@ class Statements:
         for column in columns:
             kind = sql_name(column.type.nullable()) + (f" *{column.time}*" if column.time else "")
             in_key = f"PRI({', '.join(key)})" if column.name in key else None
-            extras = _extras(declared.get(column.name))
+            extras = declared[column.name].extras if column.name in declared else None
             watermark = found.watermark_text if isinstance(found, DeclaredTable) and column.time == "ROWTIME" else None
             rows.append((column.name, kind, is_nullable(column.type), in_key, extras, watermark))
         text, flag = t.DataTypes.STRING(), t.DataTypes.BOOLEAN()
@@ -224,6 +214,8 @@ class Statements:
         what = tokens.next().upper()
         if what == "USER":
             tokens.expect("FUNCTIONS")
+        if what == "CREATE" and tokens.take("TABLE"):
+            return self._show_create(tokens)
         if what == "CURRENT":
             what = f"CURRENT {tokens.next().upper()}"
         database = None
@@ -250,6 +242,14 @@ class Statements:
             raise unsupported(f"SHOW {what}", tokens.place(), f"there are SHOW {', '.join(lists)}")
         head, names = lists[what]
         return Answer((Column(head, t.DataTypes.STRING()),), tuple((name,) for name in names))
+
+    def _show_create(self, tokens: Tokens) -> Answer:
+        place, name = tokens.place(), tokens.path()
+        found = self.session.catalog.find(name, place)
+        if not isinstance(found, DeclaredTable):
+            raise SqlError(f"SHOW CREATE TABLE{at(place)}: '{'.'.join(name)}' is a view")
+        text = show_create(self.session.catalog.path(name), found, self.session.described(name, place))
+        return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
     def _set(self, tokens: Tokens) -> Answer:
         configuration = self.session.env._configuration  # noqa: SLF001 - a layer of this package

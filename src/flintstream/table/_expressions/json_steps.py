@@ -1,0 +1,244 @@
+"""The steps of paths of JSON, and the functions at their ends.
+
+Every step becomes a function ``visit(value, root, found)`` that passes what it selects to the next one; the last one
+adds to ``found``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Visit = Callable[[Any, Any, list[Any]], None]
+
+
+class Step:
+    """A part of a path."""
+
+    definite = True
+
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:
+        """Return the function of this step.
+
+        Args:
+            then: The next step's; None if this is the last one.
+            strict: Whether a value that does not fit is an error.
+        """
+        raise NotImplementedError
+
+
+def compiled(steps: Sequence[Step | Function], *, lax: bool) -> tuple[bool, Visit, tuple[Callable[[Any], Any], ...]]:
+    """Return whether a path is definite, the function of its first step, and those of its result."""
+    functions = tuple(each.apply for each in steps if isinstance(each, Function))
+    parts = [each for each in steps if isinstance(each, Step)]
+    then: Visit | None = None
+    for i in reversed(range(len(parts))):
+        upstream = all(each.definite for each in parts[:i])
+        then = parts[i].compile(then, strict=upstream and not lax)
+    return all(each.definite for each in parts), then or _take, functions
+
+
+def _take(value: Any, root: Any, found: list[Any]) -> None:  # noqa: ARG001 - one signature
+    found.append(value)
+
+
+class Member(Step):
+    """``.name`` or ``['a', 'b']``."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.definite = len(names) == 1
+
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:
+        names, text = self.names, ", ".join(self.names)
+
+        def one(value: Any, root: Any, found: list[Any]) -> None:
+            if type(value) is not dict:
+                if strict:
+                    raise LookupError(f"'{name}' is not in an object")
+            elif name in value:
+                following(value[name], root, found)
+            elif strict:
+                raise LookupError(f"there is no '{name}'")
+
+        def several(value: Any, root: Any, found: list[Any]) -> None:
+            if type(value) is dict:
+                if then is None:
+                    found.append({name: value[name] for name in names if name in value})
+                else:
+                    for each in names:
+                        if each in value:
+                            then(value[each], root, found)
+            elif strict:
+                raise LookupError(f"{text} are not in an object")
+
+        name, following = names[0], then or _take
+        return one if len(names) == 1 else several
+
+
+class Indexes(Step):
+    """``[0]`` or ``[0, -1]``."""
+
+    def __init__(self, indexes: tuple[int, ...]) -> None:
+        self.indexes = indexes
+        self.definite = len(indexes) == 1
+
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:
+        indexes, following = self.indexes, then or _take
+
+        def visit(value: Any, root: Any, found: list[Any]) -> None:
+            if type(value) is list:
+                size = len(value)
+                for index in indexes:
+                    if -size <= index < size:
+                        following(value[index], root, found)
+            elif strict:
+                raise LookupError(f"{indexes} is not in an array")
+
+        return visit
+
+
+class Slice(Step):
+    """``[1:3]``."""
+
+    definite = False
+
+    def __init__(self, first: int | None, last: int | None) -> None:
+        self.chosen = slice(first, last)
+
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:
+        chosen, following = self.chosen, then or _take
+
+        def visit(value: Any, root: Any, found: list[Any]) -> None:
+            if type(value) is list:
+                for each in value[chosen]:
+                    following(each, root, found)
+            elif strict:
+                raise LookupError("a slice is not of an array")
+
+        return visit
+
+
+class Wildcard(Step):
+    """``*``: all members or elements."""
+
+    definite = False
+
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:  # noqa: ARG002 - others need it
+        following = then or _take
+
+        def visit(value: Any, root: Any, found: list[Any]) -> None:
+            if type(value) is dict:
+                for each in value.values():
+                    following(each, root, found)
+            elif type(value) is list:
+                for each in value:
+                    following(each, root, found)
+
+        return visit
+
+
+class Filter(Step):
+    """``[?(@.price < 10)]``: the elements, or the object itself, for which a condition holds."""
+
+    definite = False
+
+    def __init__(self, test: Callable[[Any, Any], bool]) -> None:
+        self.test = test
+
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:
+        test, following = self.test, then or _take
+
+        def visit(value: Any, root: Any, found: list[Any]) -> None:
+            if type(value) is dict:
+                if test(value, root):
+                    following(value, root, found)
+            elif type(value) is list:
+                for each in value:
+                    if test(each, root):
+                        following(each, root, found)
+            elif strict:
+                raise LookupError("a filter is neither of an array nor of an object")
+
+        return visit
+
+
+class Scan(Step):
+    """``..``: the step after it at every depth."""
+
+    definite = False
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:  # noqa: ARG002 - others need it
+        step = self.step
+        select = step.compile(then, strict=False)
+        lists = not isinstance(step, Member)
+        objects = not isinstance(step, (Indexes, Slice))
+
+        def visit(value: Any, root: Any, found: list[Any]) -> None:
+            if type(value) is dict:
+                if objects:
+                    select(value, root, found)
+                for each in value.values():
+                    visit(each, root, found)
+            elif type(value) is list:
+                if lists:
+                    select(value, root, found)
+                for each in value:
+                    visit(each, root, found)
+
+        return visit
+
+
+# -- functions at the end of a path -----------------------------------------------------------------------------------
+
+
+def _numbers(value: Any) -> list[float]:
+    numbers = [float(each) for each in value if type(each) in {int, float, Decimal}] if type(value) is list else []
+    if not numbers:
+        raise LookupError("a function of numbers got none")
+    return numbers
+
+
+def _deviation(numbers: list[float]) -> float:
+    mean = math.fsum(numbers) / len(numbers)
+    return math.sqrt(math.fsum(each * each for each in numbers) / len(numbers) - mean * mean)
+
+
+_STATISTICS: dict[str, Callable[[list[float]], float]] = {
+    "min": min,
+    "max": max,
+    "sum": sum,
+    "avg": lambda numbers: sum(numbers) / len(numbers),
+    "stddev": _deviation,
+}
+
+
+class Function:
+    """``.length()`` and its like."""
+
+    def __init__(self, name: str, argument: str) -> None:
+        self.name, self.argument = name, argument
+        if name not in {*_STATISTICS, "length", "size", "keys", "first", "last", "index"}:
+            raise ValueError(f"there is no function {name}() of paths")
+
+    def apply(self, value: Any) -> Any:
+        """Return the result of a value."""
+        name = self.name
+        if name in _STATISTICS:
+            return _STATISTICS[name](_numbers(value))
+        if name in {"length", "size"}:
+            return len(value) if type(value) in {list, dict, str} else None
+        if name == "keys":
+            return list(value) if type(value) is dict else None
+        try:
+            return value[{"first": 0, "last": -1}.get(name, int(self.argument or 0))]
+        except (TypeError, KeyError, IndexError):
+            raise LookupError(f"{name}() found nothing") from None

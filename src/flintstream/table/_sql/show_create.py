@@ -1,0 +1,69 @@
+"""The statement that declares a table, as ``SHOW CREATE TABLE`` shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flintstream.table._expressions.types import sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._catalog import Declared, DeclaredTable
+    from flintstream.table._expressions.expr import Column
+
+_LONG = (
+    (r"(?<!`)\bSTRING\b(?!`)", "VARCHAR(2147483647)"),
+    (r"(?<!`)\bBYTES\b(?!`)", "VARBINARY(2147483647)"),
+    (r"\bTIMESTAMP_LTZ\((\d)\)", r"TIMESTAMP(\1) WITH LOCAL TIME ZONE"),
+)
+"""Short names of types, and those that the statement has."""
+
+
+def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Column]) -> str:
+    """Return the text of ``CREATE TABLE``.
+
+    Args:
+        path: The full name.
+        table: The declaration.
+        columns: Its columns with their types.
+    """
+    types = {each.name: each.type for each in columns}
+    parts = [_column(each, types[each.name]) for each in table.columns]
+    if table.watermark is not None:
+        parts.append(f"WATERMARK FOR `{table.watermark[0]}` AS {table.watermark_text}")
+    if table.primary_key:
+        name = "_".join(table.primary_key)
+        parts.append(f"CONSTRAINT `PK_{name}` PRIMARY KEY ({_names(table.primary_key)}) NOT ENFORCED")
+    lines = [f"CREATE TABLE {'.'.join(f'`{each}`' for each in path)} (", _indented(parts), ")"]
+    if table.comment:
+        lines.append(f"COMMENT {_text(table.comment)}")
+    if table.partitions:
+        lines.append(f"PARTITIONED BY ({_names(table.partitions)})")
+    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in table.options.items())
+    return "\n".join([*lines, "WITH (", _indented(options), ")", ""])
+
+
+def _column(declared: Declared, kind: DataType) -> str:
+    comment = "" if declared.comment is None else f" COMMENT {_text(declared.comment)}"
+    if declared.expression is not None:
+        return f"`{declared.name}` {declared.extras}{comment}"
+    name = sql_name(kind)
+    for short, full in _LONG:
+        name = re.sub(short, full, name)
+    extras = "" if declared.extras is None else f" {declared.extras}"
+    return f"`{declared.name}` {name}{extras}{comment}"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{each}`" for each in names)
+
+
+def _indented(parts: Iterable[str]) -> str:
+    return ",\n".join(f"  {each}" for each in parts)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
