@@ -93,3 +93,9 @@ def test_what_is_not_supported_is_refused_at_planning(t_env):
     table = t_env.from_elements([(1,)], ["a"])
     with pytest.raises(SqlError, match="CURRENT_WATERMARK"):
         table.select(ex.current_watermark(col("a")))
+
+
+def test_a_row_is_flattened_into_columns(t_env):
+    table = t_env.from_elements([(1, "x")], ["a", "b"]).select(ex.row(col("a"), col("b")).alias("r"))
+    with table.select(col("r").flatten).execute().collect() as found:
+        assert [list(each) for each in found] == [[1, "x"]]

@@ -11,7 +11,7 @@ from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOper
 from flintstream.table._catalog import Catalog, Declared, View
 from flintstream.table._connectors.registry import BY_SPLIT, following, lookups, opener, write
 from flintstream.table._connectors.times import TimeOf
-from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.codegen import source
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
@@ -22,7 +22,7 @@ from flintstream.table._plan.nodes import Scan
 from flintstream.table._plan.translate import then, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
@@ -48,10 +48,20 @@ class Session:
         """Return the names for expressions on columns."""
         return Scope(columns, tables, self.catalog.functions, self.zone)
 
-    def table(self, name: tuple[str, ...], place: Place | None = None) -> Node:
-        """Return the plan that reads a table or view."""
+    def table(
+        self, name: tuple[str, ...], place: Place | None = None, options: Mapping[str, str] | None = None
+    ) -> Node:
+        """Return the plan that reads a table or view; a table may get other options for this query.
+
+        Raises:
+            SqlError: There is none of this name, or a view has options.
+        """
         found = self.catalog.find(name, place)
-        return found.node if isinstance(found, View) else self.scan(name[-1], found)
+        if isinstance(found, View):
+            if options:
+                raise SqlError(f"OPTIONS{at(place)} belong to a table, but '{'.'.join(name)}' is a view")
+            return found.node
+        return self.scan(name[-1], replace(found, options={**found.options, **options}) if options else found)
 
     def described(self, name: tuple[str, ...], place: Place | None = None) -> tuple[Column, ...]:
         """Return the columns of a table or view, whether or not it can be read.

@@ -160,11 +160,21 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
             shown = [i for i, each in enumerate(scope.columns) if not each.name.startswith("$q")]
             chosen = [i for i in shown if item.table is None or scope.tables[i] == item.table]
             found += [_column(scope, i) for i in chosen]
+        elif isinstance(item, s.Apply) and item.function == "FLATTEN":
+            found += _flattened(item.arguments[0], scope)
         elif isinstance(item, s.Columns):
             found += [_column(scope, i) for i in _chosen(item, scope)]
         else:
             found.append(_item(item, scope, f"{unnamed}{len(found)}"))
     return found
+
+
+def _flattened(syntax: s.Syntax, scope: Scope) -> list[Item]:
+    """Return the fields of a row as columns ``row$field``."""
+    row = resolve(syntax, scope)
+    name = syntax.parts[-1] if isinstance(syntax, s.Name) else "row"
+    fields = fields_of(row)
+    return [Item(f"{name}${each.name}", each.expression) for each in fields] if fields else [Item(name, row)]
 
 
 def _column(scope: Scope, index: int) -> Item:

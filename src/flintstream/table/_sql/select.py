@@ -19,6 +19,7 @@ from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.grouping_sets import grouping_keys
+from flintstream.table._sql.hints import hinted_options
 from flintstream.table._sql.joins import joined_table
 from flintstream.table._sql.ordering import keys_in_select, sorted_by
 from flintstream.table._sql.over import with_windows
@@ -190,7 +191,7 @@ class QueryPlanner:
         return node_, self.session.scope(node_.columns, (table,) * len(node_.columns))
 
     def _table(self, source: Any, name: tuple[str, ...]) -> Node:
-        return self.session.table(name, self.parsed.place(source))
+        return self.session.table(name, self.parsed.place(source), hinted_options(source.comments))
 
     def _renamed(self, node: Node, alias: Any) -> Node:
         columns = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]

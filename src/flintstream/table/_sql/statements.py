@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common import _datatypes as t
 from flintstream.table._catalog import DeclaredTable, View
 from flintstream.table._errors import SqlError, at, nearest, unsupported
-from flintstream.table._expressions.expr import Column
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.functions import FUNCTIONS
-from flintstream.table._expressions.types import is_nullable, sql_name
+from flintstream.table._expressions.resolver import Item
+from flintstream.table._expressions.types import is_nullable, sql_name, text_type
+from flintstream.table._plan.build import calc
 from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
+from flintstream.table._sql.hints import hinted_options
 from flintstream.table._sql.select import QueryPlanner, renamed
 from flintstream.table._sql.show_create import show_create
 
 if TYPE_CHECKING:
+    from flintstream.table._expressions.expr import Expr
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
 
@@ -163,13 +168,42 @@ class Statements:
         tokens.expect("INTO")
         place, name = tokens.place(), tokens.path()
         self.session.catalog.find(name, place)
-        if tokens.peek() == "PARTITION":
-            raise unsupported("PARTITION", tokens.place(), "write without partitions")
+        if hinted_options(tokens.all[tokens.position - 1].comments):
+            raise unsupported("the hint OPTIONS of INSERT", place, "write the options into CREATE TABLE")
+        fixed = self._partition(tokens, name) if tokens.take("PARTITION") else {}
         columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in _QUERIES else ()
         twice = next((each for each in columns if columns.count(each) > 1), None)
         if twice is not None:
             raise SqlError(f"INSERT INTO {'.'.join(name)}{at(place)} names column '{twice}' twice")
-        return Insert(_query(self.session, tokens), name, columns)
+        node = _query(self.session, tokens)
+        if not fixed:
+            return Insert(node, name, columns)
+        table = self.session.catalog.find(name, place)
+        kept = [each.name for each in self.session.sink_columns(table)] if isinstance(table, DeclaredTable) else []
+        others = columns or tuple(each for each in kept if each not in fixed)
+        items = [Item(each.name, Ref(each.type, i)) for i, each in enumerate(node.columns)]
+        items += [Item(key, value) for key, value in fixed.items()]
+        return Insert(calc(node, items), name, (*others, *fixed))
+
+    def _partition(self, tokens: Tokens, name: tuple[str, ...]) -> dict[str, Expr]:
+        """Read ``(day = '2020-01-31', hour = 7)``: the columns that have one value for all rows."""
+        table = self.session.catalog.find(name)
+        types = {each.name: each.type for each in table.columns} if isinstance(table, DeclaredTable) else {}
+        found: dict[str, Expr] = {}
+        tokens.expect("(")
+        while not found or tokens.take(","):
+            place, key = tokens.place(), tokens.name()
+            kind = types.get(key)
+            if kind is None or not isinstance(table, DeclaredTable) or key not in table.partitions:
+                raise SqlError(f"PARTITION{at(place)}: '{'.'.join(name)}' is not partitioned by '{key}'")
+            tokens.expect("=")
+            text = tokens.text() if tokens.peek()[:1] == "'" else tokens.next()
+            made = cast(Const(text_type(text), text), kind, self.session.zone)
+            if made is None:
+                raise SqlError(f"PARTITION{at(place)}: '{text}' is no {sql_name(kind)}")
+            found[key] = made
+        tokens.expect(")")
+        return found
 
     def _explain(self, tokens: Tokens) -> Answer:
         tokens.take("PLAN", "FOR")

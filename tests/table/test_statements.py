@@ -1,0 +1,88 @@
+"""Hints, static partitions, SHOW CREATE TABLE and schemas as texts, beyond what was recorded from PyFlink."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+
+from flintstream.table import DataTypes, Schema, TableDescriptor
+from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table.expressions import call_sql, col
+
+NUMBERS = "'connector' = 'datagen', 'number-of-rows' = '3', 'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '9'"
+
+
+def rows(t_env, query):
+    with t_env.execute_sql(query).collect() as found:
+        return [list(each) for each in found]
+
+
+def test_options_of_a_query_count_for_that_query_alone(t_env):
+    t_env.execute_sql(f"CREATE TABLE g (id INT) WITH ({NUMBERS})")
+    assert rows(t_env, "SELECT id FROM g /*+ OPTIONS('number-of-rows' = '1') */ AS t WHERE id > 0") == [[1]]
+    assert rows(t_env, "SELECT id FROM g") == [[1], [2], [3]]
+
+
+def test_options_of_a_view_are_refused(t_env):
+    t_env.execute_sql("CREATE VIEW v AS SELECT 1 AS a")
+    with pytest.raises(SqlError, match=r"OPTIONS at line 1.*'v' is a view"):
+        t_env.sql_query("SELECT a FROM v /*+ OPTIONS('a' = 'b') */")
+
+
+def test_options_of_insert_are_refused_and_not_ignored(t_env):
+    t_env.execute_sql("CREATE TABLE s (a INT) WITH ('connector' = 'blackhole')")
+    with pytest.raises(UnsupportedClauseError, match="OPTIONS of INSERT"):
+        t_env.execute_sql("INSERT INTO s /*+ OPTIONS('a' = 'b') */ SELECT 1")
+
+
+def test_a_partition_without_such_a_column_is_refused(t_env, tmp_path):
+    t_env.execute_sql(
+        f"CREATE TABLE f (a INT, p INT) PARTITIONED BY (p) WITH ('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'csv')"
+    )
+    with pytest.raises(SqlError, match="not partitioned by 'a'"):
+        t_env.execute_sql("INSERT INTO f PARTITION (a = 1) SELECT 1")
+    t_env.execute_sql("INSERT INTO f PARTITION (p = '7') SELECT 1").wait()
+    assert rows(t_env, "SELECT a, p FROM f") == [[1, 7]]
+
+
+def test_a_column_is_inserted_once(t_env):
+    t_env.execute_sql("CREATE TABLE s (a INT, b INT) WITH ('connector' = 'blackhole')")
+    with pytest.raises(SqlError, match="names column 'a' twice"):
+        t_env.execute_sql("INSERT INTO s (a, a) SELECT 1, 2")
+
+
+def test_the_statement_that_is_shown_declares_the_same_table(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE g (id BIGINT NOT NULL, name STRING COMMENT 'it''s', ts AS TO_TIMESTAMP_LTZ(id, 3), twice AS id * 2 + 1, "
+        "WATERMARK FOR ts AS ts - INTERVAL '5' MINUTE, PRIMARY KEY (id) NOT ENFORCED) COMMENT 'numbers' WITH ('connector' = 'datagen')"
+    )
+    ((shown,),) = rows(t_env, "SHOW CREATE TABLE g")
+    t_env.execute_sql("DROP TABLE g")
+    t_env.execute_sql(shown)
+    assert rows(t_env, "SHOW CREATE TABLE g") == [[shown]]
+
+
+def test_the_schema_of_a_declared_table_has_its_expressions(t_env):
+    schema = (
+        Schema.new_builder()
+        .column("id", DataTypes.BIGINT())
+        .column_by_expression("odd", call_sql("id * (2 + 1)"))
+        .column_by_expression("ts", "TO_TIMESTAMP_LTZ(id, 3)")
+        .watermark("ts", col("ts") - call_sql("INTERVAL '1' SECOND"))
+        .build()
+    )
+    t_env.create_temporary_table("t", TableDescriptor.for_connector("datagen").schema(schema).build())
+    assert str(t_env.from_path("t").get_schema()).splitlines() == [
+        "root",
+        " |-- id: BIGINT",
+        " |-- odd: BIGINT AS `id` * (2 + 1)",
+        " |-- ts: TIMESTAMP_LTZ(3) *ROWTIME* AS `TO_TIMESTAMP_LTZ`(`id`, 3)",
+        " |-- WATERMARK FOR ts: TIMESTAMP_LTZ(3) AS `ts` - INTERVAL '1' SECOND",
+    ]
+
+
+def test_several_columns_are_counted_where_none_is_null(t_env):
+    values = "(VALUES (1, 'a'), (1, 'a'), (1, 'b'), (CAST(NULL AS INT), 'b')) AS t (a, b)"
+    found = rows(t_env, f"SELECT COUNT(DISTINCT a, b), COUNT(a, b), APPROX_COUNT_DISTINCT(b) FROM {values}")
+    assert found[-1] == [2, 3, 2]
