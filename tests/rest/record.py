@@ -28,6 +28,20 @@ def call(method, path, body=None):
         return error.code, json.loads(error.read() or b"null")
 
 
+def failing(directory):
+    """Return a function that fails once when there is a file of this name."""
+
+    def function(n):
+        import os
+
+        if os.path.exists(f"{directory}/fail"):  # noqa: PTH110
+            os.remove(f"{directory}/fail")  # noqa: PTH107
+            raise ValueError(f"no good: {n}")
+        return n + 1
+
+    return function
+
+
 def start(directory):
     from pyflink.common import Configuration, WatermarkStrategy
     from pyflink.datastream import StreamExecutionEnvironment
@@ -45,16 +59,18 @@ def start(directory):
         "metrics.fetcher.update-interval": "500",
         "execution.checkpointing.interval": "500 ms",
         "execution.checkpointing.dir": f"file://{directory}/checkpoints",
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.delay": "100 ms",
     }.items():
         config.set_string(key, value)
     env = StreamExecutionEnvironment.get_execution_environment(config)
     env.set_parallelism(1)
     numbers = env.from_source(NumberSequenceSource(0, 10**12), WatermarkStrategy.for_monotonous_timestamps(), "numbers")
-    numbers.key_by(lambda n: n % 3).map(lambda n: n + 1).filter(lambda n: n < 0).print()
+    numbers.key_by(lambda n: n % 3).map(failing(directory)).filter(lambda n: n < 0).print()
     return env.execute_async("recorded")
 
 
-def main(target):
+def main(target):  # noqa: PLR0915 - one request after the other
     from tests.rest.shape import shape
 
     directory = tempfile.mkdtemp()
@@ -105,7 +121,45 @@ def main(target):
         "GET /v1/jobs/:jobid/vertices/:vertexid/subtasks/metrics?get=",
         f"/v1/jobs/{job}/vertices/{vertex}/subtasks/metrics?get=numRecordsIn",
     )
-    get("GET /v1/taskmanagers", "/v1/taskmanagers")
+    get("GET /v1/jobs/:jobid/vertices/:vertexid/subtasks/metrics", f"/v1/jobs/{job}/vertices/{vertex}/subtasks/metrics")
+    get("GET /v1/jobs/:jobid/vertices/:vertexid/subtasks/0", f"/v1/jobs/{job}/vertices/{vertex}/subtasks/0")
+    get("GET /v1/jobs/:jobid/vertices/:vertexid/subtasks/7 (unknown)", f"/v1/jobs/{job}/vertices/{vertex}/subtasks/7")
+    for part in ("attempts/0", "attempts/0/accumulators", "metrics"):
+        get(
+            f"GET /v1/jobs/:jobid/vertices/:vertexid/subtasks/0/{part}",
+            f"/v1/jobs/{job}/vertices/{vertex}/subtasks/0/{part}",
+        )
+    get(
+        "GET /v1/jobs/:jobid/vertices/:vertexid/subtasks/accumulators",
+        f"/v1/jobs/{job}/vertices/{vertex}/subtasks/accumulators",
+    )
+    get(
+        "GET /v1/jobs/:jobid/checkpoints/details/:checkpointid/subtasks/:vertexid",
+        f"/v1/jobs/{job}/checkpoints/details/{number}/subtasks/{vertex}",
+    )
+    get(
+        "GET /v1/jobs/:jobid/checkpoints/details/99999999 (unknown)",
+        f"/v1/jobs/{job}/checkpoints/details/99999999",
+    )
+    get("GET /v1/applications", "/v1/applications")
+    application = get("GET /v1/applications/overview", "/v1/applications/overview")["applications"][0]["id"]
+    get("GET /v1/applications/:applicationid", f"/v1/applications/{application}")
+    get("GET /v1/applications/:applicationid/exceptions", f"/v1/applications/{application}/exceptions")
+    get("GET /v1/jobs/metrics", "/v1/jobs/metrics")
+    get("GET /v1/jobs/metrics?get=", "/v1/jobs/metrics?get=numRestarts,uptime")
+    get("GET /v1/jobmanager/config", "/v1/jobmanager/config")
+    get("GET /v1/jobmanager/environment", "/v1/jobmanager/environment")
+    get("GET /v1/jobmanager/logs", "/v1/jobmanager/logs")
+    get("GET /v1/jobmanager/metrics", "/v1/jobmanager/metrics")
+    get("GET /v1/jobs/:jobid/jobmanager/config", f"/v1/jobs/{job}/jobmanager/config")
+    get("GET /v1/jobs/:jobid/jobmanager/environment", f"/v1/jobs/{job}/jobmanager/environment")
+    managers = get("GET /v1/taskmanagers", "/v1/taskmanagers")
+    manager = managers["taskmanagers"][0]["id"]
+    get("GET /v1/taskmanagers/:taskmanagerid", f"/v1/taskmanagers/{manager}")
+    get("GET /v1/taskmanagers/:taskmanagerid (unknown)", "/v1/taskmanagers/x")
+    get("GET /v1/taskmanagers/:taskmanagerid/metrics", f"/v1/taskmanagers/{manager}/metrics")
+    get("GET /v1/taskmanagers/:taskmanagerid/logs", f"/v1/taskmanagers/{manager}/logs")
+    get("GET /v1/taskmanagers/metrics", "/v1/taskmanagers/metrics")
     trigger = get(
         "POST /v1/jobs/:jobid/savepoints",
         f"/v1/jobs/{job}/savepoints",
@@ -119,6 +173,15 @@ def main(target):
         if get("GET /v1/jobs/:jobid/savepoints/:triggerid", place)["status"]["id"] == "COMPLETED":
             break
     get("GET /v1/jobs/:jobid/savepoints/:triggerid (unknown)", f"/v1/jobs/{job}/savepoints/{'0' * 32}")
+    Path(directory, "fail").touch()
+    for _ in range(60):
+        time.sleep(0.5)
+        restored = call("GET", f"/v1/jobs/{job}/checkpoints")[1]["latest"]["restored"]
+        if restored and call("GET", f"/v1/jobs/{job}/status")[1]["status"] == "RUNNING":
+            break
+    time.sleep(3)
+    get("GET /v1/jobs/:jobid/exceptions (after a failure)", f"/v1/jobs/{job}/exceptions")
+    get("GET /v1/jobs/:jobid/checkpoints (after a failure)", f"/v1/jobs/{job}/checkpoints")
     get("PATCH /v1/jobs/:jobid?mode=cancel", f"/v1/jobs/{job}?mode=cancel", "PATCH")
     Path(target + ".raw").write_text(json.dumps(raw, indent=1))
     shapes = {name: {"status": each["status"], "reply": shape(each["reply"])} for name, each in sorted(raw.items())}

@@ -12,6 +12,7 @@ from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
 from flintstream.checkpoint.pickles import refusing
 from flintstream.common._clock import wall_clock
+from flintstream.coordinator.checkpoint_history import SAVEPOINT, CheckpointHistory
 from flintstream.errors import CheckpointError, PickleRefusedError
 from flintstream.options.checkpointing import MAX_STATE_SIZE
 from flintstream.runtime.protocol import SHARED, SnapshotRequest
@@ -88,6 +89,7 @@ class Checkpoints:
         """The number of the newest checkpoint whose files are known to be gone."""
         self.log_is_lost = False
         """Whether files of the changelogs are gone, so that the next epoch starts new ones."""
+        self.history = CheckpointHistory()
         self.failures = 0
         self.failed = 0
         """Total number of failed checkpoints."""
@@ -205,6 +207,7 @@ class Checkpoints:
         except Exception as error:  # noqa: BLE001 - whatever a storage raises
             self.ended_ms = now_ms
             written = {path for report in reports for piece in report.pieces or () for path in piece.paths()}
+            self.history.failed(request.number, "checkpoint", reports, _why(error))
             self._fail(request, _why(error), written)
             return None
         self.failures = 0
@@ -215,11 +218,13 @@ class Checkpoints:
         old = sorted(done.metadata.paths() & known)
         self.reused = [f"{done.directory}/{METADATA}", *old[:: max(1, len(old) // SAMPLE)]]
         self.completed.append(done)
+        self.history.completed(done.metadata, done.where, reports, self.new_bytes)
         return done
 
     def add_duration(self, millis: int) -> None:
         """Add the time that the driver took for the latest checkpoint."""
         self.duration_ms += millis
+        self.history.add_duration(millis)
 
     def last(self, contents: Contents, created_ms: int) -> None:
         """Write a checkpoint that records that all input has ended and only commits are left.
@@ -244,11 +249,15 @@ class Checkpoints:
         Raises:
             CheckpointError: It failed.
         """
+        reports = list(reports)
         try:
-            return self._finish(request, list(reports), contents, created_ms, "savepoint")
+            done = self._finish(request, reports, contents, created_ms, SAVEPOINT)
         except Exception as error:
+            self.history.failed(request.number, SAVEPOINT, reports, _why(error))
             self._discard(request)
             raise CheckpointError(f"the savepoint failed: {_why(error)}") from error
+        self.history.completed(done.metadata, done.where, reports, done.metadata.size())
+        return done
 
     def _finish(
         self, request: SnapshotRequest, reports: Sequence[Report], contents: Contents, created_ms: int, purpose: str

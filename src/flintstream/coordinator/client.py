@@ -18,7 +18,7 @@ from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
 from flintstream.storage.file_store import file_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job, Progress
@@ -64,10 +64,12 @@ class RunningJob:
         listeners: Sequence[Callable[[Progress], None]] = (),
         *,
         control: bool = False,
+        configuration: Mapping[str, str] | None = None,
         reporters: Sequence[Callable[[RunningJob], Callable[[], None]]] = (),
     ) -> None:
         """Prepare to run ``job`` on ``engine``. With ``control``, other processes can see and stop the job.
 
+        They also see its ``configuration``, which must not have secrets.
         Each of ``reporters`` is called when the job starts, and what it returns when the job has ended.
         """
         self.job = job
@@ -76,6 +78,7 @@ class RunningJob:
         self.finished = threading.Event()
         self.lasts = False
         """Whether the job goes on when the program has ended, as on a cluster of Flink."""
+        self.configuration = dict(configuration or {})
         self.started_at = time.monotonic()
         self.runtime_ms = 0
         self.control = Control(self) if control else None

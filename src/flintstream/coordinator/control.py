@@ -10,6 +10,8 @@ request           arguments                        result
 ``checkpoints``                                    number of checkpoints, and those that are kept
 ``metrics``                                        name of the job, metrics of it, its tasks and its operators
 ``record``                                         what there is to tell of the job; see ``history.record_of``
+``curves``         ``since`` (ms since the epoch)  samples of its totals that are later; see ``curves``
+``log``                                            the last lines of the log of its process
 ``prometheus``                                     the same metrics in the text format of Prometheus
 ``savepoint``     ``directory`` (or null)          path
 ``stop``          ``directory``, ``drain``         path, after the job has stopped
@@ -34,7 +36,8 @@ from multiprocessing.connection import Client, Listener, answer_challenge, deliv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flintstream.coordinator import registry
+from flintstream.coordinator import recent_log, registry
+from flintstream.coordinator.checkpoint_history import state_of
 from flintstream.coordinator.measured import families, of_job, of_operators, of_tasks, vertex_id
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.metrics.families import prometheus_text
@@ -55,6 +58,7 @@ ANSWER_SECONDS = 5.0
 """Longest time in which a healthy process answers a request that needs no waiting."""
 
 _ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
+    "curves": {"since": (int,)},
     "savepoint": {"directory": (str, type(None))},
     "stop": {"directory": (str, type(None)), "drain": (bool,)},
 }
@@ -87,6 +91,8 @@ class Control:
             "checkpoints": lambda: checkpoints_of(job),
             "metrics": lambda: metrics_of(job),
             "record": lambda: _record_of(job),
+            "curves": lambda since=0: job.coordinator.tally.curves.since(since),
+            "log": recent_log.lines,
             "prometheus": lambda: prometheus_text(families(job)),
             "savepoint": lambda directory=None: job.savepoint(directory).result(),
             "stop": self._stop,
@@ -95,6 +101,7 @@ class Control:
 
     def start(self) -> None:
         """Register the job and start to answer. If the control channel cannot be opened, the job runs without one."""
+        recent_log.keep()
         plan = self._job.job.plan
         try:
             address = _new_address()
@@ -215,12 +222,30 @@ def status_of(job: RunningJob) -> dict[str, Any]:
 def checkpoints_of(job: RunningJob) -> dict[str, Any]:
     """Return the checkpoints of a job, as JSON. The job would go back to the last one in ``kept``."""
     checkpoints = job.coordinator.checkpoints
+    settings, latest = checkpoints.settings, checkpoints.latest
     return {
-        "interval_ms": checkpoints.settings.interval_ms,
+        "interval_ms": settings.interval_ms,
         "completed": job.coordinator.tally.progress.checkpoints,
         "failed": checkpoints.failed,
         "last_duration_ms": checkpoints.duration_ms,
-        "started_from": checkpoints.settings.restore_path,
+        "started_from": settings.restore_path,
+        "settings": {
+            "min_pause_ms": settings.min_pause_ms,
+            "timeout_ms": settings.timeout_ms,
+            "tolerable_failures": settings.tolerable_failures,
+            "retained": settings.retained,
+            "exactly_once": settings.exactly_once,
+            "incremental": settings.incremental,
+            "keep_when_cancelled": settings.keep_when_cancelled,
+            "keep_when_failed": settings.keep_when_failed,
+            "directory": None if checkpoints.store is None else checkpoints.store.uri(""),
+            "savepoint_directory": settings.savepoint_directory,
+            "backend": job.job.plan.settings.state.backend,
+            "changelog": checkpoints.logged,
+            "materialize_interval_ms": settings.materialize_interval_ms,
+        },
+        "history": checkpoints.history.told(),
+        "state": [] if latest is None else state_of(latest.metadata),
         "kept": [
             {
                 "number": each.metadata.number,
@@ -244,10 +269,14 @@ def metrics_of(job: RunningJob) -> dict[str, Any]:
             for name, value in each["values"].items()
         }
     chains = {chain.id: chain for chain in job.job.plan.chains}
-    tasks = [
-        {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask, "values": values}
-        for (chain, subtask), values in of_tasks(job).items()
-    ]
+    load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
+    lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
+    tasks = []
+    for (chain, subtask), values in of_tasks(job).items():
+        _, _, busy, held = (each[subtask] for each in totals[chain])
+        spent = {"busy": busy, "held": held, "idle": max(0, lived_ms - busy - held)}
+        place = {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask}
+        tasks.append({**place, "values": values, "spent_ms": spent})
     return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
 
 
@@ -264,7 +293,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         JobGoneError: The job has ended. An entry that its process left behind is removed.
         FlintstreamError: The job refuses the request or does not answer.
     """
-    quick = request in {"status", "checkpoints", "metrics", "prometheus", "record"}
+    quick = request not in {"savepoint", "stop", "cancel"}
     connection = None
     try:
         connection = Client(entry.address, family="AF_UNIX")

@@ -176,7 +176,19 @@ class Coordinator:
     def _note(self, error: Exception) -> None:
         if not isinstance(error, JobCancelledError):
             at_ms = self.lasting.clock.wall_ms()
-            self.failures.append({"at_ms": at_ms, "type": type(error).__name__, "text": described(error)})
+            cause = error if isinstance(error, UserCodeError) else error.__cause__
+            user = cause if isinstance(cause, UserCodeError) else None
+            self.failures.append(
+                {
+                    "at_ms": at_ms,
+                    "type": type(error).__name__,
+                    "text": described(error),
+                    "operator": None if user is None else user.operator,
+                    "record": None if user is None else user.record,
+                    "restart_ms": None,
+                    "restart_from": None,
+                }
+            )
 
     def _delay_ms(self, error: Exception) -> int:
         """Return how long to wait before the job restarts.
@@ -205,6 +217,8 @@ class Coordinator:
             "job '%s' failed and restarts in %d ms from %s: %s: %s",
             self.job.plan.job_name, delay_ms, start, type(error).__name__, error,
         )  # fmt: skip
+        number = None if latest is None else latest.metadata.number
+        self.failures[-1].update(restart_ms=delay_ms, restart_from=number)
         self.tally.progress.restarts += 1
         self.restarting = True
         self.orders.wait(delay_ms / 1000)

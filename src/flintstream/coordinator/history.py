@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import flintstream
-from flintstream.common._secrets import shown
-from flintstream.coordinator import registry
+from flintstream.coordinator import recent_log, registry
 from flintstream.coordinator.control import checkpoints_of, metrics_of, status_of
 from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.measured import described_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from flintstream.coordinator.client import RunningJob
 
@@ -33,6 +32,8 @@ FORMAT = 1
 LOST = "LOST"
 """The state of a job whose process ended without a word."""
 LONGEST_RECORD = 1 << 28
+LAST_LINES = 200
+"""How many lines of the log are kept with a record."""
 
 _log = logging.getLogger(__name__)
 
@@ -46,36 +47,35 @@ def directory() -> Path:
     return (Path(state) if state else Path.home() / ".local" / "state") / "flintstream" / "history"
 
 
-def keeper(settings: Mapping[str, Any], max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[], None]]:
+def keeper(max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[], None]]:
     """Return a function that takes a job which starts, keeps its record, and returns what to call at its end.
 
     Args:
-        settings: the configuration of the job. The values of secrets are not kept.
         max_age_ms: older records of ended jobs are deleted.
         max_jobs: if there are more records, the oldest are deleted.
     """
-    configuration = shown({key: str(value) for key, value in settings.items()})
 
     def begin(job: RunningJob) -> Callable[[], None]:
         started_ms = time.time_ns() // 1_000_000
-        _write(job, configuration, started_ms, None)
+        _write(job, started_ms, None)
         return partial(end, job, started_ms)
 
     def end(job: RunningJob, started_ms: int) -> None:
-        _write(job, configuration, started_ms, time.time_ns() // 1_000_000)
+        _write(job, started_ms, time.time_ns() // 1_000_000)
         _prune(max_age_ms, max_jobs, job.job.plan.job_id)
 
     return begin
 
 
-def _write(job: RunningJob, configuration: Mapping[str, str], started_ms: int, ended_ms: int | None) -> None:
+def _write(job: RunningJob, started_ms: int, ended_ms: int | None) -> None:
     plan = job.job.plan
     record = {
         **record_of(job),
         "started_ms": started_ms,
         "ended_ms": ended_ms,
         "error": _text_of_error(job) if ended_ms is not None else None,
-        "configuration": dict(configuration),
+        "curves": job.coordinator.tally.curves.since(0),
+        "log": recent_log.lines()[-LAST_LINES:],
     }
     try:
         place = directory()
@@ -108,7 +108,8 @@ def record_of(job: RunningJob) -> dict[str, Any]:
         "status": status_of(job),
         "checkpoints": checkpoints_of(job),
         "metrics": metrics_of(job),
-        "exceptions": list(job.coordinator.failures),
+        "exceptions": [dict(each) for each in tuple(job.coordinator.failures)],
+        "configuration": job.configuration,
     }
 
 

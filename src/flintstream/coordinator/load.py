@@ -59,6 +59,8 @@ class Load:
     def __init__(self, plan: JobPlan, now_ms: int) -> None:
         """Start at ``now_ms``, on a clock for durations."""
         self._reading = {chain.id for chain in plan.chains if not chain.inputs}
+        self._chains = [(each.id, each.nodes[0].id, each.nodes[-1].id, each.parallelism) for each in plan.chains]
+        self._began_ms = now_ms
         self._totals = _Totals(now_ms)
         self._samples: deque[_Totals] = deque([_Totals(now_ms)])
         self._latencies: deque[int] = deque(maxlen=LATENCIES)
@@ -138,6 +140,27 @@ class Load:
                 held = min(1000.0 - busy, (self._totals.held[key] - start.held.get(key, 0.0)) / seconds)
                 shares[key] = Shares(busy, held, 1000.0 - busy - held)
             return shares
+
+    def by_chain(self) -> list[list[list[int]]]:
+        """Return totals of the subtasks since the start, in the order of the plan.
+
+        For each chain these are four lists: records in, records out, ms that it worked, ms that it was held back.
+        """
+        with self._lock:
+            totals = self._totals
+            return [
+                [
+                    [totals.received.get((first, subtask), 0) for subtask in range(parallelism)],
+                    [totals.sent.get((last, subtask), 0) for subtask in range(parallelism)],
+                    [round(totals.busy.get((chain, subtask), 0.0)) for subtask in range(parallelism)],
+                    [round(totals.held.get((chain, subtask), 0.0)) for subtask in range(parallelism)],
+                ]
+                for chain, first, last, parallelism in self._chains
+            ]
+
+    def lived_ms(self, now_ms: int) -> int:
+        """Return the time (ms) since the start."""
+        return max(0, now_ms - self._began_ms)
 
     def latency(self) -> dict[float, int]:
         """Return quantiles of the latency (ms) of recent epochs; empty before the first records."""

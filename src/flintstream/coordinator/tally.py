@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from flintstream.coordinator.curves import Curves
 from flintstream.coordinator.job import Progress
 from flintstream.coordinator.load import Load
 from flintstream.coordinator.metrics import JobMetrics
@@ -27,6 +28,7 @@ class Tally:
         self.progress = Progress()
         self.metrics = JobMetrics.of(job.plan)
         self.load = Load(job.plan, now_ms)
+        self.curves = Curves(now_ms)
         self._sources, self._sinks = job.sources.keys(), job.sinks.keys()
         self._listeners = list(listeners)
         self._warned: set[int] = set()
@@ -50,6 +52,7 @@ class Tally:
                     _log.warning("%s", told.warning)
         progress.watermark = min(watermarks, default=progress.watermark)
         self.load.add(reports, began_ms, now_ms)
+        self.curves.add(progress, self.load, now_ms)
         for listener in self._listeners:
             listener(progress)
 

@@ -12,7 +12,7 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common._collected import collected
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
-from flintstream.common._secrets import shown_path
+from flintstream.common._secrets import shown, shown_path
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.io import InputFormat
@@ -536,9 +536,10 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             self._transformations.clear()
             reporters = reporting(self._configuration.to_dict())
         if get(CONTROL) and get(HISTORY_JOBS):
-            reporters.append(history.keeper(self._configuration.to_dict(), get(HISTORY_AGE), get(HISTORY_JOBS)))
+            reporters.append(history.keeper(get(HISTORY_AGE), get(HISTORY_JOBS)))
         reporters += [partial(begin, listener) for listener in listeners]
-        job = RunningJob(planned, engine, control=get(CONTROL), reporters=reporters)
+        told = shown({key: str(value) for key, value in self._configuration.to_dict().items()})
+        job = RunningJob(planned, engine, control=get(CONTROL), configuration=told, reporters=reporters)
         for cache in filling:
             cache.job = job
         job.start()

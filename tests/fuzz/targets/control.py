@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 from tests.fuzz.mutate import mutated, mutated_tree
 from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 
+from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import control, registry
+from flintstream.coordinator.checkpoint_history import CheckpointHistory
+from flintstream.coordinator.curves import Curves
 from flintstream.coordinator.job import Clock
 from flintstream.coordinator.load import Load
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
@@ -67,10 +70,14 @@ class _Job:
         progress = SimpleNamespace(
             epochs=17, restarts=0, checkpoints=3, records_in=5, records_out=5, catch_ups=0, watermark=MIN_TIMESTAMP
         )
-        plan: Any = SimpleNamespace(job_name="a job", job_id="0" * 32, chains=())
-        tally = SimpleNamespace(progress=progress, metrics=SimpleNamespace(by_subtask=list), load=Load(plan, 0))
-        settings = SimpleNamespace(interval_ms=1000, restore_path=None)
-        checkpoints = SimpleNamespace(failed=0, settings=settings, duration_ms=3, completed=[], latest=None)
+        kept = SimpleNamespace(state=SimpleNamespace(backend="hashmap"))
+        plan: Any = SimpleNamespace(job_name="a job", job_id="0" * 32, chains=(), settings=kept)
+        metrics = SimpleNamespace(by_subtask=list)
+        tally = SimpleNamespace(progress=progress, metrics=metrics, load=Load(plan, 0), curves=Curves(0))
+        checkpoints = SimpleNamespace(
+            failed=0, settings=CheckpointSettings(interval_ms=1000), duration_ms=3, completed=[], latest=None
+        )
+        checkpoints.store, checkpoints.logged, checkpoints.history = None, False, CheckpointHistory()
         self.coordinator = SimpleNamespace(tally=tally, checkpoints=checkpoints, lasting=SimpleNamespace(clock=Clock()))
         self.job = SimpleNamespace(plan=plan, sources={})
         self.uptime_ms = 17
@@ -95,8 +102,9 @@ class Requests(Target):
 
     def valid(self) -> list[bytes]:
         requests: list[dict[str, Any]] = [
-            {"request": name} for name in ("status", "checkpoints", "metrics", "prometheus", "cancel")
+            {"request": name} for name in ("status", "checkpoints", "metrics", "prometheus", "log", "cancel")
         ]
+        requests += [{"request": "curves", "since": 1_700_000_000_000}]
         requests += [{"request": "savepoint", "directory": None}, {"request": "savepoint", "directory": "/x/y"}]
         requests += [{"request": "stop", "directory": "file:///x", "drain": True}]
         return [json.dumps(request).encode() for request in requests]

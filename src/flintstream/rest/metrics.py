@@ -1,0 +1,82 @@
+"""Replies about metrics: their names, values, and what several jobs or subtasks have together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from flintstream.rest.replies import Record
+
+AGGREGATIONS = ("min", "max", "avg", "sum", "skew")
+
+
+def listed(values: Mapping[str, Any], wanted: str | None) -> list[dict[str, str]]:
+    """Names of metrics, or the values of those in a list with commas between them."""
+    if wanted is None:
+        return [{"id": name} for name in values]
+    return [{"id": name, "value": str(values[name])} for name in wanted.split(",") if name in values]
+
+
+def together(groups: Iterable[Mapping[str, Any]], query: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Names of the metrics of several jobs or subtasks, or what those in ``get`` have together.
+
+    >>> together([{"numRecordsIn": 1}, {"numRecordsIn": 3}], {"get": "numRecordsIn", "agg": "sum,skew"})
+    [{'id': 'numRecordsIn', 'sum': 4.0, 'skew': 50.0}]
+    """
+    groups = list(groups)
+    wanted = query.get("get")
+    if wanted is None:
+        return [{"id": name} for name in dict.fromkeys(name for values in groups for name in values)]
+    chosen = [each for each in query.get("agg", "").split(",") if each in AGGREGATIONS] or list(AGGREGATIONS)
+    found = []
+    for name in wanted.split(","):
+        values = [float(each[name]) for each in groups if isinstance(each.get(name), int | float)]
+        if values:
+            summary = _summary(values)
+            found.append({"id": name, **{kind: summary[kind] for kind in chosen}})
+    return found
+
+
+def _summary(values: list[float]) -> dict[str, float]:
+    average = sum(values) / len(values)
+    spread = sum(abs(value - average) for value in values) / len(values)
+    return {
+        "min": min(values),
+        "max": max(values),
+        "avg": average,
+        "sum": sum(values),
+        "skew": 100 * spread / average if average else 0.0,
+    }
+
+
+def of_vertex(record: Record, vertex: str) -> dict[str, Any]:
+    """Return the metrics of a vertex by Flink's names: ``0.busyTimeMsPerSecond``, ``0.Map.numRecordsIn``."""
+    found = {}
+    for subtask, values in sorted(by_subtask(record, vertex).items()):
+        found.update({f"{subtask}.{name}": value for name, value in values.items()})
+    return found
+
+
+def by_subtask(record: Record, vertex: str) -> dict[int, dict[str, Any]]:
+    """Return the metrics of each subtask: those of the task, then ``Map.numRecordsIn`` of its operators."""
+    found: dict[int, dict[str, Any]] = {}
+    for each in record["metrics"]["tasks"]:
+        if each["vertex"] == vertex:
+            found.setdefault(each["subtask"], {}).update(each["values"])
+    ends: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+    for each in record["metrics"]["operators"]:
+        if each["vertex"] == vertex:
+            operator = each["operator"].replace(" ", "_").replace(":", "_").replace(".", "_")
+            values = found.setdefault(each["subtask"], {})
+            values.update({f"{operator}.{name}": value for name, value in each["values"].items()})
+            first, _ = ends.get(each["subtask"], (each["values"], {}))
+            ends[each["subtask"]] = (first, each["values"])
+    for subtask, (first, last) in ends.items():
+        for values, names in (
+            (first, ("numRecordsIn", "numRecordsInPerSecond", "currentInputWatermark", "watermarkLag")),
+            (last, ("numRecordsOut", "numRecordsOutPerSecond")),
+        ):
+            found[subtask].update({name: values[name] for name in names if name in values})
+    return found

@@ -1,0 +1,112 @@
+"""The description of the requests in the form of OpenAPI."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flintstream import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flintstream.rest.routes import Route
+
+PARAMETER = re.compile(r":([a-z]+)")
+ID = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
+TYPES: dict[str, dict[str, Any]] = {
+    "jobid": ID,
+    "vertexid": ID,
+    "applicationid": ID,
+    "triggerid": ID,
+    "checkpointid": {"type": "integer", "minimum": 0},
+    "subtaskindex": {"type": "integer", "minimum": 0},
+    "attempt": {"type": "integer", "minimum": 0},
+}
+QUERIES = {
+    "/jobs/:jobid": ("mode",),
+    "/jobs/:jobid/exceptions": ("maxExceptions",),
+    "/jobs/metrics": ("get", "agg", "jobs"),
+    "/flintstream/jobs/:jobid/curves": ("since",),
+}
+BODIES: dict[str, dict[str, Any]] = {
+    "/jobs/:jobid/savepoints": {
+        "target-directory": {"type": "string"},
+        "cancel-job": {"type": "boolean"},
+        "triggerId": ID,
+    },
+    "/jobs/:jobid/stop": {"targetDirectory": {"type": "string"}, "drain": {"type": "boolean"}, "triggerId": ID},
+    "/applications/:applicationid/cancel": {},
+}
+STATUSES = {
+    "400": "A parameter or the content makes no sense",
+    "401": "A token is required",
+    "403": "The server is addressed by a name that it does not know, or by another page",
+    "404": "Not found",
+}
+
+
+def template(path: str) -> str:
+    """Return a path with its parameters as OpenAPI writes them.
+
+    >>> template("/jobs/:jobid/plan")
+    '/jobs/{jobid}/plan'
+    """
+    return PARAMETER.sub(r"{\1}", path)
+
+
+def document(routes: Iterable[Route]) -> dict[str, Any]:
+    """Return the document."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        operations = paths.setdefault("/v1" + template(route.path), {})
+        operations[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "flintstream",
+            "version": __version__,
+            "description": "Flink's REST interface for the jobs of a user. Paths may also omit /v1.",
+        },
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {
+                "Errors": {
+                    "type": "object",
+                    "required": ["errors"],
+                    "properties": {"errors": {"type": "array", "items": {"type": "string"}}},
+                }
+            },
+        },
+        "security": [{}, {"token": []}],
+        "paths": paths,
+    }
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    names = PARAMETER.findall(route.path)
+    query = ("get", "agg") if route.path.endswith("subtasks/metrics") else QUERIES.get(route.path, ())
+    if route.method == "GET" and route.path.endswith("/metrics") and not query:
+        query = ("get",)
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": TYPES.get(name, {"type": "string"})} for name in names
+    ]
+    parameters += [
+        {"name": name, "in": "query", "required": False, "schema": {"type": "string"}}
+        for name in query
+        if name != "mode" or route.method == "PATCH"
+    ]
+    wrong = {"application/json": {"schema": {"$ref": "#/components/schemas/Errors"}}}
+    operation: dict[str, Any] = {
+        "summary": route.summary,
+        "operationId": f"{route.method.lower()}{re.sub('[^a-z]+', '-', route.path.lower())}",
+        "parameters": parameters,
+        "responses": {
+            str(route.status): {"description": route.summary, "content": {"application/json": {"schema": {}}}},
+            **{status: {"description": text, "content": wrong} for status, text in STATUSES.items()},
+        },
+    }
+    if route.method == "POST":
+        schema = {"type": "object", "properties": BODIES[route.path]}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return operation

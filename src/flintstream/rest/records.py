@@ -1,0 +1,136 @@
+"""What is known of the jobs of this user: running ones are asked, ended ones have left a record."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from contextlib import suppress
+from typing import Any
+
+from flintstream.coordinator import history, registry
+from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.errors import FlintstreamError
+
+Record = dict[str, Any]
+
+
+class RefusedError(FlintstreamError):
+    """A request cannot be answered."""
+
+    def __init__(self, status: int, text: str) -> None:
+        """Refuse with this HTTP status."""
+        super().__init__(text)
+        self.status = status
+
+
+def records() -> list[Record]:
+    """Return what there is to tell of all jobs, running ones first."""
+    found: dict[str, Record] = {}
+    for entry in registry.entries():
+        with suppress(FlintstreamError):
+            found[entry.job_id] = _living(entry)
+    for record in history.ended():
+        found.setdefault(record["job_id"], record)
+    return list(found.values())
+
+
+def _living(entry: registry.Entry) -> Record:
+    return {**ask(entry, "record"), "started_ms": entry.started_ms, "ended_ms": None}
+
+
+def record_of(job: str) -> Record:
+    """Return what there is to tell of a job.
+
+    Raises:
+        RefusedError: There is no such job.
+    """
+    entry = entry_of(job)
+    if entry is not None:
+        with suppress(JobGoneError):
+            return _living(entry)
+    return _ended(job)
+
+
+def _ended(job: str) -> Record:
+    for record in history.ended():
+        if record["job_id"] == job:
+            return record
+    raise RefusedError(404, f"Job {job} not found")
+
+
+def curves_of(job: str, since_ms: int) -> list[Any]:
+    """Return the samples of a job that are later than a time (ms since the epoch)."""
+    entry = entry_of(job)
+    if entry is not None:
+        with suppress(JobGoneError):
+            return list(ask(entry, "curves", since=since_ms))
+    return [each for each in _ended(job).get("curves", []) if each["at_ms"] > since_ms]
+
+
+def log_of(job: str) -> list[Any]:
+    """Return the last lines of the log of the process of a job."""
+    entry = entry_of(job)
+    if entry is not None:
+        with suppress(JobGoneError):
+            return list(ask(entry, "log"))
+    return list(_ended(job).get("log", []))
+
+
+def entry_of(job: str) -> registry.Entry | None:
+    """Return how to reach a running job."""
+    checked_id(job, "jobid")
+    return next((each for each in registry.entries() if each.job_id == job), None)
+
+
+def checked_id(text: str, name: str) -> None:
+    """Refuse what is no id."""
+    if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
+        raise RefusedError(400, f'Cannot resolve path parameter ({name}) from value "{text}".')
+
+
+def cancel(job: str) -> None:
+    """Cancel a job; return when it has ended.
+
+    Raises:
+        RefusedError: It is not known, or has ended.
+    """
+    entry = entry_of(job)
+    if entry is None:
+        _ended(job)
+        raise RefusedError(409, f"Job {job} has already ended")
+    with suppress(JobGoneError):
+        ask(entry, "cancel")
+
+
+class Triggers:
+    """Savepoints that were asked for, by the id of the request."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._known: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def start(self, job: str, request: str, wanted: str | None = None, **arguments: Any) -> str:
+        """Ask a job in a thread of its own, and return the id of the request, ``wanted`` if that is given."""
+        entry = entry_of(job)
+        if entry is None:
+            raise RefusedError(404, f"Job {job} not found")
+        trigger = wanted or secrets.token_hex(16)
+        if (job, trigger) in self._known:
+            return trigger  # a caller that has asked twice
+        told = self._known[job, trigger] = {"status": {"id": "IN_PROGRESS"}, "operation": None}
+
+        def run() -> None:
+            try:
+                operation: dict[str, Any] = {"location": ask(entry, request, **arguments)}
+            except FlintstreamError as error:
+                operation = {"failure-cause": {"class": type(error).__name__, "stack-trace": str(error)}}
+            told.update(status={"id": "COMPLETED"}, operation=operation)
+
+        threading.Thread(target=run, name="flintstream-savepoint", daemon=True).start()
+        return trigger
+
+    def told(self, job: str, trigger: str) -> dict[str, Any]:
+        """Return how far a request is."""
+        if (job, trigger) not in self._known:
+            raise RefusedError(404, f"There is no savepoint operation with triggerId={trigger} for job {job}.")
+        return self._known[job, trigger]

@@ -1,0 +1,279 @@
+"""The requests that the server answers, in Flink's shape unless they begin with ``/flintstream``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream import __version__
+from flintstream.errors import FlintstreamError
+from flintstream.rest import checkpoints, cluster, jobs, metrics, replies, vertices
+from flintstream.rest.records import RefusedError, Triggers, cancel, checked_id, curves_of, log_of, record_of, records
+from flintstream.storage.location import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.rest.replies import Record
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a caller has sent: the parameters in the path, those after the question mark, and the body."""
+
+    path: dict[str, str]
+    query: dict[str, str]
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Route:
+    """A request that is answered."""
+
+    method: str
+    path: str
+    summary: str
+    reply: Callable[[Request], Any]
+    status: int = 200
+
+
+def routes() -> list[Route]:
+    """Return all requests that the server answers."""
+    return [*_about_the_server(), *_about_jobs(), *_about_vertices(), *_actions(Triggers()), *_for_the_page()]
+
+
+def _record(request: Request) -> Record:
+    return record_of(request.path["jobid"])
+
+
+def _vertex(request: Request) -> tuple[Record, dict[str, Any]]:
+    record = _record(request)
+    wanted = request.path["vertexid"]
+    checked_id(wanted, "vertexid")
+    for vertex in record["plan"]["vertices"]:
+        if vertex["id"] == wanted:
+            return record, vertex
+    raise RefusedError(404, f"Vertex {wanted} not found")
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.path[name]
+    if not text.isdecimal() or len(text) > 18:
+        raise RefusedError(400, f'Cannot resolve path parameter ({name}) from value "{text}".')
+    return int(text)
+
+
+def _found(reply: Any, what: str) -> Any:
+    if reply is None:
+        raise RefusedError(404, f"{what} not found")
+    return reply
+
+
+def _about_the_server() -> list[Route]:
+    def task_manager(request: Request) -> Any:
+        wanted = request.path["taskmanagerid"]
+        return _found(cluster.task_manager(records(), wanted), f"Task manager {wanted}")
+
+    def together(request: Request) -> Any:
+        wanted = request.query.get("jobs", "").split(",")
+        known = [each for each in records() if wanted == [""] or each["job_id"] in wanted]
+        return metrics.together([each["metrics"]["totals"] for each in known], request.query)
+
+    return [
+        Route("GET", "/config", "The server", lambda _: cluster.config(__version__)),
+        Route("GET", "/overview", "Numbers of jobs", lambda _: cluster.overview(records(), __version__)),
+        Route("GET", "/taskmanagers", "The processes of running jobs", lambda _: cluster.task_managers(records())),
+        Route("GET", "/taskmanagers/metrics", "Metrics of these processes: none", lambda _: []),
+        Route("GET", "/taskmanagers/:taskmanagerid", "One of these processes", task_manager),
+        Route("GET", "/taskmanagers/:taskmanagerid/metrics", "Its metrics: none", lambda _: []),
+        Route("GET", "/taskmanagers/:taskmanagerid/logs", "Its files of logs: none", lambda _: {"logs": []}),
+        Route("GET", "/jobmanager/config", "The configuration of the server: none", lambda _: []),
+        Route("GET", "/jobmanager/environment", "The interpreter of the server", lambda _: cluster.environment()),
+        Route("GET", "/jobmanager/metrics", "Metrics of the server: none", lambda _: []),
+        Route("GET", "/jobmanager/logs", "Files of logs of the server: none", lambda _: {"logs": []}),
+        Route("GET", "/jobs/metrics", "Metrics of several jobs together", together),
+        Route("GET", "/applications/overview", "All jobs, as applications", lambda _: jobs.applications(records())),
+    ]
+
+
+def _about_jobs() -> list[Route]:
+    def on(reply: Callable[[Record], Any]) -> Callable[[Request], Any]:
+        return lambda request: reply(_record(request))
+
+    def exceptions(request: Request) -> Any:
+        longest = request.query.get("maxExceptions", "")
+        return jobs.exceptions(_record(request), int(longest) if longest.isdecimal() else None)
+
+    def checkpoint(request: Request) -> Any:
+        number = _number(request, "checkpointid")
+        return _found(checkpoints.details(_record(request), number), f"Checkpoint {number}")
+
+    def checkpoint_of_vertex(request: Request) -> Any:
+        record, vertex = _vertex(request)
+        number = _number(request, "checkpointid")
+        return _found(checkpoints.subtask_details(record, number, vertex["id"]), f"Checkpoint {number}")
+
+    def job_metrics(request: Request) -> Any:
+        return metrics.listed(_record(request)["metrics"]["totals"], request.query.get("get"))
+
+    def application(reply: Callable[[Record], Any]) -> Callable[[Request], Any]:
+        return lambda request: reply(record_of(request.path["applicationid"]))
+
+    details = "/jobs/:jobid/checkpoints/details/:checkpointid"
+    return [
+        Route("GET", "/jobs", "Ids and states of all jobs", lambda _: jobs.jobs(records())),
+        Route("GET", "/jobs/overview", "All jobs", lambda _: jobs.jobs_overview(records())),
+        Route("GET", "/jobs/:jobid", "A job", on(jobs.job)),
+        Route("GET", "/jobs/:jobid/status", "Its state", on(lambda record: {"status": replies.state(record)})),
+        Route("GET", "/jobs/:jobid/plan", "Its plan", on(jobs.plan)),
+        Route("GET", "/jobs/:jobid/config", "Its configuration", on(jobs.config)),
+        Route("GET", "/jobs/:jobid/jobmanager/config", "Its configuration, as a list", on(jobs.settings)),
+        Route("GET", "/jobs/:jobid/jobmanager/environment", "The interpreter", on(lambda _: cluster.environment())),
+        Route("GET", "/jobs/:jobid/exceptions", "Its errors, the latest first", exceptions),
+        Route("GET", "/jobs/:jobid/accumulators", "Its accumulators: none", on(jobs.accumulators)),
+        Route("GET", "/jobs/:jobid/checkpoints", "Its checkpoints", on(checkpoints.checkpoints)),
+        Route("GET", "/jobs/:jobid/checkpoints/config", "How it takes checkpoints", on(checkpoints.config)),
+        Route("GET", details, "A checkpoint", checkpoint),
+        Route("GET", f"{details}/subtasks/:vertexid", "A checkpoint of a chain of operators", checkpoint_of_vertex),
+        Route("GET", "/jobs/:jobid/metrics", "Its metrics: names, or the values of 'get'", job_metrics),
+        Route("GET", "/applications/:applicationid", "A job, as an application", application(jobs.application)),
+        Route(
+            "GET",
+            "/applications/:applicationid/exceptions",
+            "None: see the job",
+            application(jobs.application_exceptions),
+        ),
+    ]
+
+
+def _about_vertices() -> list[Route]:
+    def on(reply: Callable[[Record, dict[str, Any]], Any]) -> Callable[[Request], Any]:
+        return lambda request: reply(*_vertex(request))
+
+    def on_subtask(reply: Callable[[Record, dict[str, Any], int], Any]) -> Callable[[Request], Any]:
+        def answer(request: Request) -> Any:
+            record, vertex = _vertex(request)
+            number = _number(request, "subtaskindex")
+            if number >= vertex["parallelism"]:
+                raise RefusedError(404, f"Invalid subtask index for vertex {vertex['id']}")
+            return reply(record, vertex, number)
+
+        return answer
+
+    def vertex_metrics(request: Request) -> Any:
+        record, vertex = _vertex(request)
+        return metrics.listed(metrics.of_vertex(record, vertex["id"]), request.query.get("get"))
+
+    def together(request: Request) -> Any:
+        record, vertex = _vertex(request)
+        return metrics.together(metrics.by_subtask(record, vertex["id"]).values(), request.query)
+
+    def subtask_metrics(request: Request) -> Any:
+        record, vertex = _vertex(request)
+        values = metrics.by_subtask(record, vertex["id"]).get(_number(request, "subtaskindex"), {})
+        return metrics.listed(values, request.query.get("get"))
+
+    place = "/jobs/:jobid/vertices/:vertexid"
+    one = f"{place}/subtasks/:subtaskindex"
+    return [
+        Route("GET", place, "A chain of operators", on(vertices.vertex)),
+        Route("GET", f"{place}/subtasktimes", "Times of its subtasks", on(vertices.subtask_times)),
+        Route("GET", f"{place}/taskmanagers", "The processes with its subtasks", on(vertices.task_managers)),
+        Route("GET", f"{place}/accumulators", "Its accumulators: none", on(vertices.accumulators)),
+        Route("GET", f"{place}/backpressure", "How its subtasks spend their time", on(vertices.back_pressure)),
+        Route("GET", f"{place}/watermarks", "The watermarks of its subtasks", on(vertices.watermarks)),
+        Route("GET", f"{place}/metrics", "Its metrics", vertex_metrics),
+        Route("GET", f"{place}/subtasks/metrics", "Metrics of its subtasks together", together),
+        Route("GET", f"{place}/subtasks/accumulators", "Theirs: none", on(vertices.subtask_accumulators)),
+        Route("GET", one, "A subtask", on_subtask(vertices.subtask)),
+        Route("GET", f"{one}/metrics", "Its metrics", subtask_metrics),
+        Route("GET", f"{one}/attempts/:attempt", "Its attempt", on_subtask(vertices.subtask)),
+        Route(
+            "GET",
+            f"{one}/attempts/:attempt/accumulators",
+            "Accumulators of its attempt: none",
+            on_subtask(vertices.attempt_accumulators),
+        ),
+    ]
+
+
+def _actions(triggers: Triggers) -> list[Route]:
+    def savepoint(request: Request) -> Any:
+        job, wanted = request.path["jobid"], _trigger(request.body)
+        directory = _directory(request.body, "target-directory")
+        if request.body.get("cancel-job"):
+            return {"request-id": triggers.start(job, "stop", wanted, directory=directory, drain=False)}
+        return {"request-id": triggers.start(job, "savepoint", wanted, directory=directory)}
+
+    def stop(request: Request) -> Any:
+        directory, drain = _directory(request.body, "targetDirectory"), request.body.get("drain") is True
+        wanted = _trigger(request.body)
+        return {"request-id": triggers.start(request.path["jobid"], "stop", wanted, directory=directory, drain=drain)}
+
+    def cancelled(request: Request) -> Any:
+        mode = request.query.get("mode", "cancel")
+        if mode != "cancel":
+            raise RefusedError(400, f"the mode '{mode}' is not known: use 'cancel', or POST .../stop")
+        cancel(request.path["jobid"])
+        return {}
+
+    def application_cancelled(request: Request) -> Any:
+        cancel(request.path["applicationid"])
+        return {}
+
+    def told(request: Request) -> Any:
+        return triggers.told(request.path["jobid"], request.path["triggerid"])
+
+    return [
+        Route("POST", "/jobs/:jobid/savepoints", "Take a savepoint below 'target-directory'", savepoint, 202),
+        Route("GET", "/jobs/:jobid/savepoints/:triggerid", "How far that is", told),
+        Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
+        Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply comes when it has ended", cancelled, 202),
+        Route("POST", "/applications/:applicationid/cancel", "Cancel the job", application_cancelled, 202),
+    ]
+
+
+def _trigger(body: dict[str, Any]) -> str | None:
+    given = body.get("triggerId")
+    if given is not None:
+        if not isinstance(given, str):
+            raise RefusedError(400, "'triggerId' must be a string")
+        checked_id(given, "triggerId")
+    return given
+
+
+def _directory(body: dict[str, Any], name: str) -> str | None:
+    given = body.get(name)
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise RefusedError(400, f"'{name}' must be a string")
+    try:
+        return str(Location.parse(given))
+    except FlintstreamError as error:
+        raise RefusedError(400, str(error)) from None
+
+
+def _for_the_page() -> list[Route]:
+    def overview(_: Request) -> Any:
+        names = ("job_id", "name", "host", "pid", "started_ms", "ended_ms", "status")
+        return [
+            {**{name: each[name] for name in names}, "error": each.get("error"), "batch": each["plan"]["batch"]}
+            for each in records()
+        ]
+
+    def record(request: Request) -> Any:
+        return {name: value for name, value in _record(request).items() if name not in {"curves", "log"}}
+
+    def curves(request: Request) -> Any:
+        since = request.query.get("since", "0")
+        if not since.isdecimal() or len(since) > 18:
+            raise RefusedError(400, "'since' must be a time in ms since the epoch")
+        return curves_of(request.path["jobid"], int(since))
+
+    return [
+        Route("GET", "/flintstream/jobs", "All jobs, in the words of flintstream", overview),
+        Route("GET", "/flintstream/jobs/:jobid", "All that is known of a job", record),
+        Route("GET", "/flintstream/jobs/:jobid/curves", "Samples of its totals, later than 'since' (ms)", curves),
+        Route("GET", "/flintstream/jobs/:jobid/log", "Last lines of its log", lambda r: log_of(r.path["jobid"])),
+    ]
