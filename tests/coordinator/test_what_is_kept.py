@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from types import SimpleNamespace
+from typing import Any
 
 from flintstream.coordinator import recent_log
 from flintstream.coordinator.checkpoint_history import KEPT_CHECKPOINTS, CheckpointHistory
 from flintstream.coordinator.curves import CAPACITY, Curves
 from flintstream.coordinator.job import Progress
 
-LOAD = SimpleNamespace(latency=dict, by_chain=list)
+LOAD: Any = SimpleNamespace(latency=dict, by_chain=list)
 
 
 def test_samples_cover_the_whole_life_of_a_job_and_stay_few():
@@ -36,8 +37,9 @@ def test_only_later_samples_are_asked_for():
 
 def test_the_last_failed_checkpoints_are_known_with_their_reasons():
     history = CheckpointHistory()
+    report: Any = SimpleNamespace(state_ms=5)
     for number in range(KEPT_CHECKPOINTS + 3):
-        history.failed(number, "checkpoint", [SimpleNamespace(state_ms=5)], f"reason {number}")
+        history.failed(number, "checkpoint", [report], f"reason {number}")
     told = history.told()
     assert [each["number"] for each in told] == list(range(3, KEPT_CHECKPOINTS + 3))
     assert (told[-1]["reason"], told[-1]["duration_ms"]) == (f"reason {KEPT_CHECKPOINTS + 2}", 5)
@@ -53,12 +55,15 @@ def test_what_is_logged_is_kept_without_a_handler():
         log.warning("one %s", "argument")
         log.debug("too low")
         try:
-            raise ValueError("why")
+            int("why")
         except ValueError:
             log.exception("it broke")
     finally:
         logging.setLogRecordFactory(before)
     mine = [each for each in recent_log.lines() if each["logger"] == log.name]
-    assert [each["text"] for each in mine] == ["one argument", "it broke\nValueError: why"]
+    assert [each["text"] for each in mine] == [
+        "one argument",
+        "it broke\nValueError: invalid literal for int() with base 10: 'why'",
+    ]
     assert [each["level"] for each in mine] == ["WARNING", "ERROR"]
     assert logging.getLogger().handlers == handlers

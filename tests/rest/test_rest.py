@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import threading
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -423,11 +424,23 @@ def test_a_body_that_makes_no_sense_is_refused(server, job, content):
 
 
 def test_the_command_asks_for_a_token_at_other_addresses(monkeypatch):
-    called = []
-    monkeypatch.setattr(uvicorn, "run", lambda app, **options: called.append(options))
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [each.close() for each in sockets])
     refused = CliRunner().invoke(main, ["rest", "--host", "0.0.0.0"])  # noqa: S104
     assert refused.exit_code == 2
     assert "a server at 0.0.0.0 needs a token" in refused.stderr
-    assert CliRunner().invoke(main, ["rest", "--host", "0.0.0.0", "--token", "abc"]).exit_code == 0  # noqa: S104
-    assert CliRunner().invoke(main, ["rest"]).exit_code == 0
-    assert [each["host"] for each in called] == ["0.0.0.0", "127.0.0.1"]  # noqa: S104
+    told = [
+        CliRunner().invoke(main, [*command, "--port", "0"])
+        for command in (["rest", "--host", "0.0.0.0", "--token", "abc"], ["rest"], ["ui"], ["ui", "--host", "0.0.0.0"])  # noqa: S104
+    ]
+    assert [each.exit_code for each in told] == [0, 0, 0, 0]
+    assert "http://127.0.0.1:" in told[2].stderr
+    assert "token" not in told[2].stderr
+    assert re.search(r"http://0.0.0.0:\d+/#token=[\w-]{20,}", told[3].stderr)
+
+
+def test_a_port_that_is_taken_is_one_line():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = CliRunner().invoke(main, ["ui", "--port", str(port)])
+    assert told.exit_code == 1
+    assert told.stderr == f"Error: cannot listen at 127.0.0.1, port {port}: Address already in use\n"

@@ -11,7 +11,7 @@ from flintstream.cli.check import check_command
 from flintstream.cli.doctor import doctor_command
 from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
 from flintstream.cli.metrics import metrics_command
-from flintstream.cli.rest import rest_command
+from flintstream.cli.rest import rest_command, ui_command
 from flintstream.cli.run import ProgramReady, run_command
 from flintstream.cli.state import state_command
 from flintstream.compat.pyflink import PYFLINK_VERSION
@@ -47,6 +47,7 @@ for command in (
     state_command,
     rest_command,
     check_command,
+    ui_command,
     doctor_command,
 ):
     main.add_command(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -14,6 +15,7 @@ from flintstream.cli.python_program import run_module, run_script
 from flintstream.cli.tracebacks import show_without_machinery
 from flintstream.compat.pyflink import install
 from flintstream.coordinator.signals import end_in_order
+from flintstream.errors import FlintstreamError
 from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
 from flintstream.options.command_line import set_defaults
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
@@ -97,6 +99,28 @@ def _py_requirements(context: click.Context, parameter: click.Parameter, value: 
     return "#".join(_py_files(context, parameter, (value or "").replace("#", ",")))
 
 
+def _place(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, int] | None:
+    if not value:
+        return None
+    host, colon, port = value.rpartition(":")
+    if not colon or "]" in port:
+        host, port = value, "0"
+    if not port.isdecimal() or int(port) > 65_535:
+        raise click.BadParameter(f"must be HOST or HOST:PORT, but got {value!r}", context, parameter)
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
+    from flintstream.rest.serving import Place, beside  # noqa: PLC0415 - an extra
+
+    try:
+        place = stack.enter_context(beside(Place(host, port, os.environ.get("FLINTSTREAM_REST_TOKEN")).with_token()))
+    except FlintstreamError as error:
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(1) from None
+    click.echo(f"Jobs at {place.address()}", err=True)
+
+
 @click.command("run", cls=_ProgramCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--master", metavar="URL", help="Spark master, such as local[4] or spark://host:7077.")
 @click.option("-p", "--parallelism", type=click.IntRange(min=1), help="Default parallelism of the program.")
@@ -149,6 +173,13 @@ def _py_requirements(context: click.Context, parameter: click.Parameter, value: 
     show_default=True,
     help="How to show progress on standard error: a line if it is a terminal, lines of JSON, or not at all.",
 )
+@click.option("--ui", is_flag=True, help="Serve a web page that shows and steers the jobs; its address is printed.")
+@click.option(
+    "--ui-address",
+    metavar="HOST[:PORT]",
+    callback=_place,
+    help="Where that page listens; by default 127.0.0.1 and a free port. Elsewhere it needs a token, which is printed.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show whole tracebacks.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
 def run_command(
@@ -165,6 +196,8 @@ def run_command(
     script_option: str | None,
     module: str | None,
     progress_form: str,
+    ui: bool,
+    ui_address: tuple[str, int] | None,
     verbose: bool,
     arguments: tuple[str, ...],
 ) -> NoReturn:
@@ -197,7 +230,10 @@ def run_command(
         if os.getpid() == 1:  # elsewhere a program ends by these signals as under python, with no handler of ours
             end_in_order()
         install()
-        with progress_line(progress_form) as progress:
+        with contextlib.ExitStack() as stack:
+            if ui or ui_address:
+                _show_page(stack, *(ui_address or ("127.0.0.1", 0)))
+            progress = stack.enter_context(progress_line(progress_form))
             set_defaults(settings, master, parallelism, py_files, progress=progress)
             end = _run(script, module, arguments, imports, resume=resume)
         if not isinstance(end, SystemExit):

@@ -59,7 +59,7 @@ class Load:
     def __init__(self, plan: JobPlan, now_ms: int) -> None:
         """Start at ``now_ms``, on a clock for durations."""
         self._reading = {chain.id for chain in plan.chains if not chain.inputs}
-        self._chains = [(each.id, each.nodes[0].id, each.nodes[-1].id, each.parallelism) for each in plan.chains]
+        self._plan = plan
         self._began_ms = now_ms
         self._totals = _Totals(now_ms)
         self._samples: deque[_Totals] = deque([_Totals(now_ms)])
@@ -150,12 +150,12 @@ class Load:
             totals = self._totals
             return [
                 [
-                    [totals.received.get((first, subtask), 0) for subtask in range(parallelism)],
-                    [totals.sent.get((last, subtask), 0) for subtask in range(parallelism)],
-                    [round(totals.busy.get((chain, subtask), 0.0)) for subtask in range(parallelism)],
-                    [round(totals.held.get((chain, subtask), 0.0)) for subtask in range(parallelism)],
+                    [totals.received.get((chain.nodes[0].id, subtask), 0) for subtask in range(chain.parallelism)],
+                    [totals.sent.get((chain.nodes[-1].id, subtask), 0) for subtask in range(chain.parallelism)],
+                    [round(totals.busy.get((chain.id, subtask), 0.0)) for subtask in range(chain.parallelism)],
+                    [round(totals.held.get((chain.id, subtask), 0.0)) for subtask in range(chain.parallelism)],
                 ]
-                for chain, first, last, parallelism in self._chains
+                for chain in self._plan.chains
             ]
 
     def lived_ms(self, now_ms: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.options import restarts
 from flintstream.rest import vertices
 from flintstream.rest.replies import JOB_STATES, TASK_STATES, job_type, now_ms, state, subtasks, task_state, times
 
@@ -116,7 +117,7 @@ def config(record: Record) -> dict[str, Any]:
         "jid": record["job_id"],
         "name": record["name"],
         "execution-config": {
-            "restart-strategy": settings.get("restart-strategy.type", "default"),
+            restarts.PREFIX: settings.get(restarts.STRATEGY.key, "default"),
             "job-parallelism": widest,
             "object-reuse-mode": False,
             "user-config": {},  # Flink has the parameters of the program here; all settings are in jobmanager/config
