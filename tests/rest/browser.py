@@ -91,7 +91,7 @@ def browser():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         log = Path(profile, "log")
         with log.open("wb") as out:
-            driver = subprocess.Popen([DRIVER, "--port=0"], stdout=out, stderr=out)  # noqa: S603
+            driver = subprocess.Popen([str(DRIVER), "--port=0"], stdout=out, stderr=out)  # noqa: S603
         try:
             told = wait_for(lambda: "started successfully on port" in log.read_text() and log.read_text())
             port = int(told.rpartition("started successfully on port ")[2].split(".")[0])

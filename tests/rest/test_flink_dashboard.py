@@ -58,7 +58,7 @@ def test_flinks_dashboard_lists_a_job_and_shows_its_plan_and_checkpoints(dashboa
         told = page.wait_for("most", "svg.flow, flink-dagre, body")
         assert "Source: numbers" in told or "numbers" in told
         page.open(f"{place}/job/running/{number}/checkpoints")
-        told = page.wait_for("Completed")
+        told = page.wait_for("Latest Completed Checkpoint")
         assert "Latest Restore" in told
         page.open(f"{place}/job/running/{number}/exceptions")
         page.wait_for("Exception")

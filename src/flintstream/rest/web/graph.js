@@ -139,10 +139,11 @@ function connect(job) {
       const between = [...at].filter(([id]) => steps.get(id) > steps.get(edge.id) && steps.get(id) < steps.get(vertex.id)).map(([, each]) => inside(each, box));
       const [line, x, y] = upright ? alongside(from, to, shift, (lanes += 1)) : across(from, to, shift, between);
       parts.push(s("path", { d: line, "marker-end": "url(#arrow)" }));
+      if (upright) return; // no room: see the table of exchanges
       const spot = `${Math.round(x / 40)},${Math.round(y / 24)}`;
       const used = labels.get(spot) || 0;
       labels.set(spot, used + 1);
-      parts.push(s("text", { x, y: y - 5 + 13 * used, "text-anchor": upright ? "start" : "middle" }, edge.ship_strategy.toLowerCase()));
+      parts.push(s("text", { x, y: y - 5 + 13 * used, "text-anchor": "middle" }, edge.ship_strategy.toLowerCase()));
     });
   const svg = place.querySelector(".edges");
   svg.setAttribute("width", place.scrollWidth);
@@ -169,5 +170,5 @@ function across(from, to, shift, between) {
 // A line down the left side of a narrow window.
 function alongside(from, to, shift, lane) {
   const x = Math.max(4, from.left - 6 - 6 * (lane % 4));
-  return [`M${from.left} ${from.middle}H${x}V${to.middle + shift}H${to.left - 5}`, x + 4, to.top - 2];
+  return [`M${from.left} ${from.middle}H${x}V${to.middle + shift}H${to.left - 5}`];
 }
