@@ -35,10 +35,11 @@ test-nightly: setup ## many kills, clusters of several processes, other releases
 test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'; CHOICE=1 runs a part
 	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)
 
-check: setup ## linter, formatter, type checker
+check: setup ## linter, formatter, type checker, spelling
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
+	$(BIN)/codespell src docs examples changes README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md
 
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build
