@@ -13,17 +13,20 @@ from flintstream.table._operators.interval_joins import IntervalJoin
 from flintstream.table._operators.joins import RegularJoin, SemiJoin
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
+from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
 from flintstream.table._plan.nodes import Calc, Node, shown
 from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
+from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.conditions import Bounds, Parts
+    from flintstream.table._plan.window_columns import WindowColumns
     from flintstream.table._session import Session
 
 CURRENT = -1
@@ -65,9 +68,20 @@ class Join(Node):
         return taken_apart(self.condition, len(self.left.columns))
 
     @cached_property
+    def windows(self) -> tuple[WindowColumns, WindowColumns] | None:
+        """The windows of both sides, if rows only meet within the same one."""
+        left, right = window_columns(self.left), window_columns(self.right)
+        if left is None or right is None or self.batch or self.version or not left.same_windows(right):
+            return None
+        if self.left.changelog or self.right.changelog:
+            return None
+        keys = [(a.index, b.index) for a, b in self.parts.keys if isinstance(a, Ref) and isinstance(b, Ref)]
+        return (left, right) if {(left.start, right.start), (left.end, right.end)} <= set(keys) else None
+
+    @cached_property
     def bounds(self) -> Bounds | None:
         """The bounds of the times, if this is a join within an interval."""
-        if self.kind in {SEMI, ANTI} or self.version or self.left.changelog or self.right.changelog:
+        if self.kind in {SEMI, ANTI} or self.version or self.left.changelog or self.right.changelog or self.windows:
             return None
         both_columns = (*self.left.columns, *self.right.columns)
         return time_bounds(self.parts.rest, both_columns, len(self.left.columns))
@@ -82,17 +96,23 @@ class Join(Node):
         """Whether rows are changes."""
         if self.version is not None:
             return self.left.changelog
-        if self.batch or self.bounds is not None:
+        if self.batch or self.bounds is not None or self.windows is not None:
             return False
         return any(self.outer) or self.kind == ANTI or self.left.changelog or self.right.changelog
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
         name = "TemporalJoin" if self.version else "IntervalJoin" if self.bounds else "Join"
+        name = "WindowJoin" if self.windows else name
         columns = (*self.left.columns, *self.right.columns)
         where = " AND ".join(shown(each, columns) for each in conjuncts(self.condition)) or "true"
         names = ", ".join(each.name for each in self.columns)
         return f"{name}(joinType=[{_TITLES[self.kind]}], where=[{where}], select=[{names}])"
+
+
+@window_columns.register(Join)
+def _(node: Join) -> WindowColumns | None:
+    return None if node.windows is None or node.kind in {RIGHT, FULL} else node.windows[0]
 
 
 def joined(
@@ -120,6 +140,10 @@ def _nullable(column: Column) -> Column:
 def _with_times(join: Join) -> Join:
     """Return a join whose columns are time attributes only if rows come in their order."""
     width = len(join.left.columns)
+    if join.windows is not None:
+        moments = {join.windows[0].time, width + (-1 if join.windows[1].time is None else join.windows[1].time)}
+        columns = [each if i in moments else replace(each, time="") for i, each in enumerate(join.columns)]
+        return replace(join, columns=tuple(columns))
     if join.kind in {SEMI, ANTI} or join.bounds is not None:
         return join
     kept = width if join.version is not None else 0
@@ -244,6 +268,12 @@ def _function(node: Join) -> Any:
     if bounds is not None:
         reach, times = (bounds.lower, bounds.upper), (bounds.left, bounds.right)
         return IntervalJoin(bounds=reach, times=times, outer=node.outer, event_time=bounds.event_time, **sided)
+    if node.windows is not None:
+        left, right = node.windows
+        windowed: dict[str, Any] = {"ends": (left.end, right.end), "event_time": left.event_time, **sided}
+        if node.kind in {SEMI, ANTI}:
+            return WindowSemiJoin(anti=node.kind == ANTI, **windowed)
+        return WindowJoin(outer=node.outer, **windowed)
     unbounded: dict[str, Any] = {"changes": node.changelog, "batch": node.batch, "ttl_ms": node.ttl_ms, **sided}
     if node.kind in {SEMI, ANTI}:
         return SemiJoin(anti=node.kind == ANTI, **unbounded)

@@ -14,11 +14,11 @@ from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
 from flintstream.table._operators.ranks import Ranked, RankedInWindow
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan.conditions import both, conjuncts
-from flintstream.table._plan.grouping import Grouped, Windowed
 from flintstream.table._plan.joins import timed
 from flintstream.table._plan.nodes import Calc, Node
 from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import translated, translation
+from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._operators.over import Frame, Position
+    from flintstream.table._plan.window_columns import WindowColumns
     from flintstream.table._session import Session
 
 
@@ -168,8 +169,8 @@ def _rank(node: OverWindow, first: int, last: int | None) -> Rank | None:
         return None
     ends = window_columns(below)
     window = None
-    if ends is not None and {ends[0], ends[1]} <= set(node.partition) and not node.batch:
-        window = (ends[1], ends[2])
+    if ends is not None and {ends.start, ends.end} <= set(node.partition) and not node.batch:
+        window = (ends.end, ends.event_time)
     timed_ = len(node.order) == 1 and bool(below.columns[node.order[0].index].time) and last == 1
     columns = node.columns
     if not timed_ and window is None:
@@ -218,23 +219,6 @@ def _bare(expression: Expr) -> Expr:
     return expression
 
 
-def window_columns(node: Node) -> tuple[int, int, bool] | None:
-    """Return the columns with the start and end of a window, and whether it is of event time."""
-    width = len(node.columns)
-    if isinstance(node, Windowed):
-        return width - 3, width - 2, node.spec.event_time
-    if isinstance(node, Grouped) and node.window is not None:
-        return width - 3, width - 2, node.window.event_time
-    if isinstance(node, Calc):
-        below = window_columns(node.input)
-        if below is None or node.projection is None:
-            return below
-        places = {each.index: i for i, each in reversed(list(enumerate(node.projection))) if isinstance(each, Ref)}
-        if below[0] in places and below[1] in places:
-            return places[below[0]], places[below[1]], below[2]
-    return None
-
-
 def without_unused_number(node: Node) -> Node:
     """Return a projection of numbered rows; if it does not read the number, the rows have none."""
     chain: list[Calc] = []
@@ -258,6 +242,11 @@ def without_unused_number(node: Node) -> Node:
 
 def _read(expressions: Any) -> set[int]:
     return {ref.index for each in expressions for ref in refs(each)}
+
+
+@window_columns.register(Rank)
+def _(node: Rank) -> WindowColumns | None:
+    return None if node.window is None else window_columns(node.input)
 
 
 # -- translation -----------------------------------------------------------------------------------------------------

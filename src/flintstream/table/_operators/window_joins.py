@@ -1,0 +1,90 @@
+"""Joins of rows that belong to the same window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.typeinfo import Types
+from flintstream.contracts.state import ListStateDescriptor
+from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._operators.joins import Joining
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class WindowJoin(Joining):
+    """Keeps the rows of both sides until their window has ended, then emits the pairs and forgets all.
+
+    A key has one window. Late rows, whose window has ended, are dropped.
+    """
+
+    def __init__(self, *, ends: tuple[int, int], outer: tuple[bool, bool], event_time: bool, **sides: Any) -> None:
+        """Take the positions of the end of the window, and which sides are there without a partner."""
+        super().__init__(**sides)
+        self.ends, self.outer, self.event_time = ends, outer, event_time
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the rows of both sides."""
+        super().open(runtime_context)
+        row = Types.PICKLED_BYTE_ARRAY()
+        self.rows = tuple(
+            runtime_context.get_list_state(ListStateDescriptor[Any](name, row)) for name in ("left", "right")
+        )
+
+    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Keep a left row."""
+        return self.kept(value, ctx, 0)
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Keep a right row."""
+        return self.kept(value, ctx, 1)
+
+    def kept(self, row: tuple[Any, ...], ctx: Any, side: int) -> Iterator[Any]:
+        """Keep a row until its window has ended."""
+        service, end = ctx.timer_service(), millis(row[self.ends[side]]) - 1
+        if not self.event_time:
+            service.register_processing_time_timer(end)
+        elif end <= service.current_watermark():
+            return iter(())
+        else:
+            service.register_event_time_timer(end)
+        self.rows[side].add(row)
+        return iter(())
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Emit the results of a window."""
+        left, right = (list(state.get()) for state in self.rows)
+        yield from self.results(left, right, joins=self.joins(ctx))
+        for state in self.rows:
+            state.clear()
+
+    def results(self, left: list[Any], right: list[Any], *, joins: bool) -> Iterator[Any]:
+        """Return the pairs, and the rows without a partner."""
+        matched: set[int] = set()
+        for row in left:
+            found = [i for i, other in enumerate(right) if self.holds(row, other, 0)] if joins else []
+            matched.update(found)
+            for i in found:
+                yield row + right[i]
+            if not found and self.outer[0]:
+                yield row + self.nulls[1]
+        if self.outer[1]:
+            for i, other in enumerate(right):
+                if i not in matched:
+                    yield self.nulls[0] + other
+
+
+class WindowSemiJoin(WindowJoin):
+    """Emits the left rows that have a partner in their window; if ``anti``, those that have none."""
+
+    def __init__(self, *, anti: bool, **settings: Any) -> None:
+        """Say which rows are wanted."""
+        super().__init__(outer=(anti, False), **settings)
+        self.anti = anti
+
+    def results(self, left: list[Any], right: list[Any], *, joins: bool) -> Iterator[Any]:
+        """Return left rows."""
+        for row in left:
+            if (joins and any(self.holds(row, other, 0) for other in right)) != self.anti:
+                yield row
