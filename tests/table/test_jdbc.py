@@ -72,6 +72,22 @@ def test_ranges_of_a_column_divide_the_table(t_env, shop):
     assert sorted(row[0] for row in rows(t_env.execute_sql("SELECT id FROM items"))) == list(range(1, 11))
 
 
+def test_more_keys_than_a_batch_has_are_all_written(env, t_env, shop):
+    table(
+        t_env,
+        shop,
+        "sums",
+        "item STRING, n INT",
+        ", PRIMARY KEY (item) NOT ENFORCED",
+        **{"sink.buffer-flush.max-rows": "3"},
+    )
+    stream = env.from_collection(
+        [Row(f"i{i % 50}", i) for i in range(100)], Types.ROW_NAMED(["item", "n"], [Types.STRING(), Types.INT()])
+    )
+    t_env.from_data_stream(stream).execute_insert("sums").wait()
+    assert sorted(contents(shop, "SELECT * FROM sums")) == sorted((f"i{i}", i + 50) for i in range(50))
+
+
 def test_a_key_makes_upserts_and_deletions(env, t_env, shop):
     table(t_env, shop, "sums", "item STRING, n BIGINT", ", PRIMARY KEY (item) NOT ENFORCED")
     changes = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.datastream._environment.job import client_of
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog import Catalog, Declared, View
-from flintstream.table._connectors.registry import BY_SPLIT, following, lookups, opener, write
+from flintstream.table._connectors.registry import BY_SPLIT, UPSERTS, following, lookups, opener, write
 from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
@@ -19,6 +19,7 @@ from flintstream.table._expressions.resolver import Item, Scope, resolve
 from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_name
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.nodes import Scan
+from flintstream.table._plan.sinks import in_order, without_nulls
 from flintstream.table._plan.translate import then, translated
 
 if TYPE_CHECKING:
@@ -110,10 +111,12 @@ class Session:
         if [each.name for each in node.columns] != list(order):
             node = calc(node, items)
         columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
+        key = tuple(order.index(each) for each in table.primary_key)
         if delay is None:
-            return replace(node, columns=columns)
+            made = replace(node, columns=columns)
+            return replace(made, key=key) if isinstance(made, Scan) else made
         read = partial(_with_watermarks, node, position, delay)
-        return Scan(columns, name, read, node.changelog, node.lookup if isinstance(node, Scan) else None)
+        return Scan(columns, name, read, node.changelog, node.lookup if isinstance(node, Scan) else None, key)
 
     def _declared_item(self, declared: Any, scope: Scope) -> Item:
         if declared.expression is None:
@@ -170,7 +173,10 @@ class Session:
             node = self._arranged(node, name, columns, chosen)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
-        write(translated(ready, self.env), name[-1], found, columns, changelog=ready.changelog)
+        stream = without_nulls(self, translated(ready, self.env), node, name[-1], found, columns)
+        if found.options.get("connector") in UPSERTS:
+            stream = in_order(self, stream, ready, found, columns)
+        write(stream, name[-1], found, columns, changelog=ready.changelog)
 
     def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
         for each in chosen:

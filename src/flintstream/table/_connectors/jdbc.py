@@ -199,7 +199,8 @@ class _KeyedWriter(SinkWriter):
                 self._flush(timestamps)
 
     def _flush(self, timestamps: list[int] | None) -> None:
-        rows, self.newest = list(self.newest.items()), {}
+        rows = list(self.newest.items())
+        self.newest.clear()
         self.upserts.write([row for _, row in rows if row.get_row_kind() is not RowKind.DELETE], timestamps)
         self.deletes.write([key for key, row in rows if row.get_row_kind() is RowKind.DELETE], timestamps)
         for writer in (self.upserts, self.deletes):

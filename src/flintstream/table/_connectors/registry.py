@@ -36,6 +36,8 @@ SOURCES = ("datagen", "faker", "filesystem", "jdbc", "kafka")
 BY_SPLIT = ("datagen", "faker", "kafka")
 """Sources whose splits each have watermarks of their own: a row is not late because another split is further on."""
 SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
+UPSERTS = ("jdbc", "upsert-kafka")
+"""Sinks that keep the newest row of each primary key, and need no row that is replaced."""
 PLANNED = ("kinesis", "upsert-kafka")
 """Connectors of a later release."""
 
@@ -160,5 +162,9 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     options.check()
     records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*edges.both(code, where)))
     end = records.sink_to(sink).name(f"Sink: {name}")
-    if parallelism is not None:
-        end.set_parallelism(parallelism)
+    if parallelism is None or (changelog and not records._transformation.parallel):  # noqa: SLF001
+        end._transformation.follows_input = True  # type: ignore[attr-defined] # noqa: SLF001 - it keeps the order
+        return
+    end.set_parallelism(parallelism)
+    if changelog:
+        records.set_parallelism(parallelism)

@@ -50,6 +50,8 @@ class Scan(Node):
     updates: bool = False
     lookup: Callable[[Sequence[int]], Lookup] | None = None
     """Makes what finds rows by the columns at these positions, if the connector can."""
+    key: tuple[int, ...] = ()
+    """The positions of the declared primary key."""
 
     @property
     def changelog(self) -> bool:

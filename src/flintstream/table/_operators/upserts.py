@@ -1,0 +1,72 @@
+"""What comes before a sink with a primary key, and after a source of newest rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.contracts.functions import KeyedProcessFunction
+from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, value_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class SinkMaterializer(KeyedProcessFunction):
+    """Keeps all rows of a sink's key, in the order in which they came, and emits changes of the last one.
+
+    Rows of a key come from several subtasks, so that a row may come before the one that it replaces is taken back.
+    """
+
+    def __init__(self, ttl_ms: int) -> None:
+        """Take how long rows are kept (ms), 0 for ever."""
+        self.ttl_ms = ttl_ms
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the rows."""
+        self.rows = runtime_context.get_state(value_state("rows", self.ttl_ms))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Add a row, or take one back."""
+        row, kind = value[:-1], value[-1]
+        rows = self.rows.value() or []
+        if kind not in {BEFORE, DELETE}:
+            self.rows.update([*rows, row])
+            yield (*row, AFTER if rows else INSERT)
+            return
+        place = next((i for i in range(len(rows) - 1, -1, -1) if rows[i] == row), -1)
+        if place < 0:
+            return  # its state has expired
+        left = rows[:place] + rows[place + 1 :]
+        if left:
+            self.rows.update(left)
+        else:
+            self.rows.clear()
+        if not left:
+            yield (*value[:-1], DELETE)
+        elif place == len(left):
+            yield (*left[-1], AFTER)
+
+
+class NullCheck:
+    """Refuses None in the columns of a sink that are NOT NULL.
+
+    >>> NullCheck("t", ["id", "n"], [0])((None, 1))
+    Traceback (most recent call last):
+    ValueError: table 't': the column 'id' is NOT NULL, but a row has NULL in it: (None, 1). Set
+    'table.exec.sink.not-null-enforcer' = 'DROP' to leave such rows out
+    """
+
+    def __init__(self, table: str, names: list[str], positions: list[int]) -> None:
+        self.table, self.names, self.positions = table, names, positions
+
+    def __call__(self, row: tuple[Any, ...]) -> None:
+        """Raise the error for a row.
+
+        Raises:
+            ValueError: Always.
+        """
+        name = next(self.names[i] for i in self.positions if row[i] is None)
+        raise ValueError(
+            f"table '{self.table}': the column '{name}' is NOT NULL, but a row has NULL in it: {row}. Set "
+            "'table.exec.sink.not-null-enforcer' = 'DROP' to leave such rows out"
+        )
