@@ -206,3 +206,16 @@ def test_a_wrong_option_is_named(tmp_path, key):
     events(env, t_env, [(1, "a")])
     with pytest.raises(SqlError, match=f"the option '{key}' has no value 'DROPPED'"):
         t_env.execute_sql("INSERT INTO sink SELECT name, COUNT(*) FROM events GROUP BY name")
+
+
+def test_the_declared_key_of_a_source_is_known_behind_computed_columns(tmp_path):
+    env, t_env = environment()
+    sink(t_env, tmp_path / "db", "id INT, n BIGINT", "id")
+    for name, more in (("a", ", twice AS id * 2"), ("b", "")):
+        t_env.execute_sql(
+            f"CREATE TABLE {name} (id INT, v BIGINT, k INT{more}, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = "
+            "'datagen', 'number-of-rows' = '5')"
+        )
+    query = "INSERT INTO sink SELECT a.id, b.v FROM a LEFT JOIN b ON a.{0} = b.{0}"
+    assert "SinkMaterializer" not in steps(env, t_env, query.format("id"))
+    assert "SinkMaterializer" in steps(env, t_env, query.format("k"))

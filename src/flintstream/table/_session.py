@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.datastream._environment.job import client_of
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog import Catalog, Declared, View
-from flintstream.table._connectors.registry import BY_SPLIT, UPSERTS, following, lookups, opener, write
+from flintstream.table._connectors.registry import BY_SPLIT, UPSERTS, following, has_changes, lookups, opener, write
 from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
@@ -83,9 +83,10 @@ class Session:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
         physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
         found = lookups(name, table, physical)
-        node = Scan(tuple(physical), name, opener(name, table, physical), lookup=found)
+        node = Scan(tuple(physical), name, opener(name, table, physical), has_changes(table), found)
         order = [each.name for each in table.columns]
-        return self.completed(name, table, node, order, by_split=table.options.get("connector") in BY_SPLIT)
+        by_split = table.options.get("connector") in BY_SPLIT and not node.updates
+        return self.completed(name, table, node, order, by_split=by_split)
 
     def completed(
         self, name: str, table: DeclaredTable, node: Node, order: Sequence[str], *, by_split: bool = False
@@ -97,6 +98,9 @@ class Session:
         """
         key = table.primary_key
         known = tuple(replace(c, type=c.type.not_null()) if c.name in key else c for c in node.columns)
+        names = [each.name for each in node.columns]
+        if isinstance(node, Scan) and set(key) <= set(names):
+            node = replace(node, key=tuple(map(names.index, key)))
         scope = self.scope(known)
         declared = {each.name: each for each in table.columns}
         items = [self._declared_item(declared.get(each, Declared(each, None)), scope) for each in order]
@@ -111,12 +115,11 @@ class Session:
         if [each.name for each in node.columns] != list(order):
             node = calc(node, items)
         columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
-        key = tuple(order.index(each) for each in table.primary_key)
         if delay is None:
-            made = replace(node, columns=columns)
-            return replace(made, key=key) if isinstance(made, Scan) else made
+            return replace(node, columns=columns)
         read = partial(_with_watermarks, node, position, delay)
-        return Scan(columns, name, read, node.changelog, node.lookup if isinstance(node, Scan) else None, key)
+        lookup, places = node.lookup if isinstance(node, Scan) else None, tuple(map(list(order).index, key))
+        return Scan(columns, name, read, node.changelog, lookup, places)
 
     def _declared_item(self, declared: Any, scope: Scope) -> Item:
         if declared.expression is None:

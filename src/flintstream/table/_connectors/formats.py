@@ -122,7 +122,7 @@ class JsonDecoder(Decoder):
         self.names, self.types = tuple(names), tuple(types)
         self.lenient = options.flag(f"{prefix}ignore-parse-errors")
         self.strict = options.flag(f"{prefix}fail-on-missing-field")
-        self.iso = _iso(options, prefix)
+        self.iso = iso_times(options, prefix)
         options.known(f"{prefix}map-null-key.mode")
         options.known(f"{prefix}decode.json-parser.enabled")
         for kind in types:
@@ -163,7 +163,12 @@ def _unreadable(what: str, message: bytes, error: Exception) -> ValueError:
     return ValueError(f"Failed to deserialize {what} '{shorten(message.decode('utf-8', 'replace'))}': {error}")
 
 
-def _iso(options: Options, prefix: str) -> bool:
+def iso_times(options: Options, prefix: str) -> bool:
+    """Return whether an option asks for the timestamps of ISO-8601.
+
+    Raises:
+        SqlError: It has another value.
+    """
     standard = options.text(f"{prefix}timestamp-format.standard", "SQL")
     if standard not in {"SQL", "ISO-8601"}:
         key = f"{prefix}timestamp-format.standard"
@@ -234,7 +239,7 @@ class JsonEncoder(Encoder):
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.names, self.types = tuple(names), tuple(types)
-        self.iso = _iso(options, prefix)
+        self.iso = iso_times(options, prefix)
         self.nulls = not options.flag(f"{prefix}encode.ignore-null-fields")
         self.plain = options.flag(f"{prefix}encode.decimal-as-plain-number")
         for key in ("ignore-parse-errors", "fail-on-missing-field", "map-null-key.mode", "map-null-key.literal"):

@@ -16,8 +16,10 @@ from flintstream.datastream.connectors.kafka import (
     KafkaSource,
     KafkaTopicPartition,
 )
+from flintstream.table._connectors import changes
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._operators.rows import AFTER, DELETE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,17 +57,25 @@ class _Records(KafkaRecordDeserializationSchema[Any]):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_ready": None}
 
-    def deserialize(self, record: Any) -> Any:
-        """Return the tuple; None to skip a record."""
+    def ready(self) -> Any:
+        """Return the functions for the value and the key, and whether the value is all."""
         if self._ready is None:
             plain = all(source == "value" for source, _ in self.order)
             self._ready = (self.value.decode(), None if self.key is None else self.key.decode(), plain)
-        value_of, key_of, plain = self._ready
+        return self._ready
+
+    def deserialize(self, record: Any) -> Any:
+        """Return the tuple; None to skip a record."""
+        value_of, key_of, plain = self.ready()
         if record.value is None:
             return None
         value = value_of(record.value)
         if value is None or plain:
             return value
+        return self.assembled(record, value, key_of)
+
+    def assembled(self, record: Any, value: Any, key_of: Any) -> tuple[Any, ...]:
+        """Return the columns of value, key and metadata in their order."""
         key = () if key_of is None or record.key is None else key_of(record.key)
         return tuple(
             [
@@ -83,6 +93,35 @@ class _Records(KafkaRecordDeserializationSchema[Any]):
         return None
 
 
+class _NewestRows(_Records):
+    """Makes the tuple of the newest row of a key, or of a key that is deleted, each with a kind of change."""
+
+    def deserialize(self, record: Any) -> Any:
+        """Return the tuple; None to skip a record."""
+        value_of, key_of, _ = self.ready()
+        if record.value is None:
+            nothing = (None,) * (1 + max((what for source, what in self.order if source == "value"), default=0))
+            return (*self.assembled(record, nothing, key_of), DELETE)
+        value = value_of(record.value)
+        return None if value is None else (*self.assembled(record, value, key_of), AFTER)
+
+
+class _Changes(_Records):
+    """Makes tuples of the changes of a message, each with its kind, as one record."""
+
+    def deserialize(self, record: Any) -> Any:
+        """Return a tuple of them; None to skip a record."""
+        value_of, key_of, plain = self.ready()
+        if record.value is None:
+            return None
+        found = value_of(record.value)
+        if found is None:
+            return None
+        if plain:
+            return tuple([(*row, kind) for row, kind in found])
+        return tuple([(*self.assembled(record, row, key_of), kind) for row, kind in found])
+
+
 def kafka_source(physical: Sequence[Column], table: DeclaredTable, options: Options) -> Source:
     """Return the source of a table.
 
@@ -93,7 +132,11 @@ def kafka_source(physical: Sequence[Column], table: DeclaredTable, options: Opti
     _topics(builder, options)
     properties = options.starting_with("properties.")
     builder.set_properties(properties)
-    _starts(builder, options)
+    newest = options.text("connector") == "upsert-kafka"
+    if newest:
+        builder.set_starting_offsets(KafkaOffsetsInitializer.earliest())
+    else:
+        _starts(builder, options)
     _ends(builder, options)
     interval = options.millis("scan.topic-partition-discovery.interval")
     if interval is not None:
@@ -101,11 +144,11 @@ def kafka_source(physical: Sequence[Column], table: DeclaredTable, options: Opti
     for key in ("scan.parallelism", "scan.watermark.idle-timeout", "scan.watermark.emit.strategy"):
         options.known(key)
     _known_for_sinks(options)
-    builder.set_deserializer(_schema(physical, table, options))
+    builder.set_deserializer(_schema(physical, table, options, newest=newest))
     return builder.build()
 
 
-def _schema(physical: Sequence[Column], table: DeclaredTable, options: Options) -> _Records:
+def _schema(physical: Sequence[Column], table: DeclaredTable, options: Options, *, newest: bool) -> _Records:
     metadata = {each.name: each.metadata for each in table.columns if each.metadata is not None}
     for name, found in metadata.items():
         if found not in _METADATA:
@@ -114,18 +157,28 @@ def _schema(physical: Sequence[Column], table: DeclaredTable, options: Options) 
                 f"{nearest(found, _METADATA)}"
             )
     stored = [each for each in physical if each.name not in metadata]
-    keys, values, value_kind, key_kind = _fields(stored, options)
-    value = decoder(value_kind, *_columns(stored, values), options, "value." if options.has("value.format") else "")
+    key_kind: str | None
+    if newest:
+        keys, values, value_kind, key_kind = _fields_of_newest(stored, table, options)
+    else:
+        keys, values, value_kind, key_kind = _fields(stored, options)
+    prefix, columns = "value." if options.has("value.format") else "", _columns(stored, values)
+    kind: type[_Records] = _NewestRows if newest else _Records
+    if value_kind in changes.FORMATS and not newest:
+        value: Decoder = changes.ChangeDecoder(value_kind, *columns, options, prefix)
+        kind = _Changes
+    else:
+        value = decoder(value_kind, *columns, options, prefix)
     key = None if key_kind is None else decoder(key_kind, *_columns(stored, keys, options), options, "key.")
     order: list[tuple[str, Any]] = []
     for each in physical:
         if each.name in metadata:
             order.append(("metadata", metadata[each.name]))
-        elif each.name in values:
+        elif each.name in values and not (newest and each.name in keys):
             order.append(("value", values.index(each.name)))
         else:
             order.append(("key", keys.index(each.name)))
-    return _Records(value, key, order)
+    return kind(value, key, order)
 
 
 def _columns(
@@ -252,14 +305,21 @@ def upsert_sink(columns: Sequence[Column], table: DeclaredTable, options: Option
     Raises:
         SqlError: The table has no primary key, or an option is missing or wrong.
     """
+    keys, values, value_kind, key_kind = _fields_of_newest(columns, table, options)
+    return _sink(columns, keys, values, key_kind, value_kind, options, kinds=True)
+
+
+def _fields_of_newest(
+    columns: Sequence[Column], table: DeclaredTable, options: Options
+) -> tuple[list[str], list[str], str, str]:
+    """Return the columns of the key and of the value of an upsert table, and the formats of value and key."""
     if not table.primary_key:
         raise SqlError(f"table '{options.table}': the connector 'upsert-kafka' needs a PRIMARY KEY (...) NOT ENFORCED")
-    names = [each.name for each in columns]
     included = options.text("value.fields-include", "ALL")
     options.known("key.fields-prefix")
-    values = [each for each in names if included == "ALL" or each not in table.primary_key]
-    kinds = options.required("key.format"), options.required("value.format")
-    return _sink(columns, list(table.primary_key), values, *kinds, options, kinds=True)
+    keys = list(table.primary_key)
+    values = [each.name for each in columns if included == "ALL" or each.name not in keys]
+    return keys, values, options.required("value.format"), options.required("key.format")
 
 
 def _sink(
@@ -274,9 +334,15 @@ def _sink(
 ) -> Sink:
     names = [each.name for each in columns]
     prefix = "value." if options.has("value.format") else ""
-    value = encoder(value_kind, *_columns(columns, values), options, prefix)
+    positions = [names.index(each) for each in values]
+    value: Encoder
+    if value_kind in changes.FORMATS:
+        value = changes.ChangeEncoder(value_kind, *_columns(columns, values), options, prefix)
+        positions.append(-1)
+    else:
+        value = encoder(value_kind, *_columns(columns, values), options, prefix)
     schema = KafkaRecordSerializationSchema.builder().set_topic(options.required("topic"))
-    schema.set_value_serialization_schema(_Part(value, [names.index(each) for each in values], kinds=kinds))
+    schema.set_value_serialization_schema(_Part(value, positions, kinds=kinds))
     if key_kind is not None:
         key = encoder(key_kind, *_columns(columns, keys, options), options, "key.")
         schema.set_key_serialization_schema(_Part(key, [names.index(each) for each in keys]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.table._connectors import changes
 from flintstream.table._connectors.formats import CsvDecoder, CsvEncoder, JsonDecoder, JsonEncoder, Raw
 from flintstream.table._errors import SqlError, nearest
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.options import Options
 
 FORMATS = ("avro", "csv", "json", "raw")
-_PLANNED = ("avro-confluent", "canal-json", "debezium-json", "maxwell-json", "ogg-json", "protobuf")
+_PLANNED = ("avro-confluent", *changes.FORMATS, "ogg-json", "protobuf")
 
 
 def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Decoder:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.connectors.sink import Sink, SinkWriter
-from flintstream.options.execution import AUTO_WATERMARK_INTERVAL
+from flintstream.options.execution import AUTO_WATERMARK_INTERVAL, RUNTIME_MODE
 from flintstream.runtime.operators.print_sink import PrintSink
+from flintstream.table._connectors.changes import FORMATS as CHANGE_FORMATS
 from flintstream.table._connectors.datagen import datagen
 from flintstream.table._connectors.faker import fake_lookup, fake_source
 from flintstream.table._connectors.filesystem import file_sink, file_source
@@ -17,6 +18,8 @@ from flintstream.table._connectors.jdbc_lookup import jdbc_lookup
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.times import ComputedTime, TimeColumn
 from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._expressions.codegen import Source as Code
+from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import GeneratedOperator, then
 
@@ -27,18 +30,17 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import Source
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog import DeclaredTable
-    from flintstream.table._expressions.codegen import Source as Code
     from flintstream.table._expressions.expr import Column
     from flintstream.table._operators.lookups import Lookup
     from flintstream.table._plan.nodes import Opener
 
-SOURCES = ("datagen", "faker", "filesystem", "jdbc", "kafka")
+SOURCES = ("datagen", "faker", "filesystem", "jdbc", "kafka", "upsert-kafka")
 BY_SPLIT = ("datagen", "faker", "kafka")
 """Sources whose splits each have watermarks of their own: a row is not late because another split is further on."""
 SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
 UPSERTS = ("jdbc", "upsert-kafka")
 """Sinks that keep the newest row of each primary key, and need no row that is replaced."""
-PLANNED = ("kinesis", "upsert-kafka")
+PLANNED = ("kinesis",)
 """Connectors of a later release."""
 
 
@@ -87,11 +89,11 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
     connector = _connector(name, table, SOURCES, "source")
     options = Options(name, table.options)
     for each in table.columns:
-        if each.metadata is not None and connector != "kafka":
+        if each.metadata is not None and connector not in {"kafka", "upsert-kafka"}:
             raise SqlError(f"table '{name}': the connector '{connector}' has no metadata '{each.metadata}'")
     names, types = [each.name for each in physical], [each.type for each in physical]
     source: Source
-    if connector == "kafka":
+    if connector in {"kafka", "upsert-kafka"}:
         source = _kafka().kafka_source(physical, table, options)
     elif connector == "jdbc":
         source = jdbc_source(physical, options)
@@ -110,11 +112,40 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
             strategy = following(delay, env)
             strategy.timestamp_assigner = ComputedTime(code)
         stream = env.from_source(source, strategy, f"Source: {name}")
+        if has_changes(table):
+            return _changes(stream, name, table, [each.name for each in physical])
         if connector != "filesystem":
             return stream  # its records are tuples already
         return then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(physical))))
 
     return open_source
+
+
+def has_changes(table: DeclaredTable) -> bool:
+    """Return whether a source has changes of rows, not only insertions."""
+    given = (table.options.get("format"), table.options.get("value.format"))
+    connector = table.options.get("connector")
+    return connector == "upsert-kafka" or (connector == "kafka" and bool({*given} & {*CHANGE_FORMATS}))
+
+
+def _changes(stream: DataStream, name: str, table: DeclaredTable, names: Sequence[str]) -> DataStream:
+    """Return the changes of a source as tuples with their kind."""
+    env = stream.get_execution_environment()
+    if env._configuration.get(RUNTIME_MODE) == "BATCH":  # noqa: SLF001 - a layer of this package
+        raise unsupported(f"table '{name}' with changes in BATCH mode", None, "use STREAMING mode")
+    if table.options.get("connector") == "upsert-kafka":
+        keys = PositionsOf([names.index(each) for each in table.primary_key])
+        return stream.key_by(keys).process(ChangelogNormalize()).name("ChangelogNormalize")
+    codes = (
+        Code("def run(records, append):\n    for r in records:\n        for row in r: append(row)", {}, ()),
+        Code(
+            "def run(records, append, stamp):\n    for r, t in records:\n        for row in r:\n"
+            "            append(row)\n            stamp(t)",
+            {},
+            (),
+        ),
+    )
+    return then(stream, "Changes", GeneratedOperator(*codes))
 
 
 def lookups(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Callable[[Sequence[int]], Lookup] | None:
@@ -149,6 +180,9 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     elif connector == "jdbc":
         sink, parallelism = jdbc_sink(columns, table, options, changelog=changelog), options.integer("sink.parallelism")
         code, where = edges.rows_of(columns, changelog=changelog), "r[-1] != 1" if changelog else ""
+    elif connector == "kafka" and has_changes(table):
+        sink, parallelism = _kafka().kafka_sink(columns, options), options.integer("sink.parallelism")
+        code = "r" if changelog else "r + (0,)"
     elif changelog:
         raise SqlError(
             f"Table sink '{name}' doesn't support consuming update and delete changes: the connector '{connector}' "

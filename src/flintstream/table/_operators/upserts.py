@@ -70,3 +70,39 @@ class NullCheck:
             f"table '{self.table}': the column '{name}' is NOT NULL, but a row has NULL in it: {row}. Set "
             "'table.exec.sink.not-null-enforcer' = 'DROP' to leave such rows out"
         )
+
+
+class PositionsOf:
+    """The key of a record: some of its columns."""
+
+    def __init__(self, positions: list[int]) -> None:
+        self.positions = positions
+
+    def __call__(self, record: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the key."""
+        return tuple([record[i] for i in self.positions])
+
+
+class ChangelogNormalize(KeyedProcessFunction):
+    """Turns the newest rows of keys into changes that say what they replace."""
+
+    def open(self, runtime_context: Any) -> None:
+        """Declare the last row."""
+        self.last = runtime_context.get_state(value_state("last"))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Replace the row of a key, or remove it."""
+        row, before = value[:-1], self.last.value()
+        if value[-1] == DELETE:
+            if before is not None:
+                self.last.clear()
+                yield (*before, DELETE)
+            return
+        if before == row:
+            return
+        self.last.update(row)
+        if before is None:
+            yield (*row, INSERT)
+        else:
+            yield (*before, BEFORE)
+            yield (*row, AFTER)

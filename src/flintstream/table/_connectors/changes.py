@@ -1,0 +1,147 @@
+"""Messages that are changes of a database's rows: the JSON of Debezium, Canal and Maxwell."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._connectors.formats import Decoder, Encoder, iso_times, object_text, reader, writer
+from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.table._connectors.options import Options
+
+    Row = tuple[Any, ...]
+    Changes = list[tuple[Row, int]]
+    ReadObject = Callable[[Any], Row]
+
+FORMATS = ("canal-json", "debezium-json", "maxwell-json")
+_UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError)
+
+
+class ChangeDecoder(Decoder):
+    """Reads a message as changes: a list of pairs of a row and its kind."""
+
+    def __init__(
+        self, kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str
+    ) -> None:
+        self.kind, self.names, self.types = kind, tuple(names), tuple(types)
+        prefix = f"{prefix}{kind}."
+        self.lenient = options.flag(f"{prefix}ignore-parse-errors")
+        self.iso = iso_times(options, prefix)
+        self.enveloped = kind == "debezium-json" and options.flag(f"{prefix}schema-include")
+        self.included = {
+            name: options.text(f"{prefix}{name}.include") for name in ("database", "table") if kind == "canal-json"
+        }
+        for key in ("map-null-key.mode", "map-null-key.literal", "encode.decimal-as-plain-number"):
+            options.known(f"{prefix}{key}")
+        for each in types:
+            reader(each)
+
+    def decode(self) -> Any:
+        """Return the function that reads a message; None means to skip it."""
+        parts = [(name, reader(kind, iso=self.iso)) for name, kind in zip(self.names, self.types, strict=True)]
+
+        def row_of(found: Any) -> Row:
+            get = found.get
+            return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
+
+        changes = {"debezium-json": _debezium, "canal-json": _canal, "maxwell-json": _maxwell}[self.kind]
+        lenient, enveloped = self.lenient, self.enveloped
+        included = [(key, re.compile(pattern)) for key, pattern in self.included.items() if pattern is not None]
+
+        def decode(message: bytes) -> Changes | None:
+            try:
+                found = json.loads(message)
+                if enveloped:
+                    found = found["payload"]
+                if any(not pattern.fullmatch(found.get(key) or "") for key, pattern in included):
+                    return None
+                return changes(found, row_of) or None
+            except _UNREADABLE as error:
+                if lenient:
+                    return None
+                text = message.decode("utf-8", "replace")
+                raise ValueError(f"Corrupt {self.kind} message '{text}': {error!r}") from error
+
+        return decode
+
+
+def _debezium(found: Any, row_of: ReadObject) -> Changes:
+    operation = found["op"]
+    if operation in {"c", "r"}:
+        return [(row_of(found["after"]), INSERT)]
+    if operation in {"u", "d"} and found.get("before") is None:
+        raise ValueError("the 'before' is missing: in PostgreSQL, the table needs REPLICA IDENTITY FULL")
+    if operation == "u":
+        return [(row_of(found["before"]), BEFORE), (row_of(found["after"]), AFTER)]
+    if operation == "d":
+        return [(row_of(found["before"]), DELETE)]
+    raise ValueError(f"unknown 'op' '{operation}'")
+
+
+def _canal(found: Any, row_of: ReadObject) -> Changes:
+    kind, rows = found["type"], found.get("data")
+    if kind in {"CREATE", "ALTER", "DROP", "TRUNCATE", "QUERY"} or found.get("isDdl"):
+        return []
+    if kind == "INSERT":
+        return [(row_of(row), INSERT) for row in rows]
+    if kind == "DELETE":
+        return [(row_of(row), DELETE) for row in rows]
+    if kind == "UPDATE":
+        pairs = zip(found["old"], rows, strict=True)
+        return [each for old, row in pairs for each in _updated(old, row, row_of)]
+    raise ValueError(f"unknown 'type' '{kind}'")
+
+
+def _maxwell(found: Any, row_of: ReadObject) -> Changes:
+    kind, row = found["type"], found.get("data")
+    if kind in {"insert", "bootstrap-insert"}:
+        return [(row_of(row), INSERT)]
+    if kind == "delete":
+        return [(row_of(row), DELETE)]
+    if kind == "update":
+        return _updated(found["old"], row, row_of)
+    if kind.startswith(("table-", "database-", "bootstrap-")):
+        return []
+    raise ValueError(f"unknown 'type' '{kind}'")
+
+
+def _updated(old: Any, row: Any, row_of: ReadObject) -> Changes:
+    """Return an update of which ``old`` has only the values that are new."""
+    return [(row_of({**row, **old}), BEFORE), (row_of(row), AFTER)]
+
+
+class ChangeEncoder(Encoder):
+    """Writes a change as a message; the kind of change follows the columns of a row."""
+
+    def __init__(
+        self, kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str
+    ) -> None:
+        self.kind, self.names, self.types = kind, tuple(names), tuple(types)
+        prefix = f"{prefix}{kind}."
+        self.iso = iso_times(options, prefix)
+        for key in ("ignore-parse-errors", "map-null-key.mode", "map-null-key.literal", "schema-include"):
+            options.known(f"{prefix}{key}")
+        options.known(f"{prefix}encode.decimal-as-plain-number")
+        for each in types:
+            writer(each)
+
+    def encode(self) -> Any:
+        """Return the function that writes a row with its kind: an update is a deletion and an insertion."""
+        parts = [(json.dumps(n), writer(k, iso=self.iso)) for n, k in zip(self.names, self.types, strict=True)]
+        insertion, deletion = {
+            "debezium-json": ('{"before":null,"after":%s,"op":"c"}', '{"before":%s,"after":null,"op":"d"}'),
+            "canal-json": ('{"data":[%s],"type":"INSERT"}', '{"data":[%s],"type":"DELETE"}'),
+            "maxwell-json": ('{"data":%s,"type":"insert"}', '{"data":%s,"type":"delete"}'),
+        }[self.kind]
+
+        def encode(row: Sequence[Any]) -> bytes:
+            text = deletion if row[-1] in {BEFORE, DELETE} else insertion
+            return (text % object_text(parts, row[:-1])).encode()
+
+        return encode
