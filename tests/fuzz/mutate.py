@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from random import Random
 
 LARGEST = 1 << 20
@@ -103,6 +105,17 @@ def _range(random: Random, data: bytes) -> tuple[int, int]:
 _CHANGES: tuple[Callable[[Random, bytes, Sequence[bytes]], bytes], ...] = (
     *(_flip, _flip, _overwrite, _truncate, _delete, _repeat, _swap, _splice, _insert, _insert, _number, _number),
 )
+
+
+@contextlib.contextmanager
+def deeply() -> Iterator[None]:
+    """Let inputs be made that are nested more deeply than Python allows; they are read within its limit."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def mutated_tree(random: Random, tree: Any) -> Any:

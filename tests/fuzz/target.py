@@ -33,6 +33,8 @@ class Target:
     """Its share of the inputs, relative to the other targets."""
     refusals: tuple[type[BaseException], ...] = (FlintstreamError,)
     may_unpickle = False
+    of_libraries: frozenset[str] = frozenset()
+    """``hung`` or ``died``, where a library of others is known to: counted, and not a failure."""
     explains = True
     """Whether each refusal has a message."""
 

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.fuzz import fleet, guard
+from tests.fuzz.mutate import deeply, mutated_tree
 from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 from tests.fuzz.targets import TARGETS
 
@@ -124,3 +126,25 @@ def test_every_way_of_handling_an_input_badly_is_a_failure_that_is_kept(tmp_path
     assert tally.outcomes["hung"] == 1
     for failure in tally.failures:
         assert Path(failure.file).read_bytes() == INPUTS[failure.number]
+
+
+def test_what_a_library_of_others_is_known_to_do_is_counted_and_no_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "SECONDS", 1)
+    monkeypatch.setattr(Handling, "of_libraries", frozenset({"hung"}))
+    tally = fleet.fuzz(Handling, 0, 0, len(INPUTS), tmp_path)
+    failed = {INPUTS[failure.number].decode() for failure in tally.failures}
+    assert "hangs" not in failed
+    assert {"dies", "leaves"} <= failed
+    assert tally.outcomes["hung"] == 1
+
+
+def test_deeply_nested_inputs_can_be_made_and_are_read_within_the_limit():
+    limit = sys.getrecursionlimit()
+    tree = []
+    for _ in range(2 * limit):
+        tree = [tree]
+    with pytest.raises(RecursionError):
+        mutated_tree(Random(1), tree)
+    with deeply():
+        mutated_tree(Random(1), tree)
+    assert sys.getrecursionlimit() == limit

@@ -236,6 +236,7 @@ class OrcFile(_Files):
 
     name = "orc-file"
     share = 4
+    of_libraries = frozenset({"died"})  # pyarrow's reader, on some damaged files
     suffix = ".orc"
 
     def format(self) -> Any:

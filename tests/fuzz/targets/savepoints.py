@@ -181,6 +181,7 @@ class NativeSavepoint(ForgedSavepoint):
 
     name = "savepoint-rocksdb"
     share = 1
+    of_libraries = frozenset({"hung"})  # RocksDB, on some forged manifests
 
     def valid(self) -> list[bytes]:
         return [pack(0, native(self.directory))]
