@@ -50,6 +50,9 @@ CASES = [
     (ex.negative(lit(3)), -3),
     (ex.call_sql("UPPER('x') || 'y'"), "Xy"),
     (ex.log(8, 2), 3.0),
+    (ex.current_database(), "default_database"),
+    (lit("127.0.0.1").inet_aton(), 2130706433),
+    (lit(2130706433).inet_ntoa(), "127.0.0.1"),
 ]
 
 

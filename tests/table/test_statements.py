@@ -86,3 +86,12 @@ def test_several_columns_are_counted_where_none_is_null(t_env):
     values = "(VALUES (1, 'a'), (1, 'a'), (1, 'b'), (CAST(NULL AS INT), 'b')) AS t (a, b)"
     found = rows(t_env, f"SELECT COUNT(DISTINCT a, b), COUNT(a, b), APPROX_COUNT_DISTINCT(b) FROM {values}")
     assert found[-1] == [2, 3, 2]
+
+
+def test_a_statement_set_runs_all_inserts(t_env, capfd):
+    t_env.execute_sql("CREATE TABLE p (a INT, b STRING) WITH ('connector' = 'print')")
+    text = "EXECUTE STATEMENT SET BEGIN INSERT INTO p SELECT 1, 'x;y'; INSERT INTO p VALUES (2, 'z'); END;"
+    t_env.execute_sql(text).wait()
+    assert sorted(capfd.readouterr().out.splitlines()) == ["+I[1, x;y]", "+I[2, z]"]
+    with pytest.raises(SqlError, match="expected INSERT"):
+        t_env.execute_sql("EXECUTE STATEMENT SET BEGIN SELECT 1; END")

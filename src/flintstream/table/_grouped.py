@@ -213,6 +213,14 @@ class GroupWindowedTable:
         return WindowGroupedTable(self._table, keys, self._window)
 
 
+def _may_be_null(syntax: s.Syntax) -> bool:
+    """Return whether a column has the start or end of a window, or an aggregate that is no count."""
+    inner = syntax.argument if isinstance(syntax, s.Alias) else syntax
+    if isinstance(inner, s.Aggregate):
+        return inner.function != "COUNT"
+    return isinstance(inner, s.Apply) and inner.function.endswith(("_START", "_END"))
+
+
 class WindowGroupedTable:
     """The groups of a window; mirrors PyFlink's class of this name."""
 
@@ -239,7 +247,12 @@ class WindowGroupedTable:
         node, rewrite = group_window(table._node, call, table._scope())  # noqa: SLF001
         session = table._t_env._session  # noqa: SLF001
         grouping = Grouping(session, node, session.scope(node.columns), rewrite(keys))
-        return table._with(grouping.plan(rewrite(items), None, "EXPR$"))  # noqa: SLF001
+        found = grouping.plan(rewrite(items), None, "EXPR$")
+        if len(items) == len(found.columns):  # the types of the Table API, where those of SQL are NOT NULL
+            pairs = zip(items, found.columns, strict=True)
+            columns = [replace(each, type=each.type.nullable()) if _may_be_null(item) else each for item, each in pairs]
+            found = replace(found, columns=tuple(columns))
+        return table._with(found)  # noqa: SLF001
 
     def aggregate(self, func: Any) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them, and the window's times.

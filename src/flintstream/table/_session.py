@@ -47,7 +47,7 @@ class Session:
 
     def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
         """Return the names for expressions on columns."""
-        return Scope(columns, tables, self.catalog.functions, self.zone)
+        return Scope(columns, tables, self.catalog.functions, self.zone, self.catalog.database)
 
     def table(
         self, name: tuple[str, ...], place: Place | None = None, options: Mapping[str, str] | None = None

@@ -23,7 +23,7 @@ from flintstream.table._plan.stream_types import column_types, inferred
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._plan.translate import GeneratedOperator, then, translated
 from flintstream.table._session import Session
-from flintstream.table._sql.statements import DONE, Answer, Insert, Statements, query
+from flintstream.table._sql.statements import DONE, Answer, Insert, InsertSet, Statements, query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
@@ -87,6 +87,8 @@ class TableEnvironment(Declarations):
         found = self._statements.run(stmt)
         if isinstance(found, Insert):
             return self._inserted([(found.node, found.name, found.columns)])
+        if isinstance(found, InsertSet):
+            return self._inserted([(each.node, each.name, each.columns) for each in found.inserts])
         if isinstance(found, Answer):
             names = tuple(each.name for each in found.columns)
             rows = [_make_row(names, list(row)) for row in found.rows]
@@ -102,7 +104,7 @@ class TableEnvironment(Declarations):
         """Return the plan of a query or ``INSERT``."""
         found = self._statements.run(stmt)
         node = found.node if isinstance(found, Insert) else found
-        if isinstance(node, Answer):
+        if isinstance(node, (Answer, InsertSet)):
             raise SqlError("explain_sql() needs a query or an INSERT")
         return Table(node, self).explain()
 

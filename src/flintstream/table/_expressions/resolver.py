@@ -30,6 +30,7 @@ class Scope:
     functions: Mapping[str, Any] = field(default_factory=dict)
     """The functions of the program, by name in lower case."""
     zone: str = "UTC"
+    database: str = "default_database"
 
     def find(self, name: s.Name) -> tuple[int, tuple[str, ...]]:
         """Return the position of a column, and the names of fields within it.
@@ -95,6 +96,8 @@ def _apply(syntax: s.Apply, scope: Scope) -> Expr:
     if own is not None:
         return invocation(own, arguments, scope.zone, syntax.place)
     known = FUNCTIONS.get(name)
+    if name == "CURRENT_DATABASE" and not arguments:
+        return Const(t.VarCharType(t.MAX_LENGTH, False), scope.database)
     if known is None and name == "GET":
         return _get(syntax, arguments)
     if known is None:

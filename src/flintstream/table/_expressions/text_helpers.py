@@ -307,3 +307,16 @@ def printf(pattern: str, *values: Any) -> str | None:
         return pieces % tuple("null" if value is None else value for value in values)
     except (TypeError, ValueError):
         return None
+
+
+def inet_aton(text: str) -> int | None:
+    """Return the number of an address such as ``127.0.0.1``; None if it is none."""
+    parts = text.split(".")
+    if len(parts) != 4 or not all(each.isascii() and each.isdigit() and int(each) < 256 for each in parts):
+        return None
+    return int.from_bytes(bytes(map(int, parts)), "big")
+
+
+def inet_ntoa(number: int) -> str | None:
+    """Return the address of a number of 32 bits."""
+    return ".".join(map(str, number.to_bytes(4, "big"))) if 0 <= number < 1 << 32 else None

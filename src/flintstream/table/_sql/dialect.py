@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,8 @@ class Tokens:
             tokens.pop()
         if not tokens:
             raise SqlError("the statement is empty")
-        if any(token.text == ";" and token.token_type.name == "SEMICOLON" for token in tokens):
+        several = [str(token.text).upper() for token in tokens[:3]] == ["EXECUTE", "STATEMENT", "SET"]
+        if not several and any(token.text == ";" and token.token_type.name == "SEMICOLON" for token in tokens):
             raise SqlError("only one statement at a time: split the text at ';', or use a statement set")
         self.all: list[Any] = tokens
         self.position = 0
@@ -174,6 +176,13 @@ class Tokens:
             depth += (word in {"(", "["}) - (word in {")", "]"})
             self.position += 1
         return self.all[start : self.position]
+
+    def statement(self) -> Tokens:
+        """Return a cursor over the tokens up to the next ';', and go past it."""
+        part = copy(self)
+        part.all, part.position = self.until(";"), 0
+        self.take(";")
+        return part
 
     def rest(self) -> list[Any]:
         """Return all tokens that are left."""

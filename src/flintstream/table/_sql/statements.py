@@ -39,6 +39,13 @@ class Insert:
 
 
 @dataclass(frozen=True)
+class InsertSet:
+    """Inserts of one job."""
+
+    inserts: tuple[Insert, ...]
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a statement tells: rows of texts and numbers."""
 
@@ -72,7 +79,7 @@ class Statements:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def run(self, sql: str) -> Node | Insert | Answer:
+    def run(self, sql: str) -> Node | Insert | InsertSet | Answer:
         """Return the plan of a query, what to insert, or the answer of another statement.
 
         Raises:
@@ -87,8 +94,21 @@ class Statements:
             known = [name[1:].upper() for name in dir(self) if name[0] == "_" and name[1] != "_"]
             raise SqlError(f"no statement {word} at {tokens.place()}{nearest(word, [*known, 'SELECT'])}")
         tokens.next()
-        answer: Node | Insert | Answer = method(tokens)
+        answer: Node | Insert | InsertSet | Answer = method(tokens)
         return answer
+
+    def _execute(self, tokens: Tokens) -> InsertSet:
+        """Read ``EXECUTE STATEMENT SET BEGIN INSERT ...; INSERT ...; END``."""
+        tokens.expect("STATEMENT", "SET", "BEGIN")
+        inserts: list[Insert] = []
+        while not tokens.take("END"):
+            one = tokens.statement()
+            one.expect("INSERT")
+            inserts.append(self._insert(one))
+        ended(tokens)
+        if not inserts:
+            raise SqlError("a statement set needs an INSERT")
+        return InsertSet(tuple(inserts))
 
     def _create(self, tokens: Tokens) -> Answer:
         replace = tokens.take("OR", "REPLACE")

@@ -217,7 +217,7 @@ def _inner(planner: Any, outer: Scope, query: Any, named: Mapping[str, Node]) ->
     node, scope = planner._from(query.args["from_"].this, named)  # noqa: SLF001 - a part of it
     for join in query.args.get("joins") or ():
         node, scope = planner._join(node, scope, join, named)  # noqa: SLF001
-    wide = _Inner((*outer.columns, *scope.columns), (), scope.functions, scope.zone, outer, scope)
+    wide = _Inner((*outer.columns, *scope.columns), (), scope.functions, scope.zone, scope.database, outer, scope)
     own, across = [], []
     where = query.args.get("where")
     for each in [] if where is None else _conjuncts(where.this):

@@ -99,6 +99,8 @@ add("IS_DIGIT", ("A",), _told("is_digit({0})"))
 add("IS_DECIMAL", ("A",), _told("is_decimal({0})"))
 define("URL_ENCODE", "S", STRING, "url_encode({0})", may_be_null=True)
 define("URL_DECODE", "S", STRING, "url_decode({0})", may_be_null=True)
+define("INET_ATON", "S", t.BigIntType(), "inet_aton({0})", may_be_null=True)
+define("INET_NTOA", "I", STRING, "inet_ntoa({0})", may_be_null=True)
 define("PARSE_URL", "SS SSS", STRING, "parse_url({all})", may_be_null=True)
 add("PRINTF", ("SA*",), _printf)
 for _name, _digits in (("MD5", 32), ("SHA1", 40), ("SHA224", 56), ("SHA256", 64), ("SHA384", 96), ("SHA512", 128)):
