@@ -118,4 +118,4 @@ def test_a_part_of_an_expression_that_is_not_read_is_refused():
 
 def test_a_test_of_another_kind_is_not_taken_for_is_true(t_env):
     with pytest.raises(UnsupportedClauseError, match=r"IS JSON.* at line 1"):
-        t_env.sql_query("SELECT s IS JSON FROM (VALUES ('{}')) AS T(s)")
+        t_env.sql_query("SELECT s IS JSON WITH UNIQUE KEYS FROM (VALUES ('{}')) AS T(s)")
