@@ -217,7 +217,7 @@ def _may_be_null(syntax: s.Syntax) -> bool:
     """Return whether a column has the start or end of a window, or an aggregate that is no count."""
     inner = syntax.argument if isinstance(syntax, s.Alias) else syntax
     if isinstance(inner, s.Aggregate):
-        return inner.function != "COUNT"
+        return bool(inner.function != "COUNT")
     return isinstance(inner, s.Apply) and inner.function.endswith(("_START", "_END"))
 
 
