@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
     from flintstream.common._datatypes import DataType
     from flintstream.table._connectors.avro import AvroMessages
+    from flintstream.table._connectors.avro_confluent import RegistryMessages
     from flintstream.table._connectors.formats import Decoder, Encoder
     from flintstream.table._connectors.options import Options
 
-FORMATS = ("avro", "csv", "json", "raw")
-_PLANNED = ("avro-confluent", *changes.FORMATS, "ogg-json", "protobuf")
+FORMATS = ("avro", "avro-confluent", "csv", "json", "raw")
+_PLANNED = (*changes.FORMATS, "ogg-json", "protobuf")
 
 
 def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Decoder:
@@ -33,6 +34,8 @@ def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
         return CsvDecoder(names, types, options, f"{prefix}csv.")
     if kind == "avro":
         return _avro(names, types, options, prefix)
+    if kind == "avro-confluent":
+        return _with_registry(names, types, options, prefix)
     return JsonDecoder(names, types, options, f"{prefix}json.")
 
 
@@ -49,6 +52,8 @@ def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
         return CsvEncoder(types, options, f"{prefix}csv.")
     if kind == "avro":
         return _avro(names, types, options, prefix)
+    if kind == "avro-confluent":
+        return _with_registry(names, types, options, prefix)
     return JsonEncoder(names, types, options, f"{prefix}json.")
 
 
@@ -58,6 +63,12 @@ def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, pre
     options.not_yet(f"{prefix}avro.encoding", "binary")
     options.known(f"{prefix}avro.timestamp_mapping.legacy")
     return AvroMessages(names, types)
+
+
+def _with_registry(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> RegistryMessages:
+    from flintstream.table._connectors.avro_confluent import RegistryMessages  # noqa: PLC0415 - an extra
+
+    return RegistryMessages(names, types, options, prefix, "key" if prefix == "key." else "value")
 
 
 def _check(kind: str, options: Options) -> None:

@@ -1,0 +1,96 @@
+"""The schema registry of Confluent, over HTTP: schemas by number, and numbers of schemas."""
+
+from __future__ import annotations
+
+import base64
+import json
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import Request, urlopen
+
+from flintstream.common._secrets import without_secrets
+from flintstream.errors import FlintstreamError, PlanError, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TIMEOUT_S = 30
+_CONTENT = "application/vnd.schemaregistry.v1+json"
+
+
+class SchemaRegistryError(FlintstreamError):
+    """No schema registry answers, or it refuses a request. The message has the address and the answer."""
+
+
+class SchemaRegistry:
+    """A registry at one address or several, of which the first that answers is asked.
+
+    Args:
+        urls: The addresses, with ``http`` or ``https``.
+        user_info: ``user:password``, unless the address has them.
+
+    Raises:
+        PlanError: An address is none of HTTP.
+    """
+
+    def __init__(self, urls: Sequence[str], user_info: str | None = None) -> None:
+        for url in urls:
+            if urlsplit(url).scheme not in {"http", "https"}:
+                raise PlanError(f"the schema registry needs an address with http or https, but got {shorten(url)}")
+        self.urls, self.user_info = tuple(urls), user_info
+        self._schemas: dict[int, str] = {}
+
+    def __repr__(self) -> str:
+        return f"SchemaRegistry({', '.join(map(without_secrets, self.urls))})"
+
+    def schema(self, number: int) -> str:
+        """Return the text of a schema; it is asked for once.
+
+        Raises:
+            SchemaRegistryError: There is no such schema, or no answer.
+        """
+        known = self._schemas.get(number)
+        if known is None:
+            found = self._ask(f"/schemas/ids/{number}", None)
+            if found.get("schemaType", "AVRO") != "AVRO":
+                raise SchemaRegistryError(f"schema {number} of {self!r} is of the type {found['schemaType']}, not AVRO")
+            known = self._schemas[number] = found["schema"]
+        return known
+
+    def register(self, subject: str, schema: str) -> int:
+        """Return the number of a schema, which becomes a version of the subject if it is none yet.
+
+        Raises:
+            SchemaRegistryError: The schema is not compatible with those before it, or there is no answer.
+        """
+        found = self._ask(f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema})
+        return int(found["id"])
+
+    def _ask(self, path: str, content: Any) -> Any:
+        failure: Exception | None = None
+        for url in self.urls:
+            try:
+                with urlopen(self._request(url, path, content), timeout=_TIMEOUT_S) as answer:  # noqa: S310 - of HTTP
+                    return json.load(answer)
+            except HTTPError as error:
+                text = error.read().decode("utf-8", "replace")
+                if error.code < 500:
+                    raise SchemaRegistryError(f"{self!r} refuses {path}: {error.code} {shorten(text, 300)}") from None
+                failure = error
+            except (OSError, ValueError, HTTPException) as error:
+                failure = error
+        raise SchemaRegistryError(f"{self!r} does not answer {path}: {failure}")
+
+    def _request(self, url: str, path: str, content: Any) -> Request:
+        parts = urlsplit(url)
+        user_info = self.user_info
+        if parts.username is not None and user_info is None:
+            user_info = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        place = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=parts.path.rstrip("/") + path)
+        data = None if content is None else json.dumps(content).encode()
+        request = Request(place.geturl(), data, {"Accept": _CONTENT, "Content-Type": _CONTENT})  # noqa: S310
+        if user_info is not None:
+            request.add_header("Authorization", "Basic " + base64.b64encode(user_info.encode()).decode())
+        return request
