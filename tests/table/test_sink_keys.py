@@ -219,3 +219,26 @@ def test_the_declared_key_of_a_source_is_known_behind_computed_columns(tmp_path)
     query = "INSERT INTO sink SELECT a.id, b.v FROM a LEFT JOIN b ON a.{0} = b.{0}"
     assert "SinkMaterializer" not in steps(env, t_env, query.format("id"))
     assert "SinkMaterializer" in steps(env, t_env, query.format("k"))
+
+
+@pytest.mark.parametrize(("parallelism", "restored"), [(1, 3), (4, 2)])
+def test_the_rows_of_a_key_are_restored_at_another_parallelism(parallelism, restored):
+    insert, before = RowKind.INSERT.value, RowKind.UPDATE_BEFORE.value
+
+    def built(count):
+        return KeyedHarness(
+            lambda s: s.key_by(lambda r: r[0]).process(SinkMaterializer(0)), parallelism=count, max_parallelism=16
+        )
+
+    keys = [f"k{i}" for i in range(12)]
+    with built(parallelism) as first:
+        for key in keys:
+            first.process_element((key, 1, insert))
+            first.process_element((key, 2, insert))
+        snapshot = first.snapshot()
+    with built(restored) as second:
+        second.initialize_state(snapshot)
+        for key in keys:
+            second.process_element((key, 2, before))
+        found = sorted(second.extract_output_values())
+    assert found == sorted((key, 1, RowKind.UPDATE_AFTER.value) for key in keys)
