@@ -44,8 +44,9 @@ check: setup ## linter, formatter, type checker, spelling
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build
 
-options: setup ## write the tables of options into docs/reference/configuration.md
+options: setup ## write the tables of options and of what SQL there is into the documentation
 	$(BIN)/python -m flintstream.options.page docs/reference/configuration.md
+	$(BIN)/python -m tests.table.page docs/reference/table.md
 
 format: setup ## format the code
 	$(BIN)/ruff check --fix

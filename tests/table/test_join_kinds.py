@@ -110,7 +110,6 @@ def test_tables_join_with_conditions(t_env):
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        (f"SELECT s FROM {L} NATURAL JOIN {R}", "NATURAL JOIN at line 1"),
         (f"SELECT s FROM {L} JOIN {R} ON i", "ON at line 1, column .* needs a BOOLEAN"),
         (f"SELECT s FROM {L} JOIN {R} ON i = q", "Column 'q' not found at line 1"),
         (f"SELECT s FROM {L} WHERE (i, s) IN (SELECT j FROM {R})", "compares 2 values with a query of 1 columns"),

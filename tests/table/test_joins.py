@@ -128,7 +128,6 @@ def test_the_keys_of_a_comma_join_are_those_of_where():
             SqlError,
             "Column 'bx' not found at line 1, column 32; there are: ak, av, bk, bv",
         ),
-        ("SELECT 1 FROM a NATURAL JOIN b", UnsupportedClauseError, "NATURAL JOIN at line 1"),
         ("SELECT ak IN (SELECT bk FROM b) FROM a", UnsupportedClauseError, "IN with a query"),
     ],
 )

@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class UnknownOptionError(SqlError):
+    """An option that a connector does not have."""
+
+    def __init__(self, message: str, known: list[str]) -> None:
+        """Take the message, and the options that there are."""
+        super().__init__(message)
+        self.known = known
+
+
 class Options:
     """Options by key; :meth:`check` finds those that nothing has read."""
 
@@ -91,7 +100,8 @@ class Options:
         """
         for key in self._values:
             if key not in self._known:
-                raise SqlError(
+                raise UnknownOptionError(
                     f"table '{self.table}': the connector '{self._values['connector']}' has no option '{key}'"
-                    f"{nearest(key, sorted(self._known))}"
+                    f"{nearest(key, sorted(self._known))}",
+                    sorted(self._known),
                 )

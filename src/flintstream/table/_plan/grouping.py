@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.aggregates import AggregateCall
     from flintstream.table._expressions.expr import Column
+    from flintstream.table._expressions.syntax import Place
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class WindowSpec:
     """The columns by which sessions are apart; None for those of the grouping."""
     rows: bool = False
     """Whether sizes are numbers of rows, not times."""
+    place: Place | None = None
 
     def assigner(self) -> Any:
         """Return the assigner of windows."""
@@ -129,7 +131,7 @@ class Grouped(Node):
 @translation.register(Windowed)
 def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
     if node.spec.kind == "SESSION":
-        raise unsupported("SESSION without GROUP BY window_start, window_end", None, "group by both")
+        raise unsupported("SESSION without GROUP BY window_start, window_end", node.spec.place, "group by both")
     stream = translated(node.input, env)
     return stream.process(WindowsOf(node.spec.assigner(), changelog=node.input.changelog)).name("WindowTableFunction")
 

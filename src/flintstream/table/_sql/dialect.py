@@ -11,12 +11,15 @@ from flintstream.errors import optional_module
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.syntax import Place
 from flintstream.table._sql import json_clauses
+from flintstream.table._sql.clauses import refuse_unread
+from flintstream.table._sql.hints import hints_after
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._datatypes import DataType
+    from flintstream.table._sql.hints import Hint
 
 WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _TYPES_AFTER = {"CAST": "AS", "TRY_CAST": "AS", "JSON_VALUE": "RETURNING", "JSON_QUERY": "RETURNING"}
@@ -166,6 +169,11 @@ class Tokens:
             raise SqlError(f"expected a text in quotes but found '{self.peek()}' at {self.place()}")
         return self.next()
 
+    def hints(self) -> list[Hint]:
+        """Return the hints after the last token."""
+        last = self.all[self.position - 1]
+        return hints_after(last, Tokens, self.place(-1)) if is_hinted(self.sql, last) else []
+
     def until(self, *ends: str) -> list[Any]:
         """Return the tokens up to one of ``ends`` outside of parentheses, and go there."""
         depth, start = 0, self.position
@@ -188,6 +196,11 @@ class Tokens:
         """Return all tokens that are left."""
         found, self.position = self.all[self.position :], len(self.all)
         return found
+
+
+def is_hinted(sql: str, token: Any) -> bool:
+    """Return whether a hint follows a token, and not only a comment."""
+    return bool(token.comments) and sql[token.end + 1 :].lstrip().startswith("/*+")
 
 
 def place_at(sql: str, offset: int) -> Place:
@@ -287,6 +300,12 @@ class Parsed:
         self.sql = sql
         self.types: list[DataType] = []
         self.windows: list[WindowCall] = []
+        self.hints: dict[int, list[Hint]] = {}
+        """The hints for tables, by the end of the token before them."""
+        for token in tokens:
+            if token.comments and (token.token_type.name == "HINT" or is_hinted(sql, token)):
+                self.hints[token.end] = hints_after(token, Tokens, place_at(sql, token.start))
+        tokens = [token for token in tokens if token.token_type.name != "HINT"]
         replaced = self._without_types(_prepared(tokens))
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
@@ -297,6 +316,7 @@ class Parsed:
             what = f"{first.get('description', error)} near '{first.get('highlight', '')}'"
             raise SqlError(f"{what} at line {first.get('line')}, column {first.get('col')}") from error
         self.tree: Any = trees[0]
+        refuse_unread(self)
 
     def _without_types(self, tokens: list[Any]) -> list[Any]:
         """Replace the type of each cast by ``CHAR(n)``, n its position in ``types``: sqlglot does not know all."""

@@ -1,26 +1,72 @@
-"""Options of a table within a query: ``FROM orders /*+ OPTIONS('scan.startup.mode' = 'earliest-offset') */``."""
+"""Hints in comments: ``/*+ OPTIONS('key' = 'value') */`` after the name of a table, and hints for a planner."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError, at, nearest, unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-_HINT = re.compile(r"\s*OPTIONS\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
-_PAIR = re.compile(r"'((?:[^']|'')*)'\s*=\s*'((?:[^']|'')*)'")
+    from flintstream.table._expressions.syntax import Place
+
+WITHOUT_EFFECT = ("BROADCAST", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
+"""Hints about how to join: results are the same without them."""
+REFUSED = {
+    "LOOKUP": "lookups happen once for each key of a block",
+    "STATE_TTL": "set table.exec.state.ttl for all state",
+}
 
 
-def hinted_options(comments: Sequence[str] | None) -> dict[str, str]:
-    """Return the options in the comments after a table, which is how sqlglot gives hints.
+@dataclass(frozen=True)
+class Hint:
+    """A hint with its arguments: pairs of texts for OPTIONS."""
 
-    >>> hinted_options([" OPTIONS('a' = '1', 'b' = 'it''s') "])
-    {'a': '1', 'b': "it's"}
+    name: str
+    options: dict[str, str]
+    place: Place
+
+
+def hints_after(token: Any, tokens: Any, place: Place) -> list[Hint]:
+    """Return the hints in the comments of a token.
+
+    Args:
+        token: A token of sqlglot; it has the comments after it, or is a hint itself.
+        tokens: What cuts a text into tokens.
+        place: Where the token is.
+
+    Raises:
+        SqlError: There is no such hint, or it is written in a wrong way.
+        UnsupportedClauseError: flintstream does not have it.
     """
-    found: dict[str, str] = {}
-    for comment in comments or ():
-        hint = _HINT.fullmatch(comment)
-        for key, value in _PAIR.findall(hint[1]) if hint is not None else ():
-            found[key.replace("''", "'")] = value.replace("''", "'")
-    return found
+    return [hint for text in token.comments for hint in _read(tokens(text), place)]
+
+
+def _read(cursor: Any, place: Place) -> Iterator[Hint]:
+    while not cursor.ended:
+        name = cursor.name().upper()
+        options: dict[str, str] = {}
+        if name == "OPTIONS":
+            cursor.expect("(")
+            while not cursor.take(")"):
+                key = cursor.text()
+                cursor.expect("=")
+                options[key] = cursor.text()
+                cursor.take(",")
+        elif name in REFUSED:
+            raise unsupported(f"the hint {name}", place, REFUSED[name])
+        elif name not in WITHOUT_EFFECT:
+            known = ("OPTIONS", *WITHOUT_EFFECT, *REFUSED)
+            raise SqlError(f"no hint {name}{at(place)}{nearest(name, known)}")
+        elif cursor.take("("):
+            cursor.until(")")
+            cursor.expect(")")
+        cursor.take(",")
+        yield Hint(name, options, place)
+
+
+def table_options(hints: Sequence[Hint]) -> dict[str, str]:
+    """Return what the hints after the name of a table say about its options."""
+    return {key: value for hint in hints for key, value in hint.options.items()}

@@ -34,8 +34,9 @@ def joined_table(planner: Any, node: Node, scope: Scope, join: Any, named: Mappi
     """
     place = planner.parsed.place(join.this)
     kind = _SIDES.get(str(join.args.get("side") or "").upper())
-    if join.args.get("method"):
-        raise unsupported(f"{join.args['method']} JOIN", place, "name the columns with ON or USING")
+    method = str(join.args.get("method") or "").upper()
+    if method not in {"", "NATURAL"}:
+        raise unsupported(f"{method} JOIN", place, "name the columns with ON or USING")
     if kind is None or str(join.args.get("kind") or "").upper() not in {"", "INNER", "OUTER", "CROSS"}:
         raise unsupported(f"{join.args.get('side') or ''} {join.args.get('kind') or ''} JOIN".strip(), place, "use IN")
     version = join.this.args.get("version")
@@ -44,17 +45,20 @@ def joined_table(planner: Any, node: Node, scope: Scope, join: Any, named: Mappi
     right, right_scope = planner._from(join.this, named)  # noqa: SLF001 - the other half of it
     both = scope.tables + right_scope.tables
     wide = planner.session.scope((*node.columns, *right.columns), both)
-    on, using = join.args.get("on"), join.args.get("using")
+    on, using = join.args.get("on"), [each.name for each in join.args.get("using") or ()]
+    if method:
+        names = [each.name for each in right.columns]
+        using = [each.name for each in node.columns if each.name in names]
     condition = None if on is None else boolean(planner.reader.read(on), wide, "ON", planner.parsed.place(on))
     if using:
-        condition = _using(node, right, [each.name for each in using], planner.session, place)
+        condition = _using(node, right, using, planner.session, place)
     if version is not None:
         time = resolve(planner.reader.read(version.expression), scope)
         made = versioned(planner.session, node, right, kind, condition, time, place)
         return made, planner.session.scope(made.columns, both)
     found = joined(planner.session, node, right, kind, condition)
     if using:
-        return _merged(found, len(node.columns), [each.name for each in using], both, planner.session)
+        return _merged(found, len(node.columns), using, both, planner.session)
     return found, planner.session.scope(found.columns, both)
 
 

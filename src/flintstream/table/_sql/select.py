@@ -19,7 +19,7 @@ from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._sql.grouping_sets import grouping_keys
-from flintstream.table._sql.hints import hinted_options
+from flintstream.table._sql.hints import table_options
 from flintstream.table._sql.joins import joined_table
 from flintstream.table._sql.ordering import keys_in_select, sorted_by
 from flintstream.table._sql.over import with_windows
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
     from flintstream.table._session import Session
     from flintstream.table._sql.dialect import WindowCall
 
-_CLAUSES = {
-    "qualify": ("QUALIFY", "use key_by() and state on the stream"),
-    "match": ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
-}
-
 
 class QueryPlanner:
     """Plans one query."""
@@ -56,7 +51,12 @@ class QueryPlanner:
         Raises:
             SqlError: A name or type is wrong, or the query has a clause that is not supported.
         """
-        tree = self.parsed.tree if tree is None else tree
+        if tree is None:
+            found = self.plan(self.parsed.tree, named)
+            unread = [hint for hints in self.parsed.hints.values() for hint in hints if hint.options]
+            if unread:
+                raise unsupported("OPTIONS here", unread[0].place, "write them right after the name of a table in FROM")
+            return found
         named = dict(named or {})
         with_ = tree.args.get("with_")
         for each in () if with_ is None else with_.expressions:
@@ -66,7 +66,6 @@ class QueryPlanner:
             return self.plan(tree.this, named)
         if any(tree.args.get(each) is not None for each in ("order", "limit", "offset")):
             return self._ordered(tree, named)
-        self._refuse(tree)
         if kind == "Select":
             return self._select(tree, named)
         if kind in {"Intersect", "Except"} or (kind == "Union" and tree.args.get("distinct")):
@@ -104,17 +103,13 @@ class QueryPlanner:
         return ordered(self.session, node, listed, (skipped or 0, most), width=width, place=place).checked()
 
     def _count(self, tree: Any) -> int:
-        given = tree.args.get("count") or tree.expression
+        given = tree.args.get("count") if type(tree).__name__ == "Fetch" else tree.expression
+        if given is None:
+            return 1  # FETCH FIRST ROW ONLY
         value = self.reader.read(given)
         if not isinstance(value, s.Value) or not isinstance(value.value, int):
             raise SqlError(f"LIMIT{at(self.parsed.place(given))} needs a whole number")
         return value.value
-
-    def _refuse(self, tree: Any) -> None:
-        for key, (clause, instead) in _CLAUSES.items():
-            given = tree.args.get(key)
-            if given:
-                raise unsupported(clause, self.parsed.place(given if hasattr(given, "walk") else tree), instead)
 
     def _select(self, tree: Any, named: Mapping[str, Node]) -> Node:
         from_ = tree.args.get("from_")
@@ -167,6 +162,7 @@ class QueryPlanner:
             if type(source.this).__name__ == "Anonymous":
                 raise unsupported(f"{source.this.name}()", self.parsed.place(source), "use window() on a keyed stream")
             node = named[name[0]] if len(name) == 1 and name[0] in named else self._table(source, name)
+            self._no_hints(source)
             table = source.alias or name[-1]
         elif kind == "Unnest":
             nothing = values([()], [], self.session.zone)
@@ -175,7 +171,8 @@ class QueryPlanner:
             node = self.plan(source if kind == "Values" else source.this, named)
             table = source.alias
         else:
-            raise unsupported(f"{kind} in FROM", self.parsed.place(source), "join the streams before")
+            clause = f"{kind.upper()} of a query" if kind == "Lateral" else f"{kind} in FROM"
+            raise unsupported(clause, self.parsed.place(source), "write a JOIN")
         node = self._renamed(node, alias)
         return node, self.session.scope(node.columns, (table,) * len(node.columns))
 
@@ -191,7 +188,14 @@ class QueryPlanner:
         return node_, self.session.scope(node_.columns, (table,) * len(node_.columns))
 
     def _table(self, source: Any, name: tuple[str, ...]) -> Node:
-        return self.session.table(name, self.parsed.place(source), hinted_options(source.comments))
+        hints = self.parsed.hints.pop(source.parts[-1].meta.get("end"), [])
+        return self.session.table(name, self.parsed.place(source), table_options(hints))
+
+    def _no_hints(self, source: Any) -> None:
+        """Refuse hints of what is no table of the catalog."""
+        for hint in self.parsed.hints.pop(source.parts[-1].meta.get("end"), []):
+            if hint.options:
+                raise SqlError(f"OPTIONS{at(hint.place)} are those of a table, not of a query or view")
 
     def _renamed(self, node: Node, alias: Any) -> Node:
         columns = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]

@@ -15,9 +15,9 @@ from flintstream.table._expressions.resolver import Item
 from flintstream.table._expressions.types import is_nullable, sql_name, text_type
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.nodes import explained
+from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
-from flintstream.table._sql.hints import hinted_options
 from flintstream.table._sql.select import QueryPlanner, renamed
 from flintstream.table._sql.show_create import show_create
 
@@ -27,6 +27,22 @@ if TYPE_CHECKING:
     from flintstream.table._session import Session
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "(")
+
+_PLANNED = {
+    "ALTER": "drop the table, view or function, and create it again",
+    "ANALYZE": "plans do not depend on statistics",
+    "CALL": "call the function in the program",
+    "COMPILE": "plans are made when a statement runs",
+    "BEGIN": "use create_statement_set()",
+    "DELETE": "send changes to a sink that takes them, such as jdbc",
+    "EXECUTE": "use create_statement_set(), or run the statement without EXECUTE",
+    "LOAD": "functions of modules are functions of Python: CREATE FUNCTION",
+    "RESET": "set the option to its default",
+    "TRUNCATE": "empty the table in its database, or remove its files",
+    "UNLOAD": "drop the functions",
+    "UPDATE": "send changes to a sink that takes them, such as jdbc",
+}
+"""Statements of Flink that are not there, and what to do instead."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +86,7 @@ def query(session: Session, sql: str) -> Node:
 
 
 def _query(session: Session, tokens: Tokens) -> Node:
+    refuse_words(tokens)
     return QueryPlanner(session, Parsed(tokens.sql, tokens.rest())).plan()
 
 
@@ -90,6 +107,8 @@ class Statements:
         if word in _QUERIES:
             return _query(self.session, tokens)
         method = getattr(self, f"_{word.lower()}", None)
+        if word in _PLANNED:
+            raise unsupported(word, tokens.place(), _PLANNED[word])
         if method is None:
             known = [name[1:].upper() for name in dir(self) if name[0] == "_" and name[1] != "_"]
             raise SqlError(f"no statement {word} at {tokens.place()}{nearest(word, [*known, 'SELECT'])}")
@@ -188,7 +207,7 @@ class Statements:
         tokens.expect("INTO")
         place, name = tokens.place(), tokens.path()
         self.session.catalog.find(name, place)
-        if hinted_options(tokens.all[tokens.position - 1].comments):
+        if any(hint.options for hint in tokens.hints()):
             raise unsupported("the hint OPTIONS of INSERT", place, "write the options into CREATE TABLE")
         fixed = self._partition(tokens, name) if tokens.take("PARTITION") else {}
         columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in _QUERIES else ()

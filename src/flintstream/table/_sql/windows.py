@@ -56,7 +56,7 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
         if each not in names:
             raise SqlError(f"Column '{each}' not found in PARTITION BY{at(call.place)}{nearest(each, names)}")
     partition = tuple(names.index(each) for each in call.partition)
-    spec = WindowSpec(kind, size, slide, sizes.get("OFFSET", 0), column.time == "ROWTIME", partition)
+    spec = WindowSpec(kind, size, slide, sizes.get("OFFSET", 0), column.time == "ROWTIME", partition, place=call.place)
     moment = t.TimestampType(3, False)
     times = (
         Column("window_start", moment),

@@ -1,0 +1,101 @@
+"""Clauses that are read, and those that are refused: a clause that nothing reads is never left out in silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import unsupported
+
+if TYPE_CHECKING:
+    from flintstream.table._sql.dialect import Parsed
+
+_SETS = ("this", "expression", "distinct", "with_", "order", "limit", "offset")
+READ: dict[str, tuple[str, ...]] = {
+    "Select": (
+        "with_", "distinct", "expressions", "from_", "joins", "where", "group", "having", "windows", "order", "limit",
+        "offset", "hint",
+    ),
+    "Union": _SETS,
+    "Intersect": _SETS,
+    "Except": _SETS,
+    "Subquery": ("this", "alias", "with_", "order", "limit", "offset"),
+    "Distinct": ("expressions",),
+    "Table": ("this", "db", "catalog", "alias", "version", "joins"),
+    "Join": ("this", "on", "using", "side", "kind", "method"),
+    "Group": ("expressions", "grouping_sets", "cube", "rollup"),
+    "Ordered": ("this", "desc", "nulls_first"),
+    "Limit": ("expression",),
+    "Fetch": ("count", "direction", "limit_options"),
+    "WindowSpec": ("kind", "start", "start_side", "end", "end_side"),
+}  # fmt: skip
+"""What planners read of each kind of clause, by sqlglot's names."""
+
+REFUSED: dict[tuple[str, str], tuple[str, str]] = {
+    ("Select", "qualify"): ("QUALIFY", "number the rows in a query in FROM, and filter them with WHERE"),
+    ("Select", "match"): ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
+    ("Select", "laterals"): ("LATERAL VIEW", "write CROSS JOIN UNNEST(...), or LATERAL TABLE(...)"),
+    ("Select", "into"): ("SELECT INTO", "write INSERT INTO"),
+    ("Select", "sort"): ("SORT BY", "write ORDER BY"),
+    ("Select", "cluster"): ("CLUSTER BY", "write ORDER BY"),
+    ("Select", "distribute"): ("DISTRIBUTE BY", "rows meet by the keys of groups and joins"),
+    ("Select", "locks"): ("FOR UPDATE", "tables have no locks"),
+    ("Distinct", "on"): ("DISTINCT ON", "keep the first row of each key with ROW_NUMBER() = 1"),
+    ("Table", "sample"): ("TABLESAMPLE", "filter with WHERE RAND() < 0.1"),
+    ("Subquery", "sample"): ("TABLESAMPLE", "filter with WHERE RAND() < 0.1"),
+    ("Table", "pivots"): ("PIVOT", "write an aggregate with FILTER (WHERE ...) for each column"),
+    ("Subquery", "pivots"): ("PIVOT", "write an aggregate with FILTER (WHERE ...) for each column"),
+    ("Table", "changes"): ("CHANGES", "read the table as a changelog"),
+    ("Table", "when"): ("a version of a table", "write FOR SYSTEM_TIME AS OF"),
+    ("Group", "all"): ("GROUP BY ALL", "name the keys"),
+    ("Group", "totals"): ("WITH TOTALS", "write GROUPING SETS"),
+    ("Ordered", "with_fill"): ("WITH FILL", "join with a table of all keys"),
+    ("WindowSpec", "exclude"): ("EXCLUDE", "take the value of the current row out of the aggregate"),
+}
+"""Clauses by kind and sqlglot's name: how SQL calls each, and what to do instead."""
+
+KINDS = {
+    "All": ("ALL of a query", "write NOT IN, or compare with MAX or MIN of the query"),
+    "Any": ("ANY of a query", "write IN, or compare with MAX or MIN of the query"),
+}
+"""Kinds of expressions that are refused, by sqlglot's names."""
+WORDS = {"MATCH_RECOGNIZE": "use key_by() and state on the stream", "MODEL": "call the model in a Python function"}
+"""Words of clauses that sqlglot cannot read."""
+
+
+def refuse_words(tokens: Any) -> None:
+    """Refuse clauses by their words.
+
+    Raises:
+        UnsupportedClauseError: There is one.
+    """
+    for i, token in enumerate(tokens.all):
+        word = str(token.text).upper()
+        before = str(tokens.all[i - 1].text).upper() if i else ""
+        after = str(tokens.all[i + 1].text) if i + 1 < len(tokens.all) else ""
+        if token.token_type.name in {"STRING", "IDENTIFIER"} or word not in WORDS:
+            continue
+        if (word == "MATCH_RECOGNIZE" and after == "(") or (word == "MODEL" and before == "("):
+            raise unsupported(word, tokens.place(i - tokens.position), WORDS[word])
+
+
+def refuse_unread(parsed: Parsed) -> None:
+    """Refuse what no planner reads.
+
+    Raises:
+        UnsupportedClauseError: There is something.
+    """
+    for node in parsed.tree.walk():
+        kind = type(node).__name__
+        if kind in KINDS:
+            raise unsupported(KINDS[kind][0], parsed.place(node), KINDS[kind][1])
+        read = READ.get(kind)
+        if read is None:
+            continue
+        for key, value in node.args.items():
+            if value and key not in read:
+                given = value[0] if isinstance(value, list) else value
+                places = (parsed.place(each) for each in (given, node, parsed.tree) if hasattr(each, "walk"))
+                place = next((each for each in places if each is not None), None)
+                name = f"{kind.upper()} with {key.rstrip('_').replace('_', ' ')}"
+                clause, instead = REFUSED.get((kind, key), (name, "leave it out"))
+                raise unsupported(clause, place, instead)

@@ -1,0 +1,135 @@
+"""The tables of clauses, connectors and functions in the documentation: ``make options`` writes them into the page."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.table.support import MODES, clauses, environment
+
+from flintstream.table._connectors import filesystem, messages, registry
+from flintstream.table._connectors.options import UnknownOptionError
+from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._expressions.aggregates import AGGREGATES
+from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._sql.over import MOVED, NUMBERS
+from flintstream.table.expressions import col
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["filled"]
+
+_PLACE = re.compile(r"(<!-- support -->\n).*?(<!-- end of support -->)", re.DOTALL)
+_INSTEAD = re.compile(r"is not supported yet: (.*?)\. For bounded data")
+_REQUIRED: Mapping[str, Mapping[str, str]] = {
+    "faker": {"fields.k.expression": "x"},
+    "filesystem": {"path": str(Path(__file__).parent), "format": "json"},
+    "jdbc": {"url": "jdbc:sqlite:x", "table-name": "x"},
+    "kafka": {"topic": "x", "properties.group.id": "x", "properties.bootstrap.servers": "x", "format": "json"},
+    "upsert-kafka": {"topic": "x", "properties.bootstrap.servers": "x", "key.format": "json", "value.format": "json"},
+}
+_FORMATS = {
+    "filesystem": filesystem.FORMATS,
+    "kafka": messages.FORMATS,
+    "upsert-kafka": messages.FORMATS,
+}
+_CHANGES = ("blackhole", "jdbc", "print", "upsert-kafka")
+_LOOKUPS = ("faker", "jdbc")
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" if line[0] != "---" else "|---" * len(heads) + "|" for line in lines)
+
+
+def _answer(error: Exception | None) -> str:
+    """Return whether a clause is there, and what to do if not."""
+    if error is None:
+        return "yes"
+    found = _INSTEAD.search(str(error))
+    if isinstance(error, UnsupportedClauseError) and found is not None:
+        return f"no: {found[1]}"
+    return "no, as in Flink"
+
+
+def clause_rows() -> list[list[str]]:
+    """Return a row for each clause."""
+    rows = []
+    for each in clauses():
+        answers = [_answer(each.errors[mode]) for mode in MODES]
+        if answers[0] == answers[1] and answers[0] != "yes":
+            answers[1] = "no"
+        rows.append([each.subject, each.name, *answers])
+    return rows
+
+
+def options_of(connector: str, *, sink: bool) -> list[str]:
+    """Return the options that a connector knows, as its check of options does."""
+    t_env = environment("STREAMING")
+    given = {"connector": connector, **_REQUIRED.get(connector, {}), "?": "?"}
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+    t_env.execute_sql(f"CREATE TABLE t (k STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ({options})")
+    try:
+        if sink:
+            t_env._session.insert(t_env.sql_query("SELECT 'a' AS k")._node, ("t",))
+        else:
+            t_env.from_path("t").select(col("k")).explain()
+    except UnknownOptionError as error:
+        return error.known
+    raise SqlError(f"the connector {connector} does not check its options")
+
+
+def connector_rows() -> list[list[str]]:
+    """Return a row for each connector."""
+    rows = []
+    for name in sorted({*registry.SOURCES, *registry.SINKS}):
+        read, written = name in registry.SOURCES, name in registry.SINKS
+        known = {
+            key for sink, there in ((False, read), (True, written)) if there for key in options_of(name, sink=sink)
+        }
+        rows.append([
+            name,
+            "yes" if read else "no",
+            "insertions and changes" if name in _CHANGES else "insertions" if written else "no",
+            "yes" if name in _LOOKUPS else "no",
+            ", ".join(_FORMATS.get(name, ())),
+            ", ".join(f"`{key}`" for key in sorted(known - {"connector", "?"})),
+        ])  # fmt: skip
+    return rows
+
+
+def function_rows() -> list[list[str]]:
+    """Return a row for each kind of function."""
+    names = [name for name in FUNCTIONS if not name.startswith("$")]
+    words = sorted(name for name in names if name.replace("_", "").isalnum())
+    return [
+        ["scalar", f"{len(words)}", ", ".join(f"`{name}`" for name in words)],
+        ["aggregate", f"{len(AGGREGATES)}", ", ".join(f"`{name}`" for name in sorted(AGGREGATES))],
+        ["of a position, with `OVER`", f"{len(NUMBERS) + len(MOVED)}", ", ".join(f"`{n}`" for n in (*NUMBERS, *MOVED))],
+    ]
+
+
+def content() -> str:
+    """Return the tables."""
+    planned = ", ".join(f"`{name}`" for name in registry.PLANNED)
+    return "\n\n".join([
+        "Each row is an example that was planned in both modes; `tests/table/support.py` has the statements.",
+        _table(["subject", "clause", *MODES], clause_rows()),
+        _table(["connector", "reading", "writing", "lookups", "formats", "options"], connector_rows()),
+        f"These connectors are refused with advice: {planned}.",
+        _table(["functions", "number", "names"], function_rows()),
+    ])  # fmt: skip
+
+
+def filled(page: str) -> str:
+    """Return a page with the current tables between the comments that mark them."""
+    return _PLACE.sub(lambda place: f"{place[1]}\n{content()}\n\n{place[2]}", page)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        file = Path(name)
+        file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")

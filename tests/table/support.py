@@ -1,0 +1,177 @@
+"""What statements can say: an example of each clause, which planning shows to be there or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._plan.nodes import Node
+from flintstream.table._plan.translate import translated
+from flintstream.table._sql.statements import Insert
+from flintstream.table.environment_settings import EnvironmentSettings
+from flintstream.table.table_environment import StreamTableEnvironment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MODES = ("STREAMING", "BATCH")
+TABLES = (
+    """CREATE TABLE orders (id INT, k STRING, n BIGINT, ts TIMESTAMP(3), p AS PROCTIME(), WATERMARK FOR ts AS ts)
+    WITH ('connector' = 'datagen', 'number-of-rows' = '1')""",
+    """CREATE TABLE rates (k STRING, rate DECIMAL(10, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts, PRIMARY KEY (k) NOT ENFORCED)
+    WITH ('connector' = 'datagen', 'number-of-rows' = '1')""",
+    """CREATE TABLE people (id INT, name STRING) WITH ('connector' = 'faker', 'fields.name.expression' = 'x',
+    'fields.id.expression' = '1', 'number-of-rows' = '1')""",
+    "CREATE TABLE nothing (k STRING, n BIGINT) WITH ('connector' = 'blackhole')",
+    """CREATE TABLE files (n BIGINT, k STRING) PARTITIONED BY (k)
+    WITH ('connector' = 'filesystem', 'path' = 'files', 'format' = 'json')""",
+    "CREATE VIEW lists AS SELECT 1 AS id, ARRAY[1, 2] AS xs, MAP['a', 1] AS m",
+)
+_TVF = "SELECT window_start, COUNT(*) FROM TABLE({}) GROUP BY window_start, window_end"
+EXAMPLES: dict[str, dict[str, str]] = {
+    "statements": {
+        "CREATE TABLE": "CREATE TABLE t (a INT) WITH ('connector' = 'blackhole')",
+        "CREATE TABLE ... LIKE": "CREATE TABLE t LIKE orders",
+        "CREATE TABLE ... AS SELECT": "CREATE TABLE t WITH ('connector' = 'blackhole') AS SELECT id FROM orders",
+        "CREATE VIEW": "CREATE VIEW v AS SELECT id FROM orders",
+        "CREATE FUNCTION in Java": "CREATE FUNCTION f AS 'org.example.F'",
+        "CREATE DATABASE": "CREATE DATABASE d",
+        "CREATE CATALOG": "CREATE CATALOG c WITH ('type' = 'jdbc')",
+        "DROP TABLE": "DROP TABLE nothing",
+        "ALTER": "ALTER TABLE nothing RENAME TO other",
+        "UPDATE, DELETE": "DELETE FROM nothing WHERE k = 'a'",
+        "TRUNCATE": "TRUNCATE TABLE nothing",
+        "ANALYZE": "ANALYZE TABLE nothing COMPUTE STATISTICS",
+        "CALL": "CALL f()",
+        "COMPILE PLAN": "COMPILE PLAN 'x' FOR INSERT INTO nothing SELECT k, n FROM orders",
+        "LOAD MODULE": "LOAD MODULE hive",
+        "RESET": "RESET 'parallelism.default'",
+        "INSERT INTO": "INSERT INTO nothing SELECT k, n FROM orders",
+        "INSERT INTO with columns": "INSERT INTO nothing (k) SELECT k FROM orders",
+        "INSERT INTO with OPTIONS": "INSERT INTO nothing /*+ OPTIONS('x' = 'y') */ SELECT k, n FROM orders",
+        "INSERT OVERWRITE": "INSERT OVERWRITE nothing SELECT k, n FROM orders",
+        "INSERT ... PARTITION": "INSERT INTO files PARTITION (k = 'a') SELECT n FROM orders",
+        "DESCRIBE": "DESCRIBE orders",
+        "EXPLAIN": "EXPLAIN SELECT id FROM orders",
+        "SHOW TABLES": "SHOW TABLES",
+        "SHOW CREATE TABLE": "SHOW CREATE TABLE orders",
+        "SET": "SET 'parallelism.default' = '1'",
+        "USE": "USE default_database",
+    },
+    "queries": {
+        "SELECT, WHERE": "SELECT id + 1 AS a FROM orders WHERE n > 5",
+        "SELECT DISTINCT": "SELECT DISTINCT k FROM orders",
+        "VALUES": "VALUES (1, 'a'), (2, 'b')",
+        "WITH": "WITH big AS (SELECT * FROM orders WHERE n > 5) SELECT k FROM big",
+        "hint OPTIONS": "SELECT id FROM orders /*+ OPTIONS('number-of-rows' = '3') */",
+        "hint BROADCAST and others of joins": "SELECT /*+ BROADCAST(r) */ o.id FROM orders o JOIN rates r ON o.k = r.k",
+        "hint STATE_TTL": "SELECT /*+ STATE_TTL('o' = '1 d') */ o.id FROM orders o JOIN rates r ON o.k = r.k",
+        "UNNEST": "SELECT x FROM lists CROSS JOIN UNNEST(xs) AS t (x)",
+        "UNION ALL": "SELECT id FROM orders UNION ALL SELECT id FROM people",
+        "UNION": "SELECT id FROM orders UNION SELECT id FROM people",
+        "INTERSECT, INTERSECT ALL": "SELECT id FROM orders INTERSECT ALL SELECT id FROM people",
+        "EXCEPT, EXCEPT ALL": "SELECT id FROM orders EXCEPT ALL SELECT id FROM people",
+        "ORDER BY a rowtime": "SELECT id, ts FROM orders ORDER BY ts",
+        "ORDER BY other columns": "SELECT id FROM orders ORDER BY n DESC",
+        "ORDER BY ... LIMIT": "SELECT id FROM orders ORDER BY n DESC LIMIT 3",
+        "ORDER BY an expression": "SELECT id FROM orders ORDER BY MOD(n, 7), k LIMIT 3",
+        "OFFSET, FETCH": "SELECT id FROM orders ORDER BY id OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY",
+        "QUALIFY": "SELECT id FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY n) = 1",
+        "TABLESAMPLE": "SELECT id FROM orders TABLESAMPLE BERNOULLI (10)",
+        "PIVOT": "SELECT * FROM orders PIVOT (SUM(n) FOR k IN ('a'))",
+        "DISTINCT ON": "SELECT DISTINCT ON (k) id FROM orders",
+        "MATCH_RECOGNIZE": "SELECT * FROM orders MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts PATTERN (A B) DEFINE A AS A.n > 1)",
+    },
+    "groups": {
+        "GROUP BY, HAVING": "SELECT k, SUM(n) FROM orders GROUP BY k HAVING COUNT(*) > 1",
+        "HAVING without GROUP BY": "SELECT SUM(n) FROM orders HAVING COUNT(*) > 1",
+        "aggregates with DISTINCT": "SELECT k, COUNT(DISTINCT n) FROM orders GROUP BY k",
+        "aggregates with FILTER": "SELECT k, SUM(n) FILTER (WHERE id > 1) FROM orders GROUP BY k",
+        "GROUPING SETS, ROLLUP, CUBE": "SELECT k, id, COUNT(*) FROM orders GROUP BY ROLLUP (k, id)",
+        "GROUP BY ALL": "SELECT k, COUNT(*) FROM orders GROUP BY ALL",
+    },
+    "windows": {
+        "TUMBLE": _TVF.format("TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)"),
+        "HOP": _TVF.format("HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '2' HOUR)"),
+        "CUMULATE": _TVF.format("CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '2' HOUR)"),
+        "SESSION": _TVF.format("SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)"),
+        "processing time": _TVF.format("TUMBLE(TABLE orders, DESCRIPTOR(p), INTERVAL '1' HOUR)"),
+        "rows with their windows": "SELECT id, window_end FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR))",
+        "SESSION of rows": "SELECT id, window_end FROM TABLE(SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR))",
+        "GROUP BY TUMBLE(...)": "SELECT TUMBLE_START(ts, INTERVAL '1' HOUR), COUNT(*) FROM orders GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)",
+    },
+    "joins": {
+        "INNER JOIN": "SELECT o.id FROM orders o JOIN rates r ON o.k = r.k",
+        "LEFT, RIGHT, FULL JOIN": "SELECT o.id FROM orders o FULL JOIN rates r ON o.k = r.k",
+        "conditions other than equality": "SELECT o.id FROM orders o JOIN rates r ON o.n > r.rate",
+        "USING": "SELECT k, rate FROM orders JOIN rates USING (k)",
+        "NATURAL JOIN": "SELECT id, name FROM (SELECT id FROM orders) NATURAL JOIN people",
+        "CROSS JOIN": "SELECT o.id, name FROM orders o CROSS JOIN people",
+        "intervals of time": "SELECT o.id FROM orders o, rates r WHERE o.k = r.k AND o.ts BETWEEN r.ts AND r.ts + INTERVAL '1' HOUR",
+        "FOR SYSTEM_TIME AS OF a rowtime": "SELECT o.id, rate FROM orders o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k",
+        "lookup": "SELECT o.id, name FROM orders o JOIN people FOR SYSTEM_TIME AS OF o.p AS a ON o.id = a.id",
+        "IN, EXISTS with a query": "SELECT id FROM orders WHERE k IN (SELECT k FROM rates)",
+        "ANY, ALL of a query": "SELECT id FROM orders WHERE n > ALL (SELECT rate FROM rates)",
+        "a query for a value": "SELECT id, (SELECT MAX(rate) FROM rates) FROM orders",
+        "a query for a value that reads the outer row": "SELECT id, (SELECT rate FROM rates r WHERE r.k = o.k) FROM orders o",
+        "LATERAL of a query": "SELECT o.id, rate FROM orders o CROSS JOIN LATERAL (SELECT rate FROM rates r WHERE r.k = o.k)",
+    },
+    "OVER": {
+        "aggregates by time": "SELECT SUM(n) OVER (PARTITION BY k ORDER BY ts) FROM orders",
+        "ROWS BETWEEN": "SELECT SUM(n) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM orders",
+        "RANGE BETWEEN": "SELECT SUM(n) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) FROM orders",
+        "aggregates in another order": "SELECT SUM(n) OVER (PARTITION BY k ORDER BY id) FROM orders",
+        "frames in another order": "SELECT SUM(n) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING) FROM orders",
+        "EXCLUDE": "SELECT SUM(n) OVER (ORDER BY ts ROWS 2 PRECEDING EXCLUDE CURRENT ROW) FROM orders",
+        "WINDOW": "SELECT SUM(n) OVER w, COUNT(*) OVER w FROM orders WINDOW w AS (PARTITION BY k ORDER BY ts)",
+        "ROW_NUMBER with a limit": "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n DESC) AS rn FROM orders) WHERE rn <= 3",
+        "RANK, DENSE_RANK": "SELECT RANK() OVER (PARTITION BY k ORDER BY n) FROM orders",
+        "LAG": "SELECT LAG(n) OVER (PARTITION BY k ORDER BY ts) FROM orders",
+        "LEAD": "SELECT LEAD(n) OVER (PARTITION BY k ORDER BY ts) FROM orders",
+    },
+}  # fmt: skip
+"""Statements by subject and clause."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """An example of a clause, and what planning it gives in each mode."""
+
+    subject: str
+    name: str
+    statement: str
+    errors: dict[str, Exception | None]
+
+
+def environment(mode: str) -> StreamTableEnvironment:
+    """Return an environment that has the tables of the examples."""
+    env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    builder = EnvironmentSettings.new_instance()
+    settings = (builder.in_batch_mode() if mode == "BATCH" else builder.in_streaming_mode()).build()
+    t_env = StreamTableEnvironment.create(env, settings)
+    for each in TABLES:
+        t_env.execute_sql(each)
+    return t_env
+
+
+def planned(statement: str, mode: str) -> Exception | None:
+    """Plan a statement, and return the error if it cannot be; nothing runs."""
+    t_env = environment(mode)
+    try:
+        found = t_env._statements.run(statement)
+        if isinstance(found, Insert):
+            t_env._session.insert(found.node, found.name, found.columns)
+        elif isinstance(found, Node):
+            translated(found, t_env._env)
+    except (SqlError, UnsupportedClauseError) as error:
+        return error
+    return None
+
+
+def clauses() -> Iterator[Clause]:
+    """Plan the example of each clause in both modes."""
+    for subject, examples in EXAMPLES.items():
+        for name, statement in examples.items():
+            yield Clause(subject, name, statement, {mode: planned(statement, mode) for mode in MODES})

@@ -1,0 +1,106 @@
+"""The page on tables says what planning shows; what is not there names the clause, its place, and what to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
+
+from tests.table import page
+from tests.table.support import EXAMPLES, MODES, TABLES, planned
+from tests.table.test_over import environment
+
+from flintstream.errors import UnsupportedByDesignError
+from flintstream.table._errors import SqlError, UnsupportedClauseError
+
+pytestmark = pytest.mark.slow
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "table.md"
+PLACE = r" at line \d+, column \d+ is not supported yet: \w.+\. For bounded data, Spark SQL can run the query"
+UNSUPPORTED = {
+    "CREATE TABLE ... AS SELECT": "CREATE TABLE ... AS",
+    "CREATE FUNCTION in Java": "LANGUAGE JAVA",
+    "CREATE CATALOG": "CREATE CATALOG",
+    "ALTER": "ALTER",
+    "UPDATE, DELETE": "DELETE",
+    "TRUNCATE": "TRUNCATE",
+    "ANALYZE": "ANALYZE",
+    "CALL": "CALL",
+    "COMPILE PLAN": "COMPILE",
+    "LOAD MODULE": "LOAD",
+    "RESET": "RESET",
+    "INSERT INTO with OPTIONS": "the hint OPTIONS of INSERT",
+    "INSERT OVERWRITE": "INSERT OVERWRITE",
+    "hint STATE_TTL": "the hint STATE_TTL",
+    "QUALIFY": "QUALIFY",
+    "TABLESAMPLE": "TABLESAMPLE",
+    "PIVOT": "PIVOT",
+    "DISTINCT ON": "DISTINCT ON",
+    "MATCH_RECOGNIZE": "MATCH_RECOGNIZE",
+    "GROUP BY ALL": "GROUP BY ALL",
+    "SESSION of rows": "SESSION without GROUP BY window_start, window_end",
+    "ANY, ALL of a query": "ALL of a query",
+    "a query for a value that reads the outer row": "a query for a value that reads columns of the outer query",
+    "LATERAL of a query": "LATERAL of a query",
+    "frames in another order": "a frame of OVER that is not ordered by a time attribute, ascending,",
+    "EXCLUDE": "EXCLUDE",
+    "RANK, DENSE_RANK": "RANK() on a stream",
+    "LEAD": "LEAD() on a stream",
+}
+IN_BATCHES = ("frames in another order", "RANK, DENSE_RANK", "LEAD", "ORDER BY other columns")
+"""What is there in BATCH mode only; the last one is refused by Flink, too."""
+ALL = {name: statement for examples in EXAMPLES.values() for name, statement in examples.items()}
+
+
+def test_the_page_is_up_to_date():
+    text = PAGE.read_text(encoding="utf-8")
+    assert "<!-- support -->" in text
+    assert page.filled(text) == text, "run make options"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_clause_is_there_or_refused_with_its_name_its_place_and_advice(name):
+    errors = {mode: planned(ALL[name], mode) for mode in MODES}
+    there = IN_BATCHES if name in IN_BATCHES else ()
+    if name not in UNSUPPORTED and not there:
+        assert errors == dict.fromkeys(MODES)
+        return
+    if there:
+        assert errors.pop("BATCH") is None
+    for error in errors.values():
+        if name in UNSUPPORTED:
+            assert isinstance(error, UnsupportedClauseError)
+            assert isinstance(error, UnsupportedByDesignError)
+            assert re.match(re.escape(UNSUPPORTED[name]) + PLACE, str(error))
+            assert "env.to_dataframe() and env.from_dataframe() are the bridge" in str(error)
+        else:
+            assert isinstance(error, SqlError)
+
+
+def test_the_place_of_a_clause_is_that_in_the_statement():
+    t_env = environment()
+    for each in TABLES:
+        t_env.execute_sql(each)
+    statement = "SELECT id\nFROM orders\n  MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts PATTERN (A) DEFINE A AS A.n > 1)"
+    with pytest.raises(UnsupportedClauseError, match="MATCH_RECOGNIZE at line 3, column 3 is not supported yet"):
+        t_env.sql_query(statement)
+    with pytest.raises(SqlError, match="no hint OPTION at line 1, column 16; did you mean 'OPTIONS'"):
+        t_env.sql_query("SELECT id FROM orders /*+ OPTION('a' = 'b') */")
+    with pytest.raises(
+        UnsupportedClauseError, match=r"OPTIONS here at line 1, column \d+ is not supported yet: write them"
+    ):
+        t_env.sql_query("SELECT id FROM orders AS t /*+ OPTIONS('a' = 'b') */")
+
+
+def test_options_of_a_hint_are_those_of_the_table_in_one_statement():
+    t_env = environment()
+    for each in TABLES:
+        t_env.execute_sql(each)
+    for hint, count in (("", 1), ("/*+ OPTIONS('number-of-rows' = '3') */", 3), ("/* OPTIONS('x' = '3') */", 1)):
+        with t_env.execute_sql(f"SELECT 1 FROM orders {hint}").collect() as rows:
+            assert len(list(rows)) == count
+    with pytest.raises(SqlError, match="has no option 'number-of-row'; did you mean 'number-of-rows'"):
+        t_env.sql_query("SELECT 1 FROM orders /*+ OPTIONS('number-of-row' = '3') */")
