@@ -33,9 +33,7 @@ _PLANNED = {
     "ANALYZE": "plans do not depend on statistics",
     "CALL": "call the function in the program",
     "COMPILE": "plans are made when a statement runs",
-    "BEGIN": "use create_statement_set()",
     "DELETE": "send changes to a sink that takes them, such as jdbc",
-    "EXECUTE": "use create_statement_set(), or run the statement without EXECUTE",
     "LOAD": "functions of modules are functions of Python: CREATE FUNCTION",
     "RESET": "set the option to its default",
     "TRUNCATE": "empty the table in its database, or remove its files",
@@ -107,7 +105,7 @@ class Statements:
         if word in _QUERIES:
             return _query(self.session, tokens)
         method = getattr(self, f"_{word.lower()}", None)
-        if word in _PLANNED:
+        if method is None and word in _PLANNED:
             raise unsupported(word, tokens.place(), _PLANNED[word])
         if method is None:
             known = [name[1:].upper() for name in dir(self) if name[0] == "_" and name[1] != "_"]
