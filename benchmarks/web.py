@@ -6,6 +6,11 @@ Each round runs the same keyed count twice, in turn with and without ``flintstre
 for everything that an open page asks for, every 2 s. Everything runs in one process without Spark, so that all of the
 cost meets the job. Throughput counts records per second of the processor's time, which other programs on the machine do
 not change much. Latency is that of epochs, from the source to the sink.
+
+    python -m benchmarks.web --direct [--polls 200]
+
+measures the cost itself, on any machine: the processor's time that the process of a job with 32 subtasks spends on what
+an open page asks for, beyond what it spends when nobody asks.
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ from benchmarks.latency import Count, Metronome
 from flintstream.common import WatermarkStrategy
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+from flintstream.rest.serving import Place, beside
 from flintstream.testing import CollectSink
 
 POLL_SECONDS = 2.0
@@ -52,12 +58,62 @@ def _get(address: str) -> Any:
         return json.loads(reply.read())
 
 
+def direct(polls: int) -> None:
+    """Print what an open page costs, in time of the processor and as a share of a core."""
+    with ExitStack() as stack:
+        place = stack.enter_context(beside(Place()))
+        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="web-"))
+        settings = {
+            "flintstream.engine": "inline",
+            "execution.checkpointing.interval": "1 s",
+            "execution.checkpointing.dir": f"file://{directory}",
+        }
+        env = StreamExecutionEnvironment.get_execution_environment(settings).set_parallelism(8)
+        stream = env.from_source(Metronome(10, 10**6), WatermarkStrategy.for_monotonous_timestamps(), "metronome")
+        for step in range(3):
+            stream = stream.key_by(_key).map(_same).name(f"step {step}")
+        stream.sink_to(CollectSink())
+        client = env.execute_async("watched")
+        stack.callback(lambda: client.cancel().result())
+        time.sleep(10)
+        address = place.address()
+        job = str(client.get_job_id())
+        asked = [f"{address}v1/flintstream/jobs/{job}", f"{address}v1/flintstream/jobs/{job}/curves?since=0"]
+        _ask_all(asked, 5)  # imports, first connections
+        began, began_cpu = time.perf_counter(), time.process_time()
+        size = _ask_all(asked, polls)
+        wall, spent = time.perf_counter() - began, time.process_time() - began_cpu
+        began_cpu = time.process_time()
+        time.sleep(wall)
+        alone = time.process_time() - began_cpu
+        each = max(0.0, spent - alone) / polls
+        print(f"{polls} polls, {size:,} bytes each: {1000 * each:.2f} ms of the processor each beyond the job's own")
+        print(f"one every {POLL_SECONDS:g} s: {100 * each / POLL_SECONDS:.3f} % of one core")
+
+
+def _ask_all(addresses: list[str], polls: int) -> int:
+    """Ask from another process; return how many bytes a poll brings."""
+    command = [sys.executable, "-c", ASKER, str(polls), *addresses]
+    return int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)  # noqa: S603
+
+
+ASKER = """
+import sys, urllib.request
+polls, addresses = int(sys.argv[1]), sys.argv[2:]
+for _ in range(polls):
+    size = sum(len(urllib.request.urlopen(each, timeout=60).read()) for each in addresses)
+print(size)
+"""
+
+
+def _same(value: object) -> object:
+    return value
+
+
 def once(what: str, options: argparse.Namespace, *, watched: bool) -> dict[str, float]:
     """Run a job, and return records per second of CPU time, or quantiles of its latency (ms)."""
     with ExitStack() as stack:
         if watched:
-            from flintstream.rest.serving import Place, beside  # noqa: PLC0415
-
             place = stack.enter_context(beside(Place()))
             command = [sys.executable, "-m", "benchmarks.web", "--watch", place.address()]
             page = stack.enter_context(subprocess.Popen(command, stderr=subprocess.DEVNULL))  # noqa: S603
@@ -116,11 +172,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rate", type=float, default=1000, help="records per second of the job for latency")
     parser.add_argument("--seconds", type=float, default=30, help="how long that job runs")
+    parser.add_argument("--direct", action="store_true", help="measure the cost of an open page itself")
+    parser.add_argument("--polls", type=int, default=200)
     parser.add_argument("--watch", help=argparse.SUPPRESS)
     parser.add_argument("--once", help=argparse.SUPPRESS)
     parser.add_argument("--watched", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.watch:
+    if options.direct:
+        direct(options.polls)
+    elif options.watch:
         watch(options.watch)
     elif options.once:
         print(json.dumps(once(options.once, options, watched=options.watched)))

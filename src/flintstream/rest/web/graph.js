@@ -45,7 +45,7 @@ function graph(job) {
       "button",
       { type: "button", class: `vertex ${kind}${chosen ? " chosen" : ""}`, "data-key": vertex.id, "data-vertex": vertex.id, "aria-pressed": String(chosen), onclick: () => choose(job, chosen ? null : vertex.id) },
       h("span", { class: "role" }, source ? "source" : sink ? "sink" : "operators", h("span", { class: "width", title: "parallelism" }, `× ${vertex.parallelism}`)),
-      h("span", { class: "operators" }, ...vertex.operators.map((each) => h("span", {}, each.name))),
+      h("span", { class: "operators" }, ...vertex.operators.map((each) => h("span", {}, each.name.replaceAll("/", "/\u200b")))),
       h("span", { class: "flow" }, source ? null : h("span", { title: "records in" }, "in ", h("b", {}, flow(into, total.in))), sink && !source ? null : h("span", { title: "records out" }, "out ", h("b", {}, flow(out, source && !out ? total.in : total.out)))),
       running ? shares(busy, held, "average of the subtasks") : null,
     );

@@ -201,6 +201,10 @@ function render() {
   if (current ? !current.record : !jobs) return;
   show(main, current ? view() : overview());
   if (current && current.tab === "graph") connect(current);
+  if (current && current.seen !== current.tab) {
+    current.seen = current.tab; // on a narrow page the row of tabs is longer than the page
+    document.getElementById(`tab-${current.tab}`).scrollIntoView({ inline: "center", block: "nearest" });
+  }
 }
 
 function route() {
