@@ -140,7 +140,7 @@ def test_what_a_library_of_others_is_known_to_do_is_counted_and_no_failure(tmp_p
 
 def test_deeply_nested_inputs_can_be_made_and_are_read_within_the_limit():
     limit = sys.getrecursionlimit()
-    tree = []
+    tree: list[object] = []
     for _ in range(2 * limit):
         tree = [tree]
     with pytest.raises(RecursionError):

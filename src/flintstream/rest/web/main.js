@@ -8,10 +8,13 @@ let jobs = null;
 let current = null;
 let opened = false;
 
+// A job that has just ended answers for another moment.
+const lives = (record) => record.ended_ms === null && !["LOST", "FINISHED", "CANCELED", "FAILED"].includes(record.status.state);
+
 // -- the list of jobs -----------------------------------------------------------------------------------------------
 
 function overview() {
-  const living = jobs.filter((each) => each.ended_ms === null && each.status.state !== "LOST");
+  const living = jobs.filter(lives);
   const ended = jobs.filter((each) => !living.includes(each));
   document.title = `flintstream: ${living.length} running`;
   const row = (each) => ({
@@ -40,7 +43,7 @@ function overview() {
 function view() {
   const { record, samples } = current;
   const status = record.status;
-  const running = record.ended_ms === null && status.state !== "LOST";
+  const running = lives(record);
   document.title = `${record.name}: ${status.state.toLowerCase()}`;
   const last = samples[samples.length - 1];
   const speed = (part) => {
@@ -167,7 +170,7 @@ async function poll() {
 
 async function pollJobs() {
   jobs = await ask("/flintstream/jobs");
-  const living = jobs.filter((each) => each.ended_ms === null && each.status.state !== "LOST");
+  const living = jobs.filter(lives);
   if (!opened && living.length === 1) location.hash = `#/jobs/${living[0].job_id}`;
   opened = true;
 }
