@@ -140,3 +140,13 @@ def test_columns_are_attributes_of_their_table(t_env):
     assert rows(table.select(table.price + table.amount).execute()) == [(3,)]
     with pytest.raises(AttributeError, match="did you mean 'price'"):
         table.pricce  # noqa: B018 - the attribute
+
+
+def test_steps_on_the_table_of_a_stream_have_its_parallelism_and_those_after_it_any(env, t_env):
+    env.set_parallelism(4)
+    table = t_env.from_data_stream(env.from_collection([(i,) for i in range(50)], Types.TUPLE([Types.INT()])))
+    chosen = table.filter(col("f0") >= 0)
+    with t_env.to_data_stream(chosen).map(lambda row: row[0]).set_parallelism(1).execute_and_collect() as found:
+        assert list(found) == list(range(50))
+    with t_env.to_data_stream(chosen).set_parallelism(3).execute_and_collect() as found:
+        assert sorted(row[0] for row in found) == list(range(50))

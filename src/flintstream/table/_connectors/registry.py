@@ -196,7 +196,7 @@ def write(stream: DataStream, name: str, table: DeclaredTable, columns: Sequence
     options.check()
     records = stream if connector == "blackhole" else then(stream, "Rows", GeneratedOperator(*edges.both(code, where)))
     end = records.sink_to(sink).name(f"Sink: {name}")
-    if parallelism is None or (changelog and not records._transformation.parallel):  # noqa: SLF001
+    if parallelism is None:
         end._transformation.follows_input = True  # type: ignore[attr-defined] # noqa: SLF001 - it keeps the order
         return
     end.set_parallelism(parallelism)

@@ -126,8 +126,6 @@ def then(stream: DataStream, name: str, operator: Any, output_type: Any = None) 
     )
     above = stream._transformation  # noqa: SLF001
     transformation.parallelism = above.parallelism  # in more subtasks, records could overtake each other
-    if not above.parallel:
-        transformation.max_parallelism, transformation.parallel = 1, False
     env._register(transformation)  # noqa: SLF001
     return DataStream(env, transformation)
 
