@@ -8,6 +8,7 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
+suppress_warnings = ["ref.python"]  # a type such as bytes is also the name of an attribute of some class
 
 html_theme = "furo"
 html_title = "flintstream"
