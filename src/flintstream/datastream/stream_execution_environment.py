@@ -89,6 +89,9 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     be
     or
     not
+    >>> _ = env.set_max_parallelism(64).set_buffer_timeout(10).disable_operator_chaining()
+    >>> env.get_parallelism(), env.get_max_parallelism(), env.get_buffer_timeout(), env.is_chaining_enabled()
+    (1, 64, 10, False)
     """
 
     def __init__(

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 
 class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
-    """The name and type of a state; descriptors with the same name refer to the same state."""
+    """The name and type of a state; descriptors with the same name refer to the same state.
+
+    >>> from flintstream.common import Time, Types
+    >>> from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
+    >>> descriptor = ValueStateDescriptor("count", Types.LONG())
+    >>> descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.hours(1)).build())
+    >>> descriptor.get_name()
+    'count'
+    """
 
     def __init__(self, name: str, type_info: TypeInformation | None) -> None:
         if not isinstance(name, str) or not name:
@@ -41,21 +49,36 @@ class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
 
 
 class ValueStateDescriptor(StateDescriptor, Generic[T]):
-    """Descriptor of one value of type ``T`` per key."""
+    """Descriptor of one value of type ``T`` per key.
+
+    >>> from flintstream.common import Types
+    >>> ValueStateDescriptor("count", Types.LONG()).type_info
+    Long
+    """
 
     def __init__(self, name: str, value_type_info: TypeInformation[T] | None) -> None:
         super().__init__(name, value_type_info)
 
 
 class ListStateDescriptor(StateDescriptor, Generic[T]):
-    """Descriptor of a list per key, with elements of type ``T``."""
+    """Descriptor of a list per key, with elements of type ``T``.
+
+    >>> from flintstream.common import Types
+    >>> ListStateDescriptor("words", Types.STRING()).name
+    'words'
+    """
 
     def __init__(self, name: str, elem_type_info: TypeInformation[T] | None) -> None:
         super().__init__(name, Types.LIST(elem_type_info) if elem_type_info is not None else None)
 
 
 class MapStateDescriptor(StateDescriptor, Generic[K, V]):
-    """Descriptor of a map per key, or of a broadcast state, from ``K`` to ``V``."""
+    """Descriptor of a map per key, or of a broadcast state, from ``K`` to ``V``.
+
+    >>> from flintstream.common import Types
+    >>> MapStateDescriptor("prices", Types.STRING(), Types.DOUBLE()).name
+    'prices'
+    """
 
     def __init__(
         self, name: str, key_type_info: TypeInformation[K] | None, value_type_info: TypeInformation[V] | None
@@ -98,6 +121,10 @@ def taken_for(descriptor: Any, wanted: type[StateDescriptor]) -> StateDescriptor
 
 class ReducingStateDescriptor(StateDescriptor, Generic[T]):
     """Descriptor of one value per key, reduced as values are added.
+
+    >>> from flintstream.common import Types
+    >>> ReducingStateDescriptor("largest", max, Types.LONG()).get_reduce_function().reduce(3, 4)
+    4
 
     Raises:
         TypeError: ``reduce_function`` is neither callable nor a ``ReduceFunction``.

@@ -18,7 +18,26 @@ if TYPE_CHECKING:
 
 
 class State(ABC):
-    """State of the current key."""
+    """State of the current key: what all kinds have.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import ValueStateDescriptor
+    >>> class EverySecond(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.seen = runtime_context.get_state(ValueStateDescriptor("seen", Types.BOOLEAN()))
+    ...
+    ...     def process_element(self, value, ctx):
+    ...         if self.seen.value():
+    ...             yield value
+    ...             self.seen.clear()
+    ...         else:
+    ...             self.seen.update(True)
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> stream = env.from_collection([1, 2, 3, 4]).key_by(lambda n: n % 2).process(EverySecond())
+    >>> sorted(stream.execute_and_collect(limit=9))
+    [3, 4]
+    """
 
     __slots__ = ()
 
@@ -28,7 +47,23 @@ class State(ABC):
 
 
 class ValueState(State, Generic[T]):
-    """One value per key."""
+    """One value per key.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import ValueStateDescriptor
+    >>> class Count(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+    ...
+    ...     def process_element(self, value, ctx):
+    ...         self.count.update((self.count.value() or 0) + 1)
+    ...         yield value, self.count.value()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> stream = env.from_collection(["to", "be", "to"]).key_by(lambda word: word).process(Count())
+    >>> sorted(stream.execute_and_collect(limit=9))
+    [('be', 1), ('to', 1), ('to', 2)]
+    """
 
     __slots__ = ()
 
@@ -42,7 +77,23 @@ class ValueState(State, Generic[T]):
 
 
 class AppendingState(State, Generic[T, V]):
-    """State that values are added to."""
+    """State that values are added to.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import ListStateDescriptor
+    >>> class Remember(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.words = runtime_context.get_list_state(ListStateDescriptor("words", Types.STRING()))
+    ...
+    ...     def process_element(self, word, ctx):
+    ...         self.words.add(word)
+    ...         yield len(list(self.words.get()))
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> stream = env.from_collection(["to", "be"]).key_by(lambda word: 0).process(Remember())
+    >>> list(stream.execute_and_collect(limit=9))
+    [1, 2]
+    """
 
     __slots__ = ()
 
@@ -62,7 +113,23 @@ class MergingState(AppendingState[T, V]):
 
 
 class ReducingState(MergingState[T, T]):
-    """One reduced value per key; None if nothing was added."""
+    """One reduced value per key; None if nothing was added.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import ReducingStateDescriptor
+    >>> class Largest(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.largest = runtime_context.get_reducing_state(ReducingStateDescriptor("max", max, Types.LONG()))
+    ...
+    ...     def process_element(self, number, ctx):
+    ...         self.largest.add(number)
+    ...         yield self.largest.get()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> stream = env.from_collection([3, 1, 4]).key_by(lambda number: 0).process(Largest())
+    >>> list(stream.execute_and_collect(limit=9))
+    [3, 3, 4]
+    """
 
     __slots__ = ()
 
@@ -74,7 +141,24 @@ class AggregatingState(MergingState[T, V]):
 
 
 class ListState(MergingState[T, "Iterable[T]"]):
-    """A list per key; :meth:`get` returns an empty iterable if nothing is stored."""
+    """A list per key; :meth:`get` returns an empty iterable if nothing is stored.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import ListStateDescriptor
+    >>> class LastTwo(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.words = runtime_context.get_list_state(ListStateDescriptor("words", Types.STRING()))
+    ...
+    ...     def process_element(self, word, ctx):
+    ...         self.words.add_all([word])
+    ...         self.words.update(list(self.words.get())[-2:])
+    ...         yield list(self.words.get())
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> stream = env.from_collection(["to", "be", "or"]).key_by(lambda word: 0).process(LastTwo())
+    >>> list(stream.execute_and_collect(limit=9))
+    [['to'], ['to', 'be'], ['be', 'or']]
+    """
 
     __slots__ = ()
 
@@ -95,7 +179,31 @@ class ListState(MergingState[T, "Iterable[T]"]):
 
 
 class MapState(State, Generic[K, V]):
-    """A map per key."""
+    """A map per key.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> class Visits(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         descriptor = MapStateDescriptor("pages", Types.STRING(), Types.LONG())
+    ...         self.pages = runtime_context.get_map_state(descriptor)
+    ...
+    ...     def process_element(self, visit, ctx):
+    ...         name, page = visit
+    ...         if self.pages.is_empty():
+    ...             self.pages.put_all({"home": 1, "help": 0})
+    ...         known = self.pages.contains(page)
+    ...         self.pages.put(page, self.pages.get(page) + 1 if known else 1)
+    ...         self.pages.remove("help")
+    ...         yield name, sorted(self.pages.keys()), sorted(self.pages.items()), sum(self.pages.values())
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> visits = env.from_collection([("ann", "cart"), ("ann", "cart")])
+    >>> for visit in visits.key_by(lambda visit: visit[0]).process(Visits()).execute_and_collect(limit=9):
+    ...     print(visit)
+    ('ann', ['cart', 'home'], [('cart', 1), ('home', 1)], 2)
+    ('ann', ['cart', 'home'], [('cart', 2), ('home', 1)], 3)
+    """
 
     __slots__ = ()
 

@@ -148,6 +148,10 @@ class _Sliding(_TimeAssigner[T_contra]):
 class SlidingEventTimeWindows(_Sliding[T_contra]):
     """Windows of one length (ms) that start every ``slide`` ms, by the timestamps of records.
 
+    >>> from flintstream.common import Time
+    >>> sorted(SlidingEventTimeWindows.of(Time.seconds(10), Time.seconds(5)).assign_windows("a record", 12_345, None))
+    [TimeWindow(start=5000, end=15000), TimeWindow(start=10000, end=20000)]
+
     Raises:
         ValueError: The size is not positive, or the offset is not smaller than the slide.
     """
@@ -176,7 +180,15 @@ class SlidingProcessingTimeWindows(_Sliding[T_contra]):
 
 
 class GlobalWindows(WindowAssigner[T_contra, GlobalWindow]):
-    """One window for all records of a key. It fires only with a user-defined trigger."""
+    """One window for all records of a key. It fires only with a user-defined trigger.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.window import CountTrigger
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 3]).key_by(lambda n: 0).window(GlobalWindows.create())
+    >>> list(windows.trigger(CountTrigger.of(2)).reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [3]
+    """
 
     def assign_windows(
         self,
@@ -237,7 +249,14 @@ class _Counting(WindowAssigner[T_contra, CountWindow]):
 
 
 class CountTumblingWindowAssigner(_Counting[T_contra]):
-    """Consecutive windows of a fixed number of records per key. A window that is not full at the end never fires."""
+    """Consecutive windows of a fixed number of records per key. A window that is not full at the end never fires.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 3]).key_by(lambda n: 0).window(CountTumblingWindowAssigner.of(2))
+    >>> list(windows.reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [3]
+    """
 
     def __init__(self, window_size: int) -> None:
         super().__init__(window_size, "tumble-count-assigner")

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
 
 class TriggerResult(enum.Enum):
-    """A trigger's decision: whether to emit a window's result, and whether to drop its contents afterwards."""
+    """A trigger's decision: whether to emit a window's result, and whether to drop its contents afterwards.
+
+    >>> TriggerResult.FIRE.is_fire(), TriggerResult.FIRE.is_purge()
+    (True, False)
+    """
 
     CONTINUE = (False, False)
     FIRE_AND_PURGE = (True, True)

@@ -98,6 +98,10 @@ class DynamicProcessingTimeSessionWindows(_DynamicGapSessions[T_contra]):
 class EventTimeSessionWindows(_FixedGapSessions[T_contra]):
     """Sessions by the timestamps of records: a window ends after a gap (ms) without records.
 
+    >>> from flintstream.common import Time
+    >>> EventTimeSessionWindows.with_gap(Time.seconds(10)).assign_windows("a record", 12_345, None)
+    [TimeWindow(start=12345, end=22345)]
+
     Raises:
         ValueError: The gap is not positive.
     """

@@ -221,7 +221,16 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T_contra]):
 
 
 class PurgingTrigger(Trigger[T_contra, Window]):
-    """A trigger that also drops the contents of a window when its nested trigger fires."""
+    """A trigger that also drops the contents of a window when its nested trigger fires.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.window import CountTrigger, GlobalWindows
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 3, 4]).key_by(lambda n: 0).window(GlobalWindows.create())
+    >>> windows = windows.trigger(PurgingTrigger.of(CountTrigger.of(2)))
+    >>> list(windows.reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [3, 7]
+    """
 
     def __init__(self, nested_trigger: Trigger[T_contra]) -> None:
         self.nested_trigger = nested_trigger
@@ -263,7 +272,15 @@ class PurgingTrigger(Trigger[T_contra, Window]):
 
 
 class CountTrigger(Trigger[T_contra, Window]):
-    """A trigger that fires after every ``window_size`` records of a window, for any kind of window."""
+    """A trigger that fires after every ``window_size`` records of a window, for any kind of window.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.window import GlobalWindows
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 3, 4]).key_by(lambda n: 0).window(GlobalWindows.create())
+    >>> list(windows.trigger(CountTrigger.of(2)).reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [3, 10]
+    """
 
     def __init__(self, window_size: int) -> None:
         if window_size <= 0:

@@ -106,7 +106,11 @@ class TimeWindow(tuple[int, int], Window):
 
 
 class CountWindow(tuple[int], Window):
-    """A numbered group of records, without a time."""
+    """A numbered group of records, without a time.
+
+    >>> CountWindow(3).id
+    3
+    """
 
     __slots__ = ()  # a tuple for the same reason as TimeWindow
 
@@ -139,7 +143,11 @@ class CountWindow(tuple[int], Window):
 
 
 class GlobalWindow(Window):
-    """The single window of all records of a key."""
+    """The single window of all records of a key.
+
+    >>> GlobalWindow.get() == GlobalWindow.get()
+    True
+    """
 
     __slots__ = ()
 

@@ -71,7 +71,27 @@ if TYPE_CHECKING:
 
 
 class DataStream(Settings, AsDataFrame, Generic[T_co]):
-    """A stream of records of type ``T`` (PyFlink's ``DataStream``): ``DataStream[int]`` is a stream of ``int``."""
+    """A stream of records of type ``T`` (PyFlink's ``DataStream``): ``DataStream[int]`` is a stream of ``int``.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> words = env.from_collection(["to be", "or not to be"]).flat_map(lambda line: line.split())
+    >>> short = words.filter(lambda word: len(word) == 2).union(env.from_collection(["is"]))
+    >>> sorted(short.rebalance().execute_and_collect(limit=9))
+    ['be', 'be', 'is', 'or', 'to', 'to']
+    >>> counts = short.map(lambda word: (word, 1)).key_by(lambda pair: pair[0]).sum(1)
+    >>> sorted(counts.execute_and_collect(limit=9))
+    [('be', 1), ('be', 2), ('is', 1), ('or', 1), ('to', 1), ('to', 2)]
+    >>> single = words.set_max_parallelism(8).force_non_parallel().start_new_chain()
+    >>> for moved in single.shuffle(), single.rescale(), single.forward(), single.broadcast():
+    ...     print(len(list(moved.execute_and_collect(limit=9))))
+    6
+    6
+    6
+    6
+    >>> parts = single.partition_custom(lambda key, partitions: key % partitions, len)
+    >>> _ = parts.print()
+    """
 
     _env: StreamExecutionEnvironment
     _transformation: Transformation

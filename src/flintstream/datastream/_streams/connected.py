@@ -38,6 +38,18 @@ class ConnectedStreams(Generic[A_co, B_co]):
     State and timers require both streams to be keyed. Records of both streams with the same key then go to one subtask
     and share the key's state. If only one stream is keyed, the function gets the plain records of that stream. PyFlink
     passes ``Row(key, value)`` instead, which is an artefact of its transport.
+
+    >>> from flintstream.datastream import CoMapFunction, StreamExecutionEnvironment
+    >>> class Named(CoMapFunction):
+    ...     def map1(self, value):
+    ...         return "left", value
+    ...
+    ...     def map2(self, value):
+    ...         return "right", value
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> connected = env.from_collection([1, 2]).connect(env.from_collection(["a"]))
+    >>> sorted(connected.map(Named()).execute_and_collect(limit=9))
+    [('left', 1), ('left', 2), ('right', 'a')]
     """
 
     def __init__(self, stream1: DataStream[A_co], stream2: DataStream[B_co]) -> None:

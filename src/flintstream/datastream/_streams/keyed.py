@@ -40,6 +40,18 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
 
     ``KeyedStream[K, T]`` has keys of type ``K`` and records of type ``T``: the key comes first, as in
     ``KeyedProcessFunction[K, I, O]`` and ``MapState[K, V]``. (In Java it comes second.)
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> sales = env.from_collection([("tea", 3), ("milk", 5), ("tea", 2)]).key_by(lambda sale: sale[0])
+    >>> sorted(sales.sum(1).execute_and_collect(limit=9))
+    [('milk', 5), ('tea', 3), ('tea', 5)]
+    >>> sorted(sales.min(1).execute_and_collect(limit=9))
+    [('milk', 5), ('tea', 2), ('tea', 3)]
+    >>> sorted(sales.max_by(1).execute_and_collect(limit=9))
+    [('milk', 5), ('tea', 3), ('tea', 3)]
+    >>> sorted(sales.count_window(2).reduce(lambda a, b: (a[0], a[1] * b[1])).execute_and_collect(limit=9))
+    [('tea', 6)]
     """
 
     AccumulateType = Aggregation

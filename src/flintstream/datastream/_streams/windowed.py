@@ -160,7 +160,14 @@ class _Windowed(Generic[K_co, T_co, W_co]):
 
 
 class WindowedStream(_Windowed[K_co, T_co, W_co]):
-    """The windows of each key (PyFlink's ``WindowedStream``). ``WindowedStream[K, T, W]``: keys, records, windows."""
+    """The windows of each key (PyFlink's ``WindowedStream``). ``WindowedStream[K, T, W]``: keys, records, windows.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 3, 4]).key_by(lambda n: n % 2).count_window(2)
+    >>> sorted(windows.reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [4, 6]
+    """
 
     _window_functions = (WindowFunction, ProcessWindowFunction)
 
@@ -317,7 +324,15 @@ def _everything(value: object) -> int:  # noqa: ARG001
 
 
 class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
-    """The windows of a stream without keys (PyFlink's ``AllWindowedStream``). Type parameters: record and window."""
+    """The windows of a stream without keys (PyFlink's ``AllWindowedStream``). Type parameters: record and window.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.window import CountTumblingWindowAssigner
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 3, 4]).window_all(CountTumblingWindowAssigner.of(4))
+    >>> list(windows.reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [10]
+    """
 
     _window_functions = (AllWindowFunction, ProcessAllWindowFunction)
 

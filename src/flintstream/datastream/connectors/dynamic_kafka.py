@@ -187,6 +187,16 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
     """Builds a :class:`DynamicKafkaSource`. It needs streams, a metadata service and a deserializer.
 
     The source asks the service once, unless the property ``stream-metadata-discovery-interval-ms`` is set.
+
+    >>> from flintstream.common.serialization import SimpleStringSchema
+    >>> from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer
+    >>> service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": "127.0.0.1:9092"})
+    >>> builder = DynamicKafkaSource.builder().set_stream_pattern("orders-.*").set_kafka_metadata_service(service)
+    >>> builder = builder.set_group_id("billing").set_client_id_prefix("billing").set_properties({})
+    >>> builder = builder.set_property("stream-metadata-discovery-interval-ms", "60000")
+    >>> builder = builder.set_starting_offsets(KafkaOffsetsInitializer.earliest())
+    >>> builder = builder.set_bounded(KafkaOffsetsInitializer.latest())
+    >>> source = builder.set_value_only_deserializer(SimpleStringSchema()).build()
     """
 
     def __init__(self) -> None:

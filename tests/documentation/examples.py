@@ -1,0 +1,53 @@
+"""Which public names have no example.
+
+A class has one in its docstring. A method has one in its docstring, or is called in that of its class. A method
+that a base class has is documented there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MODULES = (
+    "flintstream.datastream.stream_execution_environment",
+    "flintstream.datastream.data_stream",
+    "flintstream.datastream.state",
+    "flintstream.datastream.window",
+    "flintstream.datastream.connectors",
+    "flintstream.datastream.connectors.elasticsearch",
+    "flintstream.datastream.connectors.hybrid_source",
+)
+
+
+def without_example() -> Iterator[str]:
+    """Name the public classes of streams, states, windows and connectors, and their methods, that have no example."""
+    seen: set[type] = set()
+    for module in map(import_module, MODULES):
+        for name in sorted(getattr(module, "__all__", ("StreamExecutionEnvironment",))):
+            cls = getattr(module, name)
+            if not inspect.isclass(cls) or cls in seen:
+                continue
+            seen.add(cls)
+            shown = cls.__doc__ or ""
+            if ">>>" not in shown:
+                yield name
+            called = set(
+                re.findall(r"\b(\w+)\(", "\n".join(re.findall(r"^ *(?:>>>|\.\.\.) (.*)", shown, re.MULTILINE)))
+            )
+            inherited = {member for base in cls.__mro__[1:] for member in vars(base)}
+            for member, given in vars(cls).items():
+                function = inspect.unwrap(getattr(given, "__func__", getattr(given, "fget", given)))
+                if member.startswith("_") or member in inherited | called or not inspect.isfunction(function):
+                    continue
+                if ">>>" not in (function.__doc__ or ""):
+                    yield f"{name}.{member}"
+
+
+if __name__ == "__main__":
+    print(*without_example(), sep="\n")
